@@ -1,0 +1,54 @@
+"""Which array library computes, and on which device. The only place that looks for a GPU."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+BACKENDS = ("auto", "numpy", "numba", "cupy")
+
+
+class BackendUnavailable(Exception):
+    """The backend asked for cannot run here; the message says why and what to do."""
+
+
+@cache
+def gpu_count() -> int:
+    """GPUs that CuPy can use; 0 where there is no CuPy, no driver or no device."""
+    try:
+        return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
+    except Exception:  # ImportError, a missing driver, an incompatible one: all mean none
+        return 0
+
+
+def resolve(backend: str) -> str:
+    """The backend that will run: auto becomes cupy where a GPU is, numba elsewhere.
+
+    Raises BackendUnavailable for cupy without a GPU, ValueError for an unknown name.
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"expected a backend of {', '.join(BACKENDS)}, got {backend!r}")
+    if backend == "auto":
+        return "cupy" if gpu_count() else "numba"
+    if backend == "cupy" and not gpu_count():
+        raise BackendUnavailable(
+            "backend cupy: expected a GPU that CuPy can use, found none;"
+            " install the project's extra gpu12 or gpu13, or use --backend auto, which falls back to the CPU"
+        )
+    return backend
+
+
+def array_module(backend: str) -> ModuleType | Any:
+    """NumPy, or CuPy for the backend cupy: the library in which reference kernels run."""
+    return importlib.import_module("cupy" if backend == "cupy" else "numpy")
+
+
+def device_name(backend: str) -> str:
+    """The device that a resolved backend computes on, for the manifest."""
+    if backend != "cupy":
+        return "cpu"
+    cupy = importlib.import_module("cupy")
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    return properties["name"].decode()

@@ -1,0 +1,1 @@
+"""From a sweep's configuration to tables, verification and a page (see docs/architecture.md)."""

@@ -1,0 +1,197 @@
+"""The one grammar in which networks are written: `torus(k=8, n=3)`.
+
+    spelling = name "(" [argument {"," argument}] ")"
+    argument = key "=" value | spelling          (only the first may be a bare spelling)
+    value    = integer | "true" | "false" | string | "[" values "]" | "{" integer ":" value … "}" | spelling
+
+Spellings are parsed as data and never evaluated. `str(parse(text))` is the same network in the
+canonical layout: one blank after commas, double quotes, no other blanks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Union
+
+from pipeline.errors import BadInput
+
+Value = Union[int, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
+
+LONGEST = 20_000  # characters; a 16×16 lattice matrix of 18-digit entries needs about 5,000
+DEEPEST = 8  # nesting, of networks, lists and maps together
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+      | (?P<number>[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)
+      | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+      | (?P<mark>[()\[\]{},:=])
+    )""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A network as written: its family's name, its arguments, and the network it is made from."""
+
+    name: str
+    arguments: dict[str, Value]
+    inner: "Spelling | None" = None
+
+    def __str__(self) -> str:
+        parts = [] if self.inner is None else [str(self.inner)]
+        parts += [f"{key}={written(value)}" for key, value in self.arguments.items()]
+        return f"{self.name}({', '.join(parts)})"
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def written(value: Value) -> str:
+    """A value in the canonical layout."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(written(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {written(item)}" for key, item in value.items()) + "}"
+    return str(value)
+
+
+def parse(text: str) -> Spelling:
+    """Read one spelling. Raises BadInput with the position of the first thing that is wrong."""
+    if not isinstance(text, str):
+        raise BadInput(f"expected a topology such as \"torus(k=8, n=3)\", got {text!r}")
+    if len(text) > LONGEST:
+        raise BadInput(f"topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path=\"…\")")
+    reader = _Reader(text)
+    spelling = reader.spelling(0)
+    if reader.kind != "end":
+        reader.fail("the end")
+    return spelling
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.advance()
+
+    def advance(self) -> None:
+        found = _TOKEN.match(self.text, self.position)
+        if found is None:
+            rest = self.text[self.position :]
+            self.start = self.position + len(rest) - len(rest.lstrip())
+            self.kind, self.token = ("end", "") if not rest.strip() else ("unknown", self.text[self.start])
+            return
+        self.kind = str(found.lastgroup)
+        self.token = found.group(self.kind)
+        self.start = found.start(self.kind)
+        self.position = found.end()
+
+    def fail(self, expected: str) -> None:
+        got = "nothing more" if self.kind == "end" else repr(self.token)
+        shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
+        raise BadInput(f"{shown!r}, character {self.start + 1}: expected {expected}, got {got}; networks are written like torus(k=8, n=3)")
+
+    def take(self, mark: str) -> None:
+        if self.kind != "mark" or self.token != mark:
+            self.fail(f"'{mark}'")
+        self.advance()
+
+    def at(self, mark: str) -> bool:
+        return self.kind == "mark" and self.token == mark
+
+    def spelling(self, depth: int) -> Spelling:
+        if self.kind != "name":
+            self.fail("a topology's name")
+        name = self.token
+        self.advance()
+        return self.arguments(name, depth)
+
+    def arguments(self, name: str, depth: int) -> Spelling:
+        if depth > DEEPEST:
+            self.fail(f"at most {DEEPEST} levels of nesting")
+        self.take("(")
+        inner: Spelling | None = None
+        arguments: dict[str, Value] = {}
+        while not self.at(")"):
+            if self.kind != "name":
+                self.fail("a parameter's name")
+            key, start = self.token, self.start
+            self.advance()
+            if self.at("(") and inner is None and not arguments:
+                inner = self.arguments(key, depth + 1)
+            else:
+                self.take("=")
+                if key in arguments:
+                    self.kind, self.token, self.start = "name", key, start
+                    self.fail(f"each parameter once ('{key}' is given twice)")
+                arguments[key] = self.value(depth + 1)
+            if not self.at(")"):
+                self.take(",")
+        self.take(")")
+        return Spelling(name, arguments, inner)
+
+    def value(self, depth: int) -> Value:
+        if depth > DEEPEST:
+            self.fail(f"at most {DEEPEST} levels of nesting")
+        if self.kind == "number":
+            return self.integer()
+        if self.kind == "string":
+            body = self.token[1:-1]
+            text = re.sub(r"\\(.)", r"\1", body)
+            self.advance()
+            return text
+        if self.kind == "name":
+            name = self.token
+            if name in ("true", "false"):
+                self.advance()
+                return name == "true"
+            self.advance()
+            if self.at("("):
+                return self.arguments(name, depth + 1)
+            self.kind, self.token = "name", name
+            self.fail("a value: a whole number, true, false, a \"string\", a [list] or a {map}")
+        if self.at("["):
+            return self.items(depth)
+        if self.at("{"):
+            return self.map(depth)
+        self.fail("a value: a whole number, true, false, a \"string\", a [list] or a {map}")
+        raise AssertionError
+
+    def integer(self) -> int:
+        digits = self.token.lstrip("+-")
+        if not digits.isdigit() or len(digits) > 18:
+            self.fail("a whole number of at most 18 digits")
+        number = int(self.token)
+        self.advance()
+        return number
+
+    def items(self, depth: int) -> list[Value]:
+        self.take("[")
+        items: list[Value] = []
+        while not self.at("]"):
+            items.append(self.value(depth + 1))
+            if not self.at("]"):
+                self.take(",")
+        self.take("]")
+        return items
+
+    def map(self, depth: int) -> dict[int, Value]:
+        self.take("{")
+        entries: dict[int, Value] = {}
+        while not self.at("}"):
+            if self.kind != "number":
+                self.fail("a dimension's number")
+            key = self.integer()
+            self.take(":")
+            entries[key] = self.value(depth + 1)
+            if not self.at("}"):
+                self.take(",")
+        self.take("}")
+        return entries

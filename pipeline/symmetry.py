@@ -1,0 +1,64 @@
+"""Which nodes look alike: orbits of the automorphisms that a topology declares, each one proved first.
+
+A declared permutation is checked against every link, in O(N·P); so an orbit is a fact about the
+graph and not a promise of the family's author. One breadth-first search per orbit then answers for
+every node of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pipeline.topology import NO_PORT, Topology
+
+
+class Orbits(NamedTuple):
+    """representatives int32[R] (the lowest-numbered node of each orbit), sizes int64[R], member int32[N] (orbit of each node)."""
+
+    representatives: np.ndarray
+    sizes: np.ndarray
+    member: np.ndarray
+
+
+def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
+    """True where the permutation image int32[N] maps links onto links (and capacities and terminals onto themselves)."""
+    n = topology.nodes
+    if image.shape != (n,) or not np.array_equal(np.bincount(image, minlength=n), np.ones(n, np.int64)):
+        return False
+    is_terminal = np.zeros(n, bool)
+    is_terminal[topology.terminals] = True
+    if not np.array_equal(is_terminal[image], is_terminal):
+        return False
+    extended = np.append(image, NO_PORT).astype(np.int64)  # so that port -1 maps to -1
+    moved, there = extended[topology.ports], topology.ports[image].astype(np.int64)
+    if topology.capacity is not None:
+        most = int(topology.capacity.max(initial=0)) + 1
+        moved = moved * most + np.where(topology.ports != NO_PORT, topology.capacity, 0)
+        there = there * most + np.where(there != NO_PORT, topology.capacity[image], 0)
+    return bool(np.array_equal(np.sort(moved, axis=1), np.sort(there, axis=1)))
+
+
+def orbits(topology: Topology, *, use_symmetry: bool = True) -> Orbits:
+    """Orbits of the nodes under the declared automorphisms; every node its own orbit without symmetry.
+
+    Raises AssertionError if a declared permutation is no automorphism: a defect of the family.
+    """
+    n = topology.nodes
+    images = list(topology.plan.symmetries()) if use_symmetry else []
+    for number, image in enumerate(images):
+        assert is_automorphism(topology, image), f"{topology.spelling}: declared symmetry {number} is no automorphism"
+    if not images:
+        everyone = np.arange(n, dtype=np.int32)
+        return Orbits(everyone, np.ones(n, np.int64), everyone)
+    tail = np.tile(np.arange(n, dtype=np.int32), len(images))
+    graph = coo_array((np.ones(len(tail), np.int8), (tail, np.concatenate(images))), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    representatives, member, sizes = np.unique(label, return_index=True, return_inverse=True, return_counts=True)[1:]
+    order = np.argsort(representatives)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Orbits(representatives[order].astype(np.int32), sizes[order].astype(np.int64), rank[member].astype(np.int32))

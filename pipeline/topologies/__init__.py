@@ -1,0 +1,147 @@
+"""The table of families, and the way from a spelling to a network.
+
+To add a family: write one function in a module of this folder (parameters annotated, constraints
+through `require`, a docstring whose first line describes it and whose last names its source), name
+it in FAMILIES below, and give it a row in tests/test_topologies.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin
+
+import psutil
+
+from pipeline.errors import BadInput, nearest
+from pipeline.spelling import Spelling, Value, parse, written
+from pipeline.topologies.cubes import hypercube, mesh, ring, torus
+from pipeline.topology import Plan, Topology, Whole, check_size, realise
+
+FAMILIES: dict[str, Callable[..., Plan]] = {
+    family.__name__: family
+    for family in (ring, torus, mesh, hypercube)
+}
+
+
+class Parameter(typing.NamedTuple):
+    """One parameter of a family, as its signature declares it."""
+
+    name: str
+    kind: Any  # int, bool, str, list or dict types, or Plan for the network a family is made from
+    whole: Whole | None
+    required: bool
+    default: Any
+
+
+def default_memory() -> int:
+    """Bytes that one network may take unless the configuration says otherwise: half the machine's."""
+    return psutil.virtual_memory().total // 2
+
+
+@cache
+def parameters(name: str) -> tuple[Parameter, ...]:
+    """The parameters of a family, in the order of its signature."""
+    family = FAMILIES[name]
+    hints = typing.get_type_hints(family, include_extras=True)
+    found = []
+    for parameter in inspect.signature(family).parameters.values():
+        kind, whole = hints[parameter.name], None
+        if get_origin(kind) is Annotated:
+            kind, whole = get_args(kind)[0], next((x for x in get_args(kind)[1:] if isinstance(x, Whole)), None)
+        required = parameter.default is inspect.Parameter.empty
+        found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default))
+    return tuple(found)
+
+
+def plan(spelling: str | Spelling) -> tuple[str, Plan]:
+    """(canonical spelling, plan) of a network. Raises BadInput where name, parameters or constraints are wrong."""
+    call = spelling if isinstance(spelling, Spelling) else parse(spelling)
+    if call.name not in FAMILIES:
+        raise BadInput(f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all")
+    canonical, values = _bind(call)
+    try:
+        return canonical, FAMILIES[call.name](**values)
+    except BadInput as refusal:
+        raise type(refusal)(str(refusal) if str(refusal).startswith(call.name) else f"{call}: {refusal}") from None
+
+
+def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
+    """The network of a spelling. Raises BadInput, or Refused where it needs more than `memory` bytes."""
+    canonical, planned = plan(spelling)
+    return realise(canonical, canonical.partition("(")[0], planned, default_memory() if memory is None else memory)
+
+
+def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
+    """Arguments checked against the family's signature, and the canonical spelling (signature's order, no defaults)."""
+    known = parameters(call.name)
+    names = [parameter.name for parameter in known]
+    takes_network = bool(known) and known[0].kind is Topology
+    for key in call.arguments:
+        if key not in names:
+            raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {call.name} takes {', '.join(names)}")
+    if call.inner is not None and not takes_network:
+        raise BadInput(f"{call}: expected only name=value arguments, got a network; {call.name} takes {', '.join(names)}")
+    values: dict[str, Any] = {}
+    shown: list[str] = []
+    for parameter in known:
+        if parameter.kind is Topology:
+            given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
+            if not isinstance(given, Spelling):
+                raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)")
+            values[parameter.name] = build(given)
+            shown.append(values[parameter.name].spelling)
+            continue
+        if parameter.name not in call.arguments:
+            if parameter.required:
+                raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {call.name} takes {', '.join(names)}")
+            continue
+        value = call.arguments[parameter.name]
+        _check_value(call, parameter, value)
+        values[parameter.name] = value
+        if value != parameter.default or isinstance(value, bool) != isinstance(parameter.default, bool):
+            shown.append(f"{parameter.name}={written(value)}")
+    return f"{call.name}({', '.join(shown)})", values
+
+
+def _check_value(call: Spelling, parameter: Parameter, value: Value) -> None:
+    if not _fits(parameter.kind, value):
+        raise BadInput(f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {written(value)}")
+    whole = parameter.whole
+    if whole is not None and isinstance(value, int):
+        if value < whole.minimum or (whole.maximum is not None and value > whole.maximum):
+            raise BadInput(f"{call}: {parameter.name}={value}: expected {whole.range()} ({whole.meaning})")
+
+
+def _fits(kind: Any, value: Value) -> bool:
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return any(_fits(option, value) for option in get_args(kind) if option is not type(None))
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _fits(get_args(kind)[0], value)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(get_args(kind)[0], item) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(get_args(kind)[1], item) for item in value.values())
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _describe(kind: Any) -> str:
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return " or ".join(_describe(option) for option in get_args(kind) if option is not type(None))
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _describe(get_args(kind)[0])
+    if origin is list:
+        return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace("a list of a list", "a list of list")
+    if origin is dict:
+        return "a map such as {1: {0: 8}}"
+    return {int: "a whole number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
+
+
+__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "parameters", "plan"]
