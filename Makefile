@@ -1,0 +1,52 @@
+# make run | test | test-slow | papers | bench | lint | requirements | clean
+# GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
+
+.PHONY: run papers test test-slow bench lint requirements clean
+
+run: .venv/ready
+	$(BIN)/torusweep run config/default.yaml
+
+papers: .venv/ready
+	for config in config/papers/*.yaml; do $(BIN)/torusweep run $$config || exit 1; done
+
+test: .venv/ready-dev
+	$(BIN)/python -m pytest -m "not slow" tests
+
+test-slow: .venv/ready-dev
+	$(BIN)/python -m pytest -m slow --timeout 1800 tests
+
+bench: .venv/ready-dev
+	$(BIN)/python benchmarks/distance.py
+
+lint: .venv/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile
+
+.venv/ready: requirements.txt pyproject.toml $(if $(GPU),requirements-gpu$(GPU).txt)
+	@echo "setting up .venv (once; about a minute)"
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torusweep needs Python 3.11 or newer, this is %s; try: make PYTHON=python3.12 run" % sys.version.split()[0])'
+	$(PYTHON) -m venv .venv
+	$(PIP) --require-hashes -r requirements.txt
+	$(if $(GPU),$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.txt
+	$(PIP) --require-hashes -r requirements-dev.txt
+	touch $@
+
+# after a change of pyproject.toml's dependencies: pip install uv in .venv, then make requirements
+requirements:
+	$(UV) --extra build --output-file requirements.txt
+	$(UV) --extra build --extra test --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
+	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
+
+clean:
+	rm -rf .venv results .snakemake build *.egg-info

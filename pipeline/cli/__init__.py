@@ -1,0 +1,100 @@
+"""The command `torusweep`: arguments in, words out; no logic.
+
+Commands are loaded when they are called, so that `torusweep --help` does not import Numba, Dask or
+DuckDB. Bad input leaves through `main` as one line on standard error and exit status 2.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+
+import click
+
+# command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
+COMMANDS = {
+    "run": ("pipeline_run", "Run a sweep: tables, verification, report."),
+    "topologies": ("network", "List the networks that can be asked for."),
+    "describe": ("network", "Static properties of one network, and a picture."),
+    "query": ("results", "Ask a sweep's tables in SQL."),
+    "pareto": ("results", "The designs that no other design beats."),
+    "verify": ("results", "The papers' numbers against ours."),
+    "report": ("results", "Write the HTML page of a sweep."),
+    "completion": ("completion", "Print the shell completion script."),
+    "step": ("pipeline_run", "One step of the pipeline, as the Snakefile calls it."),
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [name for name in COMMANDS if name != "step"]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"pipeline.cli.{COMMANDS[name][0]}")
+        return getattr(module, name)
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from pipeline.errors import BadInput, nearest
+
+            raise BadInput(f"unknown command '{args[0]}'{nearest(args[0], self.list_commands(context))}; 'torusweep --help' lists all")
+        return super().resolve_command(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(context)])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="torusweep", message="torusweep %(version)s")
+def torusweep() -> None:
+    """Distances, symmetry and cost of torus-like interconnection networks, over whole design spaces.
+
+    \b
+    Examples:
+      torusweep describe "rtt(a=4)"                    one network
+      torusweep run config/default.yaml                a sweep: tables, verification, report
+      torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
+      torusweep topologies                             what there is
+    """
+
+
+def main() -> None:
+    """Run the command line; turn refusals into one line and an exit status."""
+    from pipeline.errors import BadInput
+
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
+    try:
+        torusweep.main(standalone_mode=False, prog_name="torusweep")
+    except BadInput as refusal:
+        _say(str(refusal))
+        sys.exit(2)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.ctx.get_help() if asked.ctx else "")
+        sys.exit(2)
+    except click.ClickException as refusal:
+        context = getattr(refusal, "ctx", None)
+        _say(refusal.format_message() + (f" ('{context.command_path} --help' explains)" if context else ""))
+        sys.exit(2)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        _say("interrupted")
+        sys.exit(130)
+    except Exception as failure:
+        if type(failure).__name__ == "BackendUnavailable":  # kernels.backend's, not imported here for the sake of start-up
+            _say(str(failure))
+            sys.exit(2)
+        raise
+
+
+def _say(message: str) -> None:
+    """One line on standard error, in colour only on a terminal."""
+    line = " ".join(message.split())
+    plain = not sys.stderr.isatty() or "NO_COLOR" in os.environ
+    sys.stderr.write(f"torusweep: {line}\n" if plain else f"\x1b[1;31mtorusweep:\x1b[0m {line}\n")

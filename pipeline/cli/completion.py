@@ -1,0 +1,25 @@
+"""Shell completion: click writes the script, this prints it."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+    Examples:
+      torusweep completion bash > ~/.local/share/bash-completion/completions/torusweep
+      torusweep completion zsh > ~/.zfunc/_torusweep
+      torusweep completion fish > ~/.config/fish/completions/torusweep.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from pipeline.cli import torusweep
+
+    completer = get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(torusweep, {}, "torusweep", "_TORUSWEEP_COMPLETE").source())

@@ -1,0 +1,37 @@
+"""Options that several commands take, spelled and explained once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+json_output = click.option("--json", "as_json", is_flag=True, help="One JSON value on standard output and nothing else.")
+backend = click.option(
+    "--backend",
+    type=click.Choice(["auto", "numpy", "numba", "cupy"]),
+    default="auto",
+    show_default=True,
+    help="What computes: auto takes a GPU where there is one, Numba elsewhere. Results are the same.",
+)
+symmetry = click.option(
+    "--symmetry",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="Use the network's proved symmetry (one search per orbit of nodes), or compute everything the long way.",
+)
+results = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("results/default"),
+    show_default=True,
+    help="Folder of a sweep.",
+)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, numbers in full; not-a-number never occurs in our records."""
+    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False))

@@ -1,0 +1,146 @@
+"""How records look on a terminal: tables, families, verdicts. Plain text when piped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "waits": "dim", "unexplained": "bold red"}
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=False)
+
+
+def print_families(entries: list[dict[str, Any]], *, in_full: bool) -> None:
+    """The list of families, or one in full."""
+    console = _console()
+    if in_full:
+        entry = entries[0]
+        console.print(Text(_signature(entry), style="bold"))
+        console.print(entry["text"], markup=False)
+        for parameter in entry["parameters"]:
+            if parameter["meaning"]:
+                console.print(f"  {parameter['name']:<8} {parameter['range']:<8} {parameter['meaning']}", markup=False)
+        return
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
+    table.add_column("network", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
+    for entry in entries:
+        table.add_row(Text(_signature(entry)), Text(entry["summary"]))
+    console.print(table)
+    console.print("'torusweep topologies NAME' shows one with its constraints and its source.", style="dim")
+
+
+def _signature(entry: dict[str, Any]) -> str:
+    shown = [p["name"] if p["required"] else f"[{p['name']}]" for p in entry["parameters"]]
+    return f"{entry['name']}({', '.join(shown)})"
+
+
+def print_description(record: dict[str, Any], *, picture: bool, computed_by: str) -> None:
+    """A network's record as a table of named numbers, its distance distribution, and its picture."""
+    console = _console()
+    console.print(Text(record["topology"], style="bold"))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, value in _lines(record):
+        table.add_row(label, value)
+    console.print(table)
+    if len(record["distance_histogram"]) > 1:
+        console.print(Text("\nnodes at each distance", style="dim"))
+        console.print(Text(_distribution(record["distance_histogram"], console.width)))
+    if picture:
+        from pipeline.picture import text_picture
+        from pipeline.topologies import build
+
+        console.print()
+        console.print(Text.from_ansi(text_picture(build(record["topology"]))), soft_wrap=True)
+    console.print(Text(f"computed by {computed_by}", style="dim"))
+
+
+def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """(label, value) of what a person reads first; --json has every column."""
+    kind = "directed " if record["directed"] else ""
+    degree = str(record["degree_max"]) if record["degree_min"] == record["degree_max"] else f"{record['degree_min']} to {record['degree_max']}"
+    lines = [("nodes", f"{record['nodes']:,}"), ("links", f"{record['links']:,} {kind}".strip()), ("degree", degree)]
+    if record["terminals"] != record["nodes"]:
+        lines.insert(1, ("terminals", f"{record['terminals']:,}"))
+    lines += [
+        ("diameter", f"{record['diameter']} hops"),
+        ("mean distance", f"{record['mean_distance']:.10g} hops  ({record['mean_distance_distinct']:.10g} between distinct nodes)"),
+        ("cost", f"{record['cost']:,}  (diameter × degree)"),
+        ("connected", "yes" if record["connected"] else f"no: {record['components']:,} components; distances are within them"),
+        ("edge connectivity", _or_reason(record["edge_connectivity"], record["edge_connectivity_method"])),
+        ("bisection width", _bisection(record)),
+        ("symmetry", _symmetry(record)),
+    ]
+    if record["fault_nodes"] is not None:
+        found = record["fault_diameter"]
+        value = "some set of faults disconnects it" if found is None else f"{found} hops"
+        lines.append((f"with {record['fault_nodes']} faulty nodes", f"{value}  ({record['fault_method']}, {record['fault_sets']:,} sets)"))
+    if record["routed_diameter"] is not None:
+        lines.append(("by its own routing", f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}"))
+    return lines
+
+
+def _or_reason(value: Any, method: str | None) -> str:
+    return method or "unknown" if value is None else f"{value:,}  ({method})"
+
+
+def _bisection(record: dict[str, Any]) -> str:
+    lower, upper = record["bisection_lower"], record["bisection_upper"]
+    if lower is None and upper is None:
+        return record["bisection_method"]
+    value = f"{lower:,}" if lower == upper else f"{'?' if lower is None else f'{lower:,}'} … {'?' if upper is None else f'{upper:,}'}"
+    return f"{value}  ({record['bisection_method']})"
+
+
+def _symmetry(record: dict[str, Any]) -> str:
+    words = {True: "{}-transitive", False: "not {}-transitive", None: "{}-transitivity unknown"}
+    vertex, edge = words[record["vertex_transitive"]].format("vertex"), words[record["edge_transitive"]].format("edge")
+    return f"{vertex}, {edge}  ({record['transitivity_method']})"
+
+
+def _distribution(histogram: list[int], width: int) -> str:
+    """The distance distribution as bars, at most 24 rows."""
+    total = sum(histogram)
+    step = -(-len(histogram) // 24)
+    groups = [(start, sum(histogram[start : start + step])) for start in range(0, len(histogram), step)]
+    most = max(count for _, count in groups)
+    room = max(10, min(50, width - 30))
+    rows = []
+    for start, count in groups:
+        last = min(start + step, len(histogram)) - 1
+        label = str(start) if step == 1 else f"{start}–{last}"
+        rows.append(f"{label:>9} {'█' * round(room * count / most):<{room}} {100 * count / total:5.1f} %")
+    return "\n".join(rows)
+
+
+def print_verification(rows: list[dict[str, Any]], *, everything: bool) -> None:
+    """Verdicts counted, and every row that does not simply agree."""
+    console = _console()
+    shown = [row for row in rows if everything or row["verdict"] != "agrees"]
+    if shown:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name, justify in (("paper", "left"), ("row", "left"), ("theirs", "right"), ("ours", "right"), ("verdict", "left"), ("why", "left")):
+            table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        for row in shown:
+            table.add_row(
+                row["paper"],
+                Text(f"{row['place']}: {row['row']}"),
+                _number(row["paper_value"]),
+                _number(row["our_value"]),
+                Text(row["verdict"], style=VERDICT_STYLES[row["verdict"]]),
+                Text(row["reason"] or ""),
+            )
+        console.print(table)
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
+    console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.10g}"

@@ -1,0 +1,117 @@
+"""Commands that read a sweep's results: query, pareto, verify, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli import options
+
+FORMATS = click.Choice(["table", "csv", "json", "parquet"])
+
+
+@click.command()
+@click.argument("sql", required=False)
+@options.results
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@click.option("--schema", is_flag=True, help="Print the tables' columns: type, unit, meaning.")
+@click.option("--time-limit", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds after which the query is stopped.")
+@options.json_output
+def query(sql: str | None, results: Path, style: str, out: Path | None, schema: bool, time_limit: float, as_json: bool) -> None:
+    """Ask a sweep's tables in SQL (DuckDB's dialect): one SELECT, read-only, no files, no network.
+
+    \b
+    Examples:
+      torusweep query --schema
+      torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
+      torusweep query "SELECT family, min(cost) FROM static WHERE nodes BETWEEN 4000 AND 4200 GROUP BY 1" --format csv
+      torusweep query "SELECT parameters['k'] AS k, mean_distance FROM static WHERE family = 'pruned_torus'" --json
+    """
+    from pipeline import query as queries
+    from pipeline.errors import BadInput
+
+    if schema:
+        queries.print_schema("json" if as_json else style, out)
+        return
+    if not sql:
+        raise BadInput('expected a query such as "SELECT topology, diameter FROM static LIMIT 5", got none; --schema lists tables and columns')
+    queries.print_table(queries.query(sql, results, time_limit=time_limit), "json" if as_json else style, out)
+
+
+@click.command()
+@click.option("--minimise", "--minimize", default="", help="Columns to make small, separated by commas.")
+@click.option("--maximise", "--maximize", default="", help="Columns to make large, separated by commas.")
+@click.option("--where", help="An SQL condition on the static table, as in \"nodes BETWEEN 4000 AND 4200\".")
+@options.results
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@options.json_output
+def pareto(minimise: str, maximise: str, where: str | None, results: Path, style: str, out: Path | None, as_json: bool) -> None:
+    """The designs that no other design beats in every named column.
+
+    \b
+    Examples:
+      torusweep pareto --minimise mean_distance,cost
+      torusweep pareto --minimise mean_distance,links --maximise bisection_upper --where "nodes BETWEEN 4000 AND 4200"
+    """
+    from pipeline import pareto as front
+    from pipeline import query as queries
+
+    table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where)
+    queries.print_table(table, "json" if as_json else style, out)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+@click.command()
+@options.results
+@options.json_output
+@click.option("--all", "everything", is_flag=True, help="Print the rows that agree too.")
+def verify(results: Path, as_json: bool, everything: bool) -> None:
+    """The papers' numbers against ours: agrees, paper in error (and why), waits, or unexplained.
+
+    Exits with 1 where a row is unexplained.
+
+    \b
+    Examples:
+      torusweep verify
+      torusweep verify --all --results results/parhami-kwai-2004
+      torusweep verify --json | jq '.[] | select(.verdict == "paper in error")'
+    """
+    from pipeline.store import open_table
+
+    rows = open_table(results / "verification.parquet").to_pylist()
+    if as_json:
+        options.print_json(rows)
+    else:
+        from pipeline.cli.rendering import print_verification
+
+        print_verification(rows, everything=everything)
+    if any(row["verdict"] == "unexplained" for row in rows):
+        raise SystemExit(1)
+
+
+@click.command()
+@options.results
+@click.option("--out", type=click.Path(path_type=Path), help="File to write  [default: report.html in the sweep's folder]")
+@options.json_output
+def report(results: Path, out: Path | None, as_json: bool) -> None:
+    """Write the HTML page of a sweep: one file, no network needed to read it.
+
+    \b
+    Examples:
+      torusweep report
+      torusweep report --results results/smoke --out /tmp/page.html
+    """
+    from pipeline.report import write_report
+
+    target = out or results / "report.html"
+    write_report(results, target)
+    if as_json:
+        options.print_json({"report": str(target)})
+    else:
+        click.echo(str(target))

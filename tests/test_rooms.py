@@ -1,0 +1,60 @@
+"""Which room may import which (docs/architecture.md), read off the sources."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted([*ROOT.glob("kernels/**/*.py"), *ROOT.glob("pipeline/**/*.py")])
+
+
+def imports(path: Path) -> list[str]:
+    """Full dotted names that a module imports, anywhere in it; import_module's literals too."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module" and isinstance(node.args[0], ast.Constant):
+            found.append(str(node.args[0].value))
+    return found
+
+
+def users_of(*packages: str) -> set[str]:
+    return {
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if any(name == package or name.startswith(package + ".") for name in imports(path) for package in packages)
+    }
+
+
+def test_kernels_know_nothing_of_the_pipeline():
+    assert not {path for path in users_of("pipeline") if path.startswith("kernels/")}
+
+
+@pytest.mark.parametrize(
+    ("packages", "rooms"),
+    [
+        (("cupy",), {"kernels/backend.py"}),
+        (("dask", "distributed", "dask_jobqueue"), {"pipeline/cluster.py"}),
+        (("pyarrow.parquet",), {"pipeline/store.py", "pipeline/query.py"}),
+        (("duckdb",), {"pipeline/query.py"}),
+        (("click",), {path for path in map(lambda p: str(p.relative_to(ROOT)), SOURCES) if path.startswith("pipeline/cli/")}),
+    ],
+)
+def test_a_library_has_its_room(packages, rooms):
+    allowed = rooms | {str(path.relative_to(ROOT)) for path in ROOT.glob("kernels/*/gpu.py")} if "cupy" in packages else rooms
+    assert users_of(*packages) <= allowed
+
+
+def test_nothing_imports_the_command_line():
+    assert {path for path in users_of("pipeline.cli") if not path.startswith("pipeline/cli/")} == set()
+
+
+def test_no_room_without_an_idea():
+    assert not [path for path in SOURCES if path.stem in {"utils", "util", "helpers", "helper", "common", "misc"}]
