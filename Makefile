@@ -1,11 +1,11 @@
-# make run | test | test-slow | papers | bench | lint | requirements | clean
+# make run | test | test-slow | papers | bench | docs | lint | requirements | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers test test-slow bench lint requirements clean
+.PHONY: run papers test test-slow bench docs lint requirements clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -21,6 +21,9 @@ test-slow: .venv/ready-dev
 
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/distance.py
+
+docs: .venv/ready
+	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .

@@ -96,3 +96,13 @@ def _arrow_type(name: str) -> Any:
     if name.startswith("map<string, "):
         return pa.map_(pa.string(), _arrow_type(name[len("map<string, ") : -1]))
     return pa.type_for_alias(name)
+
+
+def markdown() -> str:
+    """docs/tables.md: every table's columns. `make docs` writes it."""
+    lines = ["# Tables", "", "Made from `pipeline/records.py` by `make docs`; `torusweep query --schema` prints the same.", ""]
+    for table, columns in TABLES.items():
+        lines += [f"## {table}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
+        lines += [f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} |" for column in columns]
+        lines.append("")
+    return "\n".join(lines)

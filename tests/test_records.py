@@ -1,0 +1,21 @@
+"""Tables are declared once; what is derived from the declaration agrees with it."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.records import TABLES, arrow_schema, markdown
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_schema_carries_units_and_meanings(table):
+    schema = arrow_schema(table)
+    assert schema.names == [column.name for column in TABLES[table]]
+    for column in TABLES[table]:
+        metadata = schema.field(column.name).metadata
+        assert metadata == {b"unit": column.unit.encode(), b"meaning": column.meaning.encode()}
+        assert column.meaning
+
+
+def test_the_documentation_is_up_to_date():
+    assert (Path(__file__).parent.parent / "docs" / "tables.md").read_text() == markdown(), "run 'make docs'"
