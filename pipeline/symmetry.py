@@ -7,6 +7,7 @@ every node of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,9 +30,8 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
     n = topology.nodes
     if image.shape != (n,) or not np.array_equal(np.bincount(image, minlength=n), np.ones(n, np.int64)):
         return False
-    is_terminal = np.zeros(n, bool)
-    is_terminal[topology.terminals] = True
-    if not np.array_equal(is_terminal[image], is_terminal):
+    terminals_at = np.bincount(topology.terminals, minlength=n)  # a node may carry several
+    if not np.array_equal(terminals_at[image], terminals_at):
         return False
     extended = np.append(image, NO_PORT).astype(np.int64)  # so that port -1 maps to -1
     moved, there = extended[topology.ports], topology.ports[image].astype(np.int64)
@@ -42,15 +42,24 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
     return bool(np.array_equal(np.sort(moved, axis=1), np.sort(there, axis=1)))
 
 
-def orbits(topology: Topology, *, use_symmetry: bool = True) -> Orbits:
-    """Orbits of the nodes under the declared automorphisms; every node its own orbit without symmetry.
+def proved_symmetries(topology: Topology) -> list[np.ndarray]:
+    """The declared automorphisms, each one checked.
 
     Raises AssertionError if a declared permutation is no automorphism: a defect of the family.
     """
-    n = topology.nodes
-    images = list(topology.plan.symmetries()) if use_symmetry else []
+    images = list(topology.plan.symmetries())
     for number, image in enumerate(images):
         assert is_automorphism(topology, image), f"{topology.spelling}: declared symmetry {number} is no automorphism"
+    return images
+
+
+def orbits(topology: Topology, *, use_symmetry: bool = True) -> Orbits:
+    """Orbits of the nodes under the declared automorphisms, proved; every node its own orbit without symmetry."""
+    return orbits_under(topology.nodes, proved_symmetries(topology) if use_symmetry else [])
+
+
+def orbits_under(n: int, images: Sequence[np.ndarray]) -> Orbits:
+    """Orbits of n nodes under the group that the permutations `images`, int32[n] each, generate."""
     if not images:
         everyone = np.arange(n, dtype=np.int32)
         return Orbits(everyone, np.ones(n, np.int64), everyone)
