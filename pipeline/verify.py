@@ -1,0 +1,236 @@
+"""The papers' numbers against ours: config/expected/*.csv row by row, with a verdict for each.
+
+A row of those files says where a paper prints a number (paper, place, row), for which network
+(topology, canonical spelling), which quantity of ours it is compared with, and how closely (value,
+tolerance, relation). `corrected` and `reason` stand where the paper is known to be in error: the
+true value, derived without this project's code, and why. `waits_for` names the capability that a
+row needs before ours can be computed.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline.errors import BadInput, nearest
+from pipeline.records import STATIC
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER = Path(__file__).resolve().parent.parent / "config" / "expected"
+PAPERS = ("P98", "P04", "D90", "C10", "R05")  # short names, docs/papers.md; in the order of the report
+VERDICTS = ("agrees", "paper in error", "waits", "unexplained")
+COLUMNS = ("paper", "place", "row", "topology", "quantity", "value", "tolerance", "relation", "corrected", "reason", "waits_for")
+ROUNDING = 1e-9  # relative: what floating-point arithmetic may differ by
+
+Record = Mapping[str, Any]
+
+
+class Expected(NamedTuple):
+    """One number that a paper prints. relation: '=' or '~=' (within tolerance; '~=' for a fit or a limit) or '<='."""
+
+    paper: str
+    place: str
+    row: str
+    topology: str
+    quantity: str
+    value: float
+    tolerance: float
+    relation: str
+    corrected: float | None
+    reason: str
+    waits_for: str
+
+
+# --- quantities: a column of the static table, or one of these of a static record -------------------
+
+
+def _nodes_at_distance(record: Record, distance: str) -> float | None:
+    histogram = record["distance_histogram"]
+    return histogram[int(distance)] / record["terminals"] if int(distance) < len(histogram) else 0.0
+
+
+def _fault_diameter(record: Record, faults: str) -> float | None:
+    return record["fault_diameter"] if record["fault_nodes"] == int(faults) else None
+
+
+def _bisection_channels(record: Record, _: str) -> float | None:
+    return None if record["bisection_upper"] is None else 2 * record["bisection_upper"]
+
+
+def _mean_distance_per_radix(record: Record, _: str) -> float | None:
+    return record["mean_distance"] / dict(record["parameters"])["k"]
+
+
+def _routed_mean_distance_distinct(record: Record, _: str) -> float | None:
+    mean, n = record["routed_mean_distance"], record["terminals"]
+    return None if mean is None else mean * n / (n - 1)
+
+
+EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
+    "nodes_at_distance": _nodes_at_distance,  # [d]: nodes d hops away from a node, on average over nodes
+    "fault_diameter": _fault_diameter,  # [f]: with f node faults
+    "bisection_channels": _bisection_channels,  # one-way channels cut, both directions together
+    "mean_distance_per_radix": _mean_distance_per_radix,
+    "routed_mean_distance_distinct": _routed_mean_distance_distinct,  # divided by N-1
+}
+STATIC_COLUMNS = {column.name for column in STATIC}
+QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>\w+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
+
+
+def is_static(quantity: str) -> bool:
+    """Whether the static table can answer it; other quantities belong to tables that do not exist yet."""
+    name, index, _ = _parts(quantity)
+    return (name in STATIC_COLUMNS and not index) or name in EXPRESSIONS
+
+
+def _parts(quantity: str) -> tuple[str, str, str]:
+    found = QUANTITY.fullmatch(quantity)
+    if found is None:
+        raise BadInput(f"quantity {quantity!r}: expected a column's name, name[index], or name / topology")
+    return found["name"], found["index"] or "", found["other"] or ""
+
+
+# --- the papers' files -------------------------------------------------------------------------
+
+
+def load_expected(papers: Iterable[str], folder: Path = FOLDER) -> list[Expected]:
+    """The rows of these papers' files, in the papers' order.
+
+    Raises BadInput for an unknown paper, a missing file, or a row that cannot be read (file and line named).
+    """
+    wanted = list(papers)
+    for paper in wanted:
+        if paper not in PAPERS:
+            raise BadInput(f"unknown paper '{paper}'{nearest(paper, PAPERS)}; there are {', '.join(PAPERS)}")
+    return [row for paper in PAPERS if paper in wanted for row in _read(folder / f"{paper.lower()}.csv", paper)]
+
+
+def _read(path: Path, paper: str) -> list[Expected]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise BadInput(f"{path}:1: expected the columns {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}")
+            return [_row(cells, f"{path}:{reader.line_num}", paper) for cells in reader]
+    except FileNotFoundError:
+        raise BadInput(f"{path} is missing: the papers' numbers stand in config/expected of a clone; install from it ('pip install -e .')") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path}: expected a readable CSV file in UTF-8, got {error}") from None
+
+
+def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
+    if None in cells or None in cells.values():
+        raise BadInput(f"{place}: expected {len(COLUMNS)} cells; check the commas and quotes of the row")
+    if cells["paper"] != paper:
+        raise BadInput(f"{place}: expected paper {paper}, got {cells['paper']!r}")
+    if cells["relation"] not in ("=", "<=", "~="):
+        raise BadInput(f"{place}: relation: expected = or <= or ~=, got {cells['relation']!r}")
+    try:
+        numbers = {name: float(cells[name]) for name in ("value", "tolerance")}
+        corrected = float(cells["corrected"]) if cells["corrected"] else None
+    except ValueError as error:
+        raise BadInput(f"{place}: value, tolerance and corrected: expected numbers, got {error}") from None
+    if corrected is not None and not cells["reason"]:
+        raise BadInput(f"{place}: expected a reason beside the corrected value")
+    _parts(cells["quantity"])
+    return Expected(**{**cells, **numbers, "corrected": corrected})
+
+
+def expected_topologies(papers: Iterable[str]) -> list[str]:
+    """Canonical spellings of the networks whose static record these papers' rows need, each once, in row order."""
+    needed: dict[str, None] = {}
+    for row in load_expected(papers):
+        if is_static(row.quantity):
+            needed[row.topology] = None
+            other = _parts(row.quantity)[2]
+            if other:
+                needed[other] = None
+    return list(needed)
+
+
+# --- verdicts ----------------------------------------------------------------------------------
+
+
+def verification_rows(static: pa.Table | list[dict[str, Any]], papers: Iterable[str]) -> list[dict[str, Any]]:
+    """The verification table (records.VERIFICATION) of a static table, a row for each number that these papers print.
+
+    A topology may stand in `static` several times (with other faults); the first record that has the quantity counts.
+    """
+    rows = load_expected(papers)
+    records = _by_topology(static)
+    return [_verified(row, records) for row in rows]
+
+
+def _by_topology(static: pa.Table | list[dict[str, Any]]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in static if isinstance(static, list) else static.to_pylist():
+        found.setdefault(record["topology"], []).append(record)
+    return found
+
+
+def _verified(row: Expected, records: Mapping[str, list[Record]]) -> dict[str, Any]:
+    ours, missing = _ours(row.quantity, row.topology, records) if is_static(row.quantity) else (None, "")
+    verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
+    return {
+        "paper": row.paper,
+        "place": row.place,
+        "row": row.row,
+        "topology": row.topology,
+        "quantity": row.quantity,
+        "paper_value": row.value,
+        "our_value": ours,
+        "difference": None if ours is None else ours - row.value,
+        "tolerance": row.tolerance,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _ours(quantity: str, topology: str, records: Mapping[str, list[Record]]) -> tuple[float | None, str]:
+    """(our value, or None and the topology that is not in the sweep)."""
+    name, index, other = _parts(quantity)
+    if topology not in records:
+        return None, topology
+    value = None
+    for record in records[topology]:
+        value = EXPRESSIONS[name](record, index) if name in EXPRESSIONS and (index or name not in STATIC_COLUMNS) else record[name]
+        if value is not None:
+            break
+    if not other or value is None:
+        return None if value is None else float(value), ""
+    divisor, missing = _ours(name, other, records)
+    return None if not divisor else float(value) / divisor, missing
+
+
+def _missing(row: Expected, topology: str) -> tuple[str, str]:
+    if row.waits_for:
+        return "waits", f"waits for {row.waits_for}"
+    if topology:
+        return "unexplained", f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again"
+    return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
+
+
+def judge(row: Expected, ours: float) -> tuple[str, str]:
+    """(verdict, reason) of a number of ours. A known error of a paper that we do not see is itself unexplained."""
+    slack = row.tolerance + ROUNDING * max(1.0, abs(row.value))
+    fits = ours <= row.value + slack if row.relation == "<=" else abs(ours - row.value) <= slack
+    if row.corrected is None and fits:
+        return "agrees", row.reason
+    if row.corrected is None:
+        return "unexplained", f"ours is not within {row.tolerance:g} of the paper's, and no error of the paper is known here"
+    if fits:
+        return "unexplained", "listed as the paper's error, but ours is what the paper prints"
+    if abs(ours - row.corrected) <= ROUNDING * max(1.0, abs(row.corrected)):
+        return "paper in error", row.reason
+    return "unexplained", f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})"
+
+
+def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows have each verdict, in the order of VERDICTS."""
+    verdicts = [row["verdict"] for row in rows]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
