@@ -1,0 +1,243 @@
+"""Charts of the static table, for the report and for files: each a function of records alone.
+
+A chart here is an Altair chart without size or theme; `finished` gives it both for a file, the
+report gives it the page's. Colour always goes with a second sign (shape or dash), and the colours
+are those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from pipeline.errors import BadInput
+
+Record = Mapping[str, Any]
+
+KINDS = {
+    "torus": ("ring", "torus", "hypercube", "rt", "pt"),
+    "mesh": ("mesh",),
+    "pruned": ("pruned_torus", "partly_pruned_torus", "pruned_t1", "pruned_t2", "pruned_xy"),
+    "directed": ("directed_torus", "pruned_directed_torus"),
+    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "illiac", "sequin", "doubly_twisted_torus"),
+    "hierarchical": ("ccc", "tesh", "h3dt", "mh3dt"),
+    "other": (),
+}
+COLOURS = {
+    "torus": "#0072B2",
+    "mesh": "#56B4E9",
+    "pruned": "#D55E00",
+    "directed": "#009E73",
+    "twisted": "#CC79A7",
+    "hierarchical": "#E69F00",
+    "other": "#8A8F98",
+}
+SHAPES = {
+    "torus": "circle",
+    "mesh": "cross",
+    "pruned": "square",
+    "directed": "triangle-right",
+    "twisted": "diamond",
+    "hierarchical": "triangle-up",
+    "other": "stroke",
+}
+SIZE_PARAMETERS = ("k", "a")  # a series keeps every parameter but these
+TOOLTIP = [
+    alt.Tooltip("topology:N", title="network"),
+    alt.Tooltip("nodes:Q", format=","),
+    alt.Tooltip("degree_max:Q", title="degree"),
+    alt.Tooltip("diameter:Q", title="diameter, hops"),
+    alt.Tooltip("mean_distance:Q", title="mean distance, hops", format=".6~g"),
+    alt.Tooltip("links:Q", format=","),
+    alt.Tooltip("cost:Q", title="cost (diameter × degree)", format=","),
+]
+SHOWN = ("topology", "family", "nodes", "degree_max", "diameter", "mean_distance", "links", "cost")
+
+
+class Theme(NamedTuple):
+    """Colours of what is not data."""
+
+    ink: str
+    muted: str
+    grid: str
+    paper: str
+
+
+LIGHT = Theme(ink="#1d2329", muted="#5b6570", grid="#e4e8ec", paper="#ffffff")
+DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#2f3740", paper="#171b20")
+
+
+def kind(record: Record) -> str:
+    """The kind of network a record belongs to: a colour of its own in every chart."""
+    if record["directed"]:
+        return "directed"
+    return next((name for name, families in KINDS.items() if record["family"] in families), "other")
+
+
+def series(record: Record) -> str:
+    """What is joined by a line: a family and all its parameters but the size."""
+    kept = [f"{name}={value}" for name, value in sorted(dict(record["parameters"]).items()) if name not in SIZE_PARAMETERS]
+    return " ".join([record["family"], *kept, *(["directed"] if record["directed"] else [])])
+
+
+def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """A row for each connected network of two nodes and more."""
+    chosen = sorted((r for r in records if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"]))
+    return [{**{name: r[name] for name in SHOWN}, "kind": kind(r), "series": series(r)} for r in chosen]
+
+
+# --- the four classes of Parhami & Kwai 2004 ----------------------------------------------------
+
+CLASSES = {
+    ("torus", False): "torus",
+    ("pruned_torus", False): "pruned",
+    ("directed_torus", True): "directed",
+    ("pruned_directed_torus", True): "pruned and directed",
+}
+CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
+
+
+def _classes(records: Iterable[Record], dimensions: tuple[int, ...]) -> list[dict[str, Any]]:
+    rows = []
+    for record in records:
+        parameters, name = dict(record["parameters"]), CLASSES.get((record["family"], record["directed"]))
+        if name and "k" in parameters and parameters.get("n") in dimensions:
+            row = {**{column: record[column] for column in SHOWN}, "class": name, "k": parameters["k"], "n": parameters["n"]}
+            rows.append({**row, "excess": record["mean_distance"] - _torus_mean(parameters["k"], parameters["n"])})
+    return sorted(rows, key=lambda row: (row["n"], list(CLASSES.values()).index(row["class"]), row["k"]))
+
+
+def _torus_mean(k: int, n: int) -> float:
+    """Mean distance of the k-ary n-cube: n times a ring's, k/4 for even k and (k − 1/k)/4 for odd."""
+    return n * (k * k - k % 2) / (4 * k)
+
+
+def four_classes(records: Iterable[Record]) -> alt.Chart:
+    """Mean distance against the radix, 3D (Parhami & Kwai 2004, Fig. 4)."""
+    return _class_lines(_classes(records, (3,)), alt.Y("mean_distance:Q", title="mean distance, hops"))
+
+
+def four_classes_excess(records: Iterable[Record]) -> alt.Chart:
+    """The same, as hops more than the torus of the same radix needs."""
+    return _class_lines(_classes(records, (3,)), alt.Y("excess:Q", title="mean distance beyond the torus's, hops"))
+
+
+def _class_lines(rows: list[dict[str, Any]], y: alt.Y) -> alt.Chart:
+    domain = list(CLASSES.values())
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True), strokeWidth=2)
+        .encode(
+            x=alt.X("k:Q", title="radix k (k³ nodes)", scale=alt.Scale(zero=False)),
+            y=y,
+            color=alt.Color("class:N", title=None, scale=alt.Scale(domain=domain, range=CLASS_COLOURS)),
+            shape=alt.Shape("class:N", title=None, scale=alt.Scale(domain=domain, range=["circle", "square", "triangle-right", "diamond"])),
+            tooltip=TOOLTIP,
+        )
+    )
+
+
+def more_dimensions(records: Iterable[Record]) -> alt.Chart:
+    """Mean distance against the radix in four and five dimensions, whole and pruned (Parhami & Kwai 2004, Fig. 5)."""
+    rows = [{**row, "line": f"{row['n']}D {row['class']}"} for row in _classes(records, (4, 5)) if row["class"] in ("torus", "pruned")]
+    domain = ["4D torus", "4D pruned", "5D torus", "5D pruned"]
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True), strokeWidth=2)
+        .encode(
+            x=alt.X("k:Q", title="radix k (k⁴ or k⁵ nodes)", scale=alt.Scale(zero=False)),
+            y=alt.Y("mean_distance:Q", title="mean distance, hops"),
+            color=alt.Color("line:N", title=None, scale=alt.Scale(domain=domain, range=["#0072B2", "#D55E00", "#56B4E9", "#E69F00"])),
+            shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=domain, range=["circle", "square", "circle", "square"])),
+            strokeDash=alt.StrokeDash("n:N", legend=None, scale=alt.Scale(domain=[4, 5], range=[[1, 0], [5, 3]])),
+            tooltip=TOOLTIP,
+        )
+    )
+
+
+# --- every network --------------------------------------------------------------------------------
+
+
+def distance_against_size(records: Iterable[Record]) -> alt.LayerChart:
+    """Mean distance against nodes, all families; a click on the legend singles out a kind."""
+    return _cloud(_points(records), alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False)))
+
+
+def cost_against_size(records: Iterable[Record]) -> alt.LayerChart:
+    """Cost against nodes, all families; the front is joined by a line: nothing as large is cheaper."""
+    rows = _points(records)
+    cloud = _cloud(rows, alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False)))
+    line = (
+        alt.Chart(alt.Data(values=largest_for_cost(rows)))
+        .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#8A8F98")
+        .encode(x="nodes:Q", y="cost:Q")
+    )
+    return alt.layer(line, *cloud.layer)
+
+
+def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
+    """The Pareto front of many nodes and little cost, by nodes: each costs less than everything with as many nodes or more."""
+    front: list[dict[str, Any]] = []
+    for row in sorted(rows, key=lambda r: (-r["nodes"], r["cost"], r["topology"])):
+        if not front or row["cost"] < front[-1]["cost"]:
+            front.append({"topology": row["topology"], "nodes": row["nodes"], "cost": row["cost"]})
+    return front[::-1]
+
+
+def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> alt.LayerChart:
+    present = [name for name in KINDS if any(row["kind"] == name for row in rows)]
+    pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
+    colour = alt.Color("kind:N", title=None, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
+    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
+    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s"))
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
+    lines = base.mark_line(strokeWidth=1).encode(
+        color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
+    )
+    marks = base.mark_point(filled=True, size=55).encode(
+        color=colour, shape=shape, tooltip=TOOLTIP, opacity=alt.when(pick).then(alt.value(0.9)).otherwise(alt.value(0.07))
+    )
+    return alt.layer(lines, marks.add_params(pick))
+
+
+# --- theme and files --------------------------------------------------------------------------
+
+
+def config(theme: Theme) -> dict[str, Any]:
+    """Vega-Lite configuration of a theme."""
+    font = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+    axis = {"labelColor": theme.muted, "titleColor": theme.ink, "gridColor": theme.grid, "domainColor": theme.grid, "tickColor": theme.grid}
+    return {
+        "background": "transparent",
+        "font": font,
+        "view": {"stroke": None},
+        "axis": {**axis, "titleFontWeight": 500, "titleFontSize": 12, "labelFontSize": 11, "titlePadding": 10},
+        "legend": {"labelColor": theme.ink, "titleColor": theme.ink, "orient": "top", "symbolSize": 80, "labelFontSize": 12},
+        "title": {"color": theme.ink, "subtitleColor": theme.muted, "anchor": "start", "fontSize": 16, "subtitleFontSize": 12, "offset": 14},
+    }
+
+
+def finished(chart: alt.Chart | alt.LayerChart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420) -> dict[str, Any]:
+    """A chart's Vega-Lite specification with size, title and the light theme on white, as files need it."""
+    sized = chart.properties(width=width, height=height)
+    specification = sized.to_dict()
+    if title:
+        specification["title"] = {"text": title, "subtitle": subtitle}
+    specification["config"] = {**config(LIGHT), "background": LIGHT.paper}
+    specification["padding"] = 16
+    return specification
+
+
+def save(specification: dict[str, Any], path: Path) -> None:
+    """Write a specification as SVG or PNG, by the file's suffix. Raises BadInput for another suffix."""
+    import vl_convert
+
+    if path.suffix == ".svg":
+        path.write_text(vl_convert.vegalite_to_svg(specification), encoding="utf-8")
+    elif path.suffix == ".png":
+        path.write_bytes(vl_convert.vegalite_to_png(specification, scale=2))
+    else:
+        raise BadInput(f"{path}: expected a name that ends in .svg or .png, got '{path.suffix}'")
