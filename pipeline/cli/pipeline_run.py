@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pipeline.cli import options
+backend = click.option("--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend.")
+symmetry = click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
+workers = click.option("--workers", type=click.IntRange(min=0), help="Overrides the configuration's cluster.workers; 0 computes in one process.")
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("config", type=click.Path(path_type=Path), default=Path("config/default.yaml"))
 @click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="Folder that holds the sweeps' folders.")
-@click.option("--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend.")
-@click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
-@click.option("--workers", type=click.IntRange(min=0), help="Overrides the configuration's cluster.workers; 0 computes in one process.")
+@backend
+@symmetry
+@workers
 @click.argument("snakemake_options", nargs=-1, type=click.UNPROCESSED)
 def run(
     config: Path, results: Path, backend: str | None, symmetry: str | None, workers: int | None, snakemake_options: tuple[str, ...]
@@ -31,8 +34,31 @@ def run(
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from pipeline.steps import run_snakemake
+    from pipeline.workflow import run_snakemake
 
+    raise SystemExit(run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options))
+
+
+@click.command()
+@click.argument("name", type=click.Choice(["points", "static", "distances", "verification", "report", "check"]))
+@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
+@backend
+@symmetry
+@workers
+def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: str | None, workers: int | None) -> None:
+    """One step of the pipeline, as the Snakefile calls it: files of FOLDER in, a file of FOLDER out.
+
+    \b
+    Examples:
+      torusweep step points config/smoke.yaml results/smoke
+    """
+    from pipeline.steps import STEPS
+
+    raise SystemExit(STEPS[name](config, folder, _given(backend, symmetry, workers)))
+
+
+def _given(backend: str | None, symmetry: str | None, workers: int | None) -> dict[str, Any]:
+    """The overrides that the command line has."""
     overrides = {"backend": backend, "symmetry": symmetry, "workers": workers}
-    chosen = {name: value for name, value in overrides.items() if value is not None}
-    raise SystemExit(run_snakemake(config, results, overrides=chosen, options=list(snakemake_options)))
+    return {name: value for name, value in overrides.items() if value is not None}
