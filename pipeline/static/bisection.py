@@ -1,0 +1,185 @@
+"""How many links cross from one half of the network to the other: bounds from both sides.
+
+The bisection width is the least number of channels from one half (⌊N/2⌋ nodes) to the other, a
+bidirectional link counting once; where links have one direction, the direction with fewer counts.
+Capacities count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from pipeline.static.spectrum import second_eigenvalue
+from pipeline.topology import Topology
+
+PARTITIONER_CHANNELS = 4_000_000  # METIS is asked for networks of at most so many channels
+PARTITIONER_SEEDS = 8  # and for a cut from so many seeds where there are few channels:
+FEW_CHANNELS = 40_000
+ROUNDING = 1e-9  # relative; a bound is taken down by so much before it is rounded up to whole links
+
+
+class Bisection(NamedTuple):
+    """lower, upper: bounds of the bisection width, in links; None where there is none; method: what gave each."""
+
+    lower: int | None
+    upper: int
+    method: str
+
+
+def bisection(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None) -> Bisection:
+    """Bounds of the bisection width; both are the exact value where the plan has a theorem for it.
+
+    matrix   channels, int64[N, N] (links.channel_matrix)
+    images   proved automorphisms (symmetry.proved_symmetries)
+    edge_connectivity   a lower bound of every cut, where it is known
+    """
+    if topology.plan.bisection is not None:
+        exact = topology.plan.bisection
+        return Bisection(exact, exact, f"exact: {topology.plan.bisection_source}")
+    if topology.nodes < 2:
+        return Bisection(0, 0, "exact: a single node")
+    undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
+    upper, upper_method = upper_bound(topology, matrix, undirected)
+    if upper == 0:
+        return Bisection(0, 0, f"exact: {upper_method}")
+    lower, lower_method = lower_bound(topology, matrix, undirected, images)
+    if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
+        lower, lower_method = edge_connectivity, "edge connectivity"
+    return Bisection(lower, upper, f"lower: {lower_method}; upper: {upper_method}")
+
+
+def cut_width(matrix: csr_array, half: np.ndarray) -> int:
+    """Links from the nodes where half (bool[N]) is true to the others, or back, whichever are fewer."""
+    inside = half.astype(np.int64)
+    both = int(inside @ (matrix @ inside))
+    leaving, entering = int(inside @ matrix.sum(axis=1)), int(inside @ matrix.sum(axis=0))
+    return min(leaving, entering) - both
+
+
+# --- upper bounds: cuts -------------------------------------------------------------------------
+
+
+def upper_bound(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, str]:
+    """(width of the best balanced cut found, what found it): cuts across each dimension, and a partitioner's."""
+    found = [coordinate_cuts(topology, dimension) for dimension in range(len(topology.plan.radices))]
+    best = min(found)
+    method = f"cut across digit {found.index(best)} of the address"
+    if matrix.nnz > PARTITIONER_CHANNELS:
+        return best, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
+    for seed in range(PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
+        half = refined(undirected, balanced(undirected, metis(undirected, seed)))
+        width = cut_width(matrix, half)
+        if width < best:
+            best, method = width, "METIS, balanced and refined by exchanges"
+    return best, method
+
+
+def coordinate_cuts(topology: Topology, dimension: int) -> int:
+    """Least width of the cuts that put ⌊N/2⌋ consecutive nodes on one side, in the cyclic order by one digit of the address.
+
+    Nodes with the same digit are ordered by their number, so that an odd radix is halved too. All N
+    offsets are tried: a channel lies within the window of h nodes for h − δ of them, δ being its
+    ends' distance in the cyclic order, so sums of marks at the ends of those intervals count them all.
+    """
+    n, half = topology.nodes, topology.nodes // 2
+    digit = np.arange(n, dtype=np.int64) // int(np.prod(topology.plan.radices[:dimension], dtype=np.int64)) % topology.plan.radices[dimension]
+    place = np.empty(n, np.int64)
+    place[np.argsort(digit, kind="stable")] = np.arange(n)
+    tail, head, port = topology.arcs
+    weight = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    first, second = place[tail], place[head]
+    ahead = (second - first) % n
+    nearest = np.minimum(ahead, n - ahead)
+
+    def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """For each offset, the weight of the cyclic intervals (last − length, last] that it lies in."""
+        start = (last - lengths + 1) % n
+        marks = np.bincount(start, weight, 2 * n) - np.bincount(start + lengths, weight, 2 * n)
+        counts = np.cumsum(marks.astype(np.int64))
+        return counts[:n] + counts[n:]
+
+    within = windows(np.where(ahead < half, first, second), np.maximum(half - nearest, 0))
+    once = np.full(len(tail), half)
+    return int(min((windows(first, once) - within).min(), (windows(second, once) - within).min()))
+
+
+def metis(undirected: csr_array, seed: int) -> np.ndarray:
+    """bool[N]: one side of METIS's bisection, nearly balanced."""
+    import pymetis
+
+    options = pymetis.Options(seed=seed, ufactor=1)
+    _, side = pymetis.part_graph(
+        2,
+        xadj=undirected.indptr.astype(np.int64),
+        adjncy=undirected.indices.astype(np.int64),
+        eweights=undirected.data.astype(np.int64) if undirected.data.max() > 1 else None,
+        recursive=True,
+        options=options,
+    )
+    return np.array(side, bool)
+
+
+def balanced(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+    """bool[N]: the smaller side after moving the nodes that cost least to it, until it has exactly ⌊N/2⌋."""
+    half = half.copy() if half.sum() * 2 <= len(half) else ~half
+    gain = _gain(undirected, half)
+    for _ in range(len(half) // 2 - int(half.sum())):
+        outside = np.flatnonzero(~half)
+        _move(undirected, half, gain, int(outside[gain[outside].argmax()]))
+    return half
+
+
+def refined(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+    """bool[N]: half after exchanging pairs of nodes as long as a pair narrows the cut (single steps of Kernighan & Lin 1970)."""
+    half = half.copy()
+    gain = _gain(undirected, half)
+    while True:
+        inside, outside = np.flatnonzero(half), np.flatnonzero(~half)
+        a = int(inside[gain[inside].argmax()])
+        _move(undirected, half, gain, a)
+        b = int(outside[gain[outside].argmax()])
+        if gain[b] - gain[a] <= 0:  # gain[a] is now what going back would gain
+            half[a] = True
+            return half
+        _move(undirected, half, gain, b)
+
+
+def _gain(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+    """int64[N]: by how much moving each node to the other side narrows the cut."""
+    inside = undirected @ half.astype(np.int64)
+    return np.where(half, 1, -1) * (undirected.sum(axis=1) - 2 * inside)
+
+
+def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
+    """Put a node on the other side, and bring the gains up to date."""
+    half[node] = not half[node]
+    gain[node] = -gain[node]
+    row = slice(undirected.indptr[node], undirected.indptr[node + 1])
+    near = undirected.indices[row]
+    gain[near] += np.where(half[near] == half[node], -2, 2) * undirected.data[row]
+
+
+# --- lower bound: eigenvalues -------------------------------------------------------------------
+
+
+def lower_bound(topology: Topology, matrix: csr_array, undirected: csr_array, images: Sequence[np.ndarray]) -> tuple[int | None, str]:
+    """(spectral lower bound, how; None where the eigenvalue was not computed).
+
+    A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, λ₂ the second eigenvalue of the
+    Laplacian (Fiedler 1973; Mohar 1989). Where links have one direction, both directions together do,
+    and the two differ by no more than the nodes' surplus of leaving over entering channels.
+    """
+    half, n = topology.nodes // 2, topology.nodes
+    second, method = second_eigenvalue(topology, undirected, images)
+    if second is None:
+        return None, method
+    width = second * half * (n - half) / n
+    if topology.directed:
+        surplus = int(np.maximum(matrix.sum(axis=1) - matrix.sum(axis=0), 0).sum())
+        width = (width - surplus) / 2
+    return max(0, ceil(width - ROUNDING * max(1.0, width))), method

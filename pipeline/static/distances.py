@@ -1,0 +1,56 @@
+"""How far apart the terminals are: one breadth-first search per orbit, weighted, summed exactly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.distance import all_pairs_distance
+from pipeline.symmetry import Orbits
+from pipeline.topology import Topology
+
+
+class DistanceNumbers(NamedTuple):
+    """Distances between terminals, in hops; histogram: ordered pairs at distance 0, 1, 2, …, a terminal and itself included."""
+
+    histogram: list[int]
+    diameter: int
+    mean: float
+    mean_distinct: float
+
+
+def distances(topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None) -> DistanceNumbers:
+    """Distances over all ordered pairs of terminals that are joined by a path.
+
+    A node that carries several terminals is a source and a destination that many times; two
+    terminals on one node are 0 hops apart. orbits: of the nodes, under proved automorphisms that
+    keep the number of terminals; without use_symmetry every node is searched from, and the sums are
+    the same. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0;
+    Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 where nothing is joined.
+    """
+    terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
+    sources = orbits.representatives if use_symmetry else np.arange(topology.nodes, dtype=np.int32)
+    times = terminals_at[sources] * (orbits.sizes if use_symmetry else 1)
+    sources, times = sources[times > 0], times[times > 0]
+    weights, groups = np.unique(times, return_inverse=True)
+    histogram: list[int] = [0]
+    # the kernel counts a destination once or not at all: one pass for each binary digit of its terminals
+    for digit in range(int(terminals_at.max(initial=0)).bit_length()):
+        counted = (terminals_at >> digit) & 1 == 1
+        passed = all_pairs_distance(
+            topology.ports,
+            sources.astype(np.int32),
+            groups.astype(np.int32),
+            counted=None if counted.all() else counted,
+            backend=backend,
+            threads=threads,
+        ).histogram
+        histogram += [0] * (passed.shape[1] - len(histogram))
+        for distance in range(passed.shape[1]):
+            histogram[distance] += sum(int(weight) * int(pairs) for weight, pairs in zip(weights, passed[:, distance])) << digit
+    while len(histogram) > 1 and not histogram[-1]:
+        histogram.pop()
+    pairs, hops = sum(histogram), sum(distance * number for distance, number in enumerate(histogram))
+    distinct = pairs - len(topology.terminals)
+    return DistanceNumbers(histogram, len(histogram) - 1, hops / pairs if pairs else 0.0, hops / distinct if distinct else 0.0)

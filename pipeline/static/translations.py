@@ -1,0 +1,110 @@
+"""Translations of a network: a proved abelian group of automorphisms that moves every node.
+
+Tori, twisted tori and lattices have one such group for all their nodes; pruned, hierarchical and
+other periodic networks have one for every cell of a few nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline.symmetry import is_automorphism
+from pipeline.topology import Topology, addresses, node_index
+
+LONGEST_CYCLE = 4096  # steps of one translation that are followed before it comes back
+
+
+@dataclass(frozen=True, eq=False)
+class Translations:
+    """An abelian group without fixed points, and its orbits.
+
+    grid     int32[C, A]: node that element a carries the origin of cell c to; every node once. The
+             elements are numbered by exponents of the generators, the first varying fastest.
+    orders   for each generator: how many steps until it is an element of those before it …
+    powers   … and which element that is
+    """
+
+    grid: np.ndarray
+    generators: tuple[np.ndarray, ...] = ()
+    orders: tuple[int, ...] = ()
+    powers: tuple[int, ...] = ()
+
+    def place(self) -> tuple[np.ndarray, np.ndarray]:
+        """(cell int64[N], element int64[N]) of every node."""
+        cells, elements = self.grid.shape
+        position = np.empty(cells * elements, np.int64)
+        position[self.grid.ravel()] = np.arange(cells * elements)
+        return position // elements, position % elements
+
+    def exponents(self, elements: np.ndarray) -> np.ndarray:
+        """int64[…, generators] of elements int64[…]."""
+        columns, rest = [], elements
+        for order in self.orders:
+            columns.append(rest % order)
+            rest = rest // order
+        return np.stack(columns, axis=-1) if columns else np.zeros((*elements.shape, 0), np.int64)
+
+    def characters(self) -> np.ndarray:
+        """float64[A, generators]: for each character, the angle of each generator, in turns.
+
+        A generator's order-fold angle is that of the element it becomes, up to whole turns.
+        """
+        elements = self.grid.shape[1]
+        angles = np.zeros((elements, len(self.orders)))
+        whole = self.exponents(np.arange(elements))
+        for k, (order, power) in enumerate(zip(self.orders, self.powers)):
+            becomes = self.exponents(np.array(power))[:k]
+            angles[:, k] = (angles[:, :k] @ becomes + whole[:, k]) / order
+        return angles
+
+
+def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
+    """The largest group found by adding, one after another, shifts of single digits and `images` (proved automorphisms)."""
+    group = Translations(np.arange(topology.nodes, dtype=np.int32)[:, None])
+    for image in [*_digit_shifts(topology), *images]:
+        group = _with(group, image) or group
+    return group
+
+
+def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
+    """For every digit of the address, the smallest cyclic shift of it that is an automorphism, if any."""
+    bare = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32))
+    radices = topology.plan.radices
+    digits = addresses(radices)
+    for dimension, radix in enumerate(radices):
+        for step in (step for step in range(1, radix // 2 + 1) if radix % step == 0):
+            moved = digits.copy()
+            moved[:, dimension] += step
+            image = node_index(moved, radices)
+            if is_automorphism(bare, image):
+                yield image
+                break
+
+
+def _with(group: Translations, image: np.ndarray) -> Translations | None:
+    """The group enlarged by a permutation; None where that adds nothing, or would not be abelian or not free of fixed points."""
+    if any(not np.array_equal(image[other], other[image]) for other in group.generators):
+        return None
+    cell, element = group.place()
+    everyone = np.arange(len(group.grid))
+    first, moving, order = everyone.copy(), group.grid[:, 0], 0
+    while True:
+        moving = image[moving]
+        order += 1
+        if np.array_equal(cell[moving], everyone):
+            break
+        if order == LONGEST_CYCLE or (cell[moving] == everyone).any():
+            return None
+        np.minimum(first, cell[moving], out=first)
+    power = element[moving]
+    if order == 1 or (power != power[0]).any():
+        return None
+    parts = [group.grid[first == everyone]]
+    for _ in range(order - 1):
+        parts.append(image[parts[-1]])
+    return Translations(
+        np.concatenate(parts, axis=1), (*group.generators, image), (*group.orders, order), (*group.powers, int(power[0]))
+    )
