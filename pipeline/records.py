@@ -55,6 +55,12 @@ STATIC = (
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),
 )
 
+POINTS = (
+    Column("key", "string", "", "digest of the network, the files it names, what is asked, and the code that answers"),
+    Column("topology", "string", "", "canonical spelling"),
+    Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it is not asked for"),
+)
+
 DISTANCES = (
     Column("topology", "string", "", "canonical spelling"),
     Column("distance", "int64", "hops", "distance"),
@@ -76,7 +82,7 @@ VERIFICATION = (
     Column("reason", "string", "", "why the paper is in error, or what the row waits for"),
 )
 
-TABLES: dict[str, tuple[Column, ...]] = {"static": STATIC, "distances": DISTANCES, "verification": VERIFICATION}
+TABLES: dict[str, tuple[Column, ...]] = {"points": POINTS, "static": STATIC, "distances": DISTANCES, "verification": VERIFICATION}
 
 
 def arrow_schema(table: str) -> pa.Schema:

@@ -1,0 +1,81 @@
+# From a configuration to verified tables and a page in results/<sweep>/.
+#
+#   snakemake --cores all                                      runs config/default.yaml
+#   snakemake --cores all --configfile config/papers/….yaml    another one
+#   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
+#
+# Snakemake owns the files. The points within the static table belong to Dask, and the finished ones stay in
+# results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
+from pipeline.workflow import asked
+
+CONFIG, FOLDER, INPUTS, OPTIONS, CODE, PATH = asked(workflow)
+shell.prefix(f"export PATH={PATH}; ")
+
+
+rule all:
+    input:
+        report=FOLDER / "report.html",
+        checked=FOLDER / "checked.txt",
+
+
+rule points:
+    input:
+        INPUTS,
+    output:
+        FOLDER / "points.parquet",
+    params:
+        code=CODE,
+    shell:
+        "torusweep step points {CONFIG:q} {FOLDER:q}"
+
+
+rule static:
+    input:
+        points=rules.points.output,
+    output:
+        table=FOLDER / "static.parquet",
+        manifest=FOLDER / "manifest.json",
+    params:
+        code=CODE,
+    threads: 1024  # all there are
+    shell:
+        "torusweep step static {CONFIG:q} {FOLDER:q} {OPTIONS}"
+
+
+rule distances:
+    input:
+        static=rules.static.output.table,
+    output:
+        FOLDER / "distances.parquet",
+    shell:
+        "torusweep step distances {CONFIG:q} {FOLDER:q}"
+
+
+rule verification:
+    input:
+        INPUTS,
+        static=rules.static.output.table,
+    output:
+        FOLDER / "verification.parquet",
+    shell:
+        "torusweep step verification {CONFIG:q} {FOLDER:q}"
+
+
+rule report:
+    input:
+        static=rules.static.output.table,
+        distances=rules.distances.output,
+        verification=rules.verification.output,
+    output:
+        FOLDER / "report.html",
+    shell:
+        "torusweep step report {CONFIG:q} {FOLDER:q}"
+
+
+rule check:
+    input:
+        verification=rules.verification.output,
+    output:
+        FOLDER / "checked.txt",
+    shell:
+        "torusweep step check {CONFIG:q} {FOLDER:q}"

@@ -1,0 +1,267 @@
+"""Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
+
+The only room that knows Dask. The sweep sees `Workers`: places to fill, tasks to submit, and what
+became of them; a task is a function and a batch of points, its answer a digest and counts.
+
+Local workers are reached over the loopback address only, through TLS with certificates that live as
+long as the run: without it any other user of the machine could have his code run by our workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import itertools
+import os
+import queue
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kernels.backend import gpu_count, resolve
+from pipeline.errors import BadInput
+
+CONNECT_SECONDS = 8
+JOIN_SECONDS = {"slurm": 600, "scheduler": 60}
+
+
+class Outcome(NamedTuple):
+    """What became of a task: its answer, the exception that it raised, or the death of its worker."""
+
+    ticket: int
+    answer: Any = None
+    error: BaseException | None = None
+    died: bool = False
+
+
+class LostScheduler(BadInput):
+    """The scheduler is gone, and our tasks with it; what was published is kept."""
+
+
+class InProcess:
+    """No cluster: a task runs when its outcome is asked for."""
+
+    places = 1
+    description = "this process"
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, Callable[..., Any], tuple[Any, ...]]] = []
+        self._tickets = itertools.count()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
+        self._waiting.append((next(self._tickets), function, arguments))
+        return self._waiting[-1][0]
+
+    def outcome(self, seconds: float) -> Outcome | None:
+        if not self._waiting:
+            return None
+        ticket, function, arguments = self._waiting.pop(0)
+        try:
+            return Outcome(ticket, function(*arguments))
+        except Exception as error:
+            return Outcome(ticket, error=error)
+
+
+class Workers:
+    """Dask workers. Never more tasks are out than there are places: nothing queues behind a poisoned task."""
+
+    def __init__(self, client: Any, description: str) -> None:
+        self.description = description
+        self._client = client
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._futures: dict[int, Any] = {}
+        self._tickets = itertools.count()
+        self._places, self._counted = 1, -10.0
+
+    @property
+    def places(self) -> int:
+        """Tasks that can run at once now: workers come and go."""
+        if time.monotonic() - self._counted > 1.0:
+            self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
+        return self._places
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
+        ticket = next(self._tickets)
+        future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
+        self._futures[ticket] = future
+        future.add_done_callback(lambda _: self._done.put(ticket))
+        return ticket
+
+    def outcome(self, seconds: float) -> Outcome | None:
+        """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
+        from distributed import KilledWorker
+
+        try:
+            ticket = self._done.get(timeout=seconds)
+        except queue.Empty:
+            self._must_be_alive()
+            return None
+        future = self._futures.pop(ticket)
+        if future.status == "finished":
+            return Outcome(ticket, future.result())
+        if future.status == "error":
+            error = future.exception()
+            return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
+        raise LostScheduler("lost the connection to the Dask scheduler; start it again and run the same command: finished points are kept")
+
+    def _must_be_alive(self) -> None:
+        if self._client.status != "running":
+            raise LostScheduler("lost the connection to the Dask scheduler; start it again and run the same command: finished points are kept")
+
+
+@contextlib.contextmanager
+def connect(settings: Any, *, backend: str, batches: int) -> Iterator[InProcess | Workers]:
+    """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
+
+    settings  the configuration's cluster section (pipeline.config)
+    batches   tasks to come: no more local workers are started than can be used
+    Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
+    """
+    if not settings.scheduler and not settings.slurm and settings.workers == 0:
+        yield InProcess()
+        return
+    import dask
+    from distributed import Client
+
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
+        # a death is reported at once, so that the sweep can split the batch; memory is the nanny's business
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0, "temporary-directory": folder}))
+        if settings.scheduler:
+            address, description = settings.scheduler, f"the Dask scheduler {settings.scheduler}"
+            client = stack.enter_context(_join(settings))
+            _wait_for_worker(client, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
+        elif settings.slurm:
+            jobs = slurm_cluster(settings.slurm)
+            stack.enter_context(contextlib.closing(jobs))
+            jobs.scale(jobs=settings.slurm.jobs)
+            address, description = "Slurm", f"{settings.slurm.jobs} Slurm jobs"
+            client = stack.enter_context(Client(jobs))
+            _wait_for_worker(client, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
+        else:
+            cluster, count = _local(settings, backend, batches, folder, stack)
+            address, description = "the local cluster", f"{count} local worker{'s' * (count > 1)}"
+            client = stack.enter_context(Client(cluster, set_as_default=False))
+            client.wait_for_workers(count, timeout=CONNECT_SECONDS * 15)
+        _check_code(client, address)
+        yield Workers(client, description)
+
+
+# --- local -------------------------------------------------------------------------------------
+
+
+def local_workers(settings: Any, backend: str, batches: int, devices: list[str] | None = None) -> list[dict[str, str]]:
+    """The environment of each local worker: as many as cores (or the setting), or one per GPU.
+
+    devices  GPUs, as CUDA_VISIBLE_DEVICES names them; found where None
+    """
+    on_gpu = resolve(backend) == "cupy" if devices is None else bool(devices)
+    if on_gpu:
+        found = visible_gpus() if devices is None else devices
+        asked = len(found) if settings.workers == "auto" else settings.workers
+        chosen = found[: max(1, min(asked, batches))]
+        return [{"CUDA_VISIBLE_DEVICES": device, **_threads(len(chosen))} for device in chosen]
+    cores = len(os.sched_getaffinity(0))
+    asked = cores if settings.workers == "auto" else settings.workers
+    count = max(1, min(asked, batches))
+    return [_threads(count) for _ in range(count)]
+
+
+def visible_gpus() -> list[str]:
+    """This process's GPUs, as CUDA_VISIBLE_DEVICES names them."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()] or [str(index) for index in range(gpu_count())]
+
+
+def threads_of_worker() -> int:
+    """Threads that a task may use on the worker that runs it."""
+    return int(os.environ.get("NUMBA_NUM_THREADS", "1"))
+
+
+def _threads(workers: int) -> dict[str, str]:
+    """One thread a worker; where there are fewer workers than cores, they share the cores out."""
+    return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers)), "OMP_NUM_THREADS": "1"}
+
+
+def _local(settings: Any, backend: str, batches: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
+    from distributed import Nanny, Scheduler
+    from distributed.deploy.spec import SpecCluster
+    from distributed.security import Security
+
+    environments = local_workers(settings, backend, batches)
+    security = Security.temporary()
+    loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
+    common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
+    workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
+    with _interrupts_blocked():
+        cluster = stack.enter_context(
+            SpecCluster(workers, {"cls": Scheduler, "options": {**loopback, "port": 0}}, security=security, silence_logs=50, name="torusweep")
+        )
+    return cluster, len(workers)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C, which a terminal sends to all: a worker ends its batch first."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- elsewhere ---------------------------------------------------------------------------------
+
+
+def slurm_cluster(slurm: Any) -> Any:
+    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit."""
+    from dask_jobqueue import SLURMCluster
+
+    options = {name: value for name, value in slurm.model_dump().items() if value is not None and name != "jobs"}
+    return SLURMCluster(**options, protocol="tls://", scheduler_options={"dashboard": False}, shared_temp_directory=str(Path.cwd()))
+
+
+def _join(settings: Any) -> Any:
+    from distributed import Client
+    from distributed.security import Security
+
+    tls = settings.tls
+    security = None
+    if tls is not None:
+        security = Security(tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True)
+    try:
+        return Client(settings.scheduler, security=security, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TypeError, ValueError) as error:  # TimeoutError and TLS errors are OSErrors; a tls:// address without certificates a TypeError
+        reason = str(error).split("\n")[0] or type(error).__name__
+        raise BadInput(f"cluster.scheduler: no Dask scheduler answers at {settings.scheduler} ({reason}); check that it runs there") from None
+
+
+def _wait_for_worker(client: Any, seconds: float, advice: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=seconds)
+    except TimeoutError:
+        raise BadInput(f"cluster: expected a worker within {seconds:.0f} s, got none; {advice}") from None
+
+
+def _check_code(client: Any, address: str) -> None:
+    """Every worker must run our very code: a worker of another version would mix its numbers into the table."""
+    present = client.run(importlib.util.find_spec, "pipeline", on_error="return")
+    for worker, spec in present.items():
+        if spec is None or isinstance(spec, BaseException):
+            raise BadInput(f"{address}: worker {worker} has no torusweep; install version {code_version()} there")
+    for worker, theirs in client.run(code_version, on_error="return").items():
+        if theirs != code_version():
+            raise BadInput(f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()}; install the same version on both")
+
+
+def code_version() -> str:
+    """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d)."""
+    from importlib.metadata import version
+
+    from pipeline.points import stage_digest
+
+    return f"{version('torusweep')} (code {stage_digest('static')[:12]})"

@@ -1,0 +1,80 @@
+"""One run in a results folder at a time, and a second one is told who the first is."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import BadInput
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock file `path`, which says who we are, for the length of a `with` block.
+
+    The kernel drops the lock when the holder dies, however it dies: a file that stays behind locks nothing.
+    Raises BadInput at once, naming the holder, where another process has it.
+    """
+    with open_for_writing(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(f"{path.parent} is in use by {described(path)}; wait until it ends, or stop it, and run again") from None
+        me = {"pid": os.getpid(), "host": socket.gethostname(), "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": " ".join(sys.argv)}
+        file.truncate(0)
+        file.write(json.dumps(me))
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+@contextlib.contextmanager
+def turn(path: Path) -> Iterator[None]:
+    """Wait for our turn at something short: two steps that update one manifest."""
+    with open_for_writing(path) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def holder(path: Path) -> dict[str, Any] | None:
+    """Who holds the lock file ({} where it does not say yet), or None where nobody does."""
+    try:
+        file = path.open("r")
+    except OSError:
+        return None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            try:
+                return dict(json.loads(file.read()))
+            except ValueError:
+                return {}
+    return None
+
+
+def described(path: Path) -> str:
+    """The holder in words."""
+    who = holder(path)
+    if not who:
+        return "another run"
+    return f"process {who['pid']} on {who['host']} since {who['start']} ({who['command']})"
+
+
+def open_for_writing(path: Path) -> Any:
+    """The lock file, made where it is missing. Raises BadInput where the folder cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("a+")
+    except OSError as error:
+        raise BadInput(f"cannot write in {path.parent}: {error.strerror}; choose another folder with --results, or make this one writable") from None

@@ -1,0 +1,164 @@
+"""The pipeline's steps, one for each rule of the Snakefile: files in, files out.
+
+Every step takes the configuration's path and the sweep's folder, and returns an exit status.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline import lock, store
+from pipeline.config import expand, load
+from pipeline.errors import BadInput
+from pipeline.points import Point, stage_digest
+from pipeline.provenance import software
+from pipeline.records import arrow_schema
+
+Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
+
+
+def points(config: Path, folder: Path, overrides: Overrides) -> int:
+    """points.parquet: what the configuration asks for, expanded and counted."""
+    from pipeline.verify import expected_topologies
+
+    sweep = load(config)
+    asked = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
+    rows = [{"key": point.key, "topology": point.topology, "fault_nodes": point.fault_nodes} for point in asked]
+    store.publish_table(folder, "points", pa.Table.from_pylist(rows, schema=arrow_schema("points")))
+    return 0
+
+
+def static(config: Path, folder: Path, overrides: Overrides) -> int:
+    """static.parquet and manifest.json: every point's record, computed where no shard has it.
+
+    Points that fail are named and have no row; the step `check` ends the run with an error for them.
+    A run that was stopped by a signal returns 128 + signal, and publishes no table.
+    """
+    from pipeline import sweep as driver
+
+    sweep = load(config)
+    cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
+    asked = _asked(folder)
+    keys = [point.key for point in asked]
+    manner = driver.Manner(
+        folder=str(folder.resolve()),
+        backend=overrides.get("backend", sweep.backend),
+        use_symmetry=overrides["symmetry"] == "on" if "symmetry" in overrides else sweep.symmetry,
+        memory=None if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30),
+        stage=stage_digest("static"),
+        config=sweep.digest,
+    )
+    with lock.held(folder / store.LOCK):
+        store.clean(folder)
+        before = store.read_shards(folder)
+        for complaint in before.complaints:
+            _say(complaint)
+        done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
+        computed = driver.compute(asked, done, manner, cluster)
+        for failure in computed.failed:
+            _say(f"{failure.topology} failed: {failure.reason}")
+        if computed.stopped:
+            _say("stopped; what is finished is kept, and the same command goes on from here")
+            return 128 + computed.stopped
+        shards = store.read_shards(folder).whole
+        rows = store.finished(shards, keys)
+        if rows.num_rows + len(computed.failed) != len(asked):
+            raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
+        wanted = set(keys)
+        used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
+        manifest = {
+            "sweep": sweep.sweep,
+            "config": {"sha256": sweep.digest, "text": sweep.text},
+            "stage": {"static": manner.stage},
+            "software": software(),
+            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
+            "failed": [failure._asdict() for failure in computed.failed],
+        }
+        store.replace_manifest(folder, manifest)
+        store.publish_table(folder, "static", rows.drop_columns(["key"]))
+    return 0
+
+
+def distances(config: Path, folder: Path, overrides: Overrides) -> int:
+    """distances.parquet: the static table's histograms in long form."""
+    table = store.open_table(folder / "static.parquet")
+    histogram = table.column("distance_histogram")
+    lengths = pc.list_value_length(histogram).to_numpy()
+    pairs = pc.list_flatten(histogram).to_numpy()
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    distance = np.arange(len(pairs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    total = np.bincount(row, weights=pairs, minlength=len(lengths))  # whole numbers below 2**53, so exact
+    columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
+    store.publish_table(folder, "distances", pa.Table.from_arrays(columns, schema=arrow_schema("distances")))
+    return 0
+
+
+def verification(config: Path, folder: Path, overrides: Overrides) -> int:
+    """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
+    from pipeline.verify import verification_rows
+
+    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers)
+    store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
+    return 0
+
+
+def report(config: Path, folder: Path, overrides: Overrides) -> int:
+    """report.html, from the tables and the manifest."""
+    from pipeline.report import write_report
+
+    unfinished = folder / f"{store.TEMPORARY}report.html"
+    write_report(folder, unfinished)
+    os.replace(unfinished, folder / "report.html")
+    return 0
+
+
+def check(config: Path, folder: Path, overrides: Overrides) -> int:
+    """checked.txt: nothing failed, nothing is unexplained. Status 1, naming what does, otherwise; tables and report stay."""
+    from pipeline.verify import summary
+
+    rows = store.open_table(folder / "verification.parquet").to_pylist()
+    failed = store.read_manifest(folder)["failed"]
+    unexplained = [row for row in rows if row["verdict"] == "unexplained"]
+    for failure in failed:
+        _say(f"{failure['topology']} failed: {failure['reason']}")
+    for row in unexplained:
+        _say(f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained: {row['reason']}")
+    if failed or unexplained:
+        _say(f"{len(failed)} points failed, {len(unexplained)} numbers are unexplained; the tables in {folder} are complete but for these")
+        return 1
+    lines = [f"{verdict}: {count}" for verdict, count in summary(rows).items()]
+    store.publish(folder / "checked.txt", ("\n".join(lines) + "\n").encode())
+    return 0
+
+
+STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
+    "points": points,
+    "static": static,
+    "distances": distances,
+    "verification": verification,
+    "report": report,
+    "check": check,
+}
+
+
+def _asked(folder: Path) -> list[Point]:
+    """The points of points.parquet. Raises BadInput where a key is not its row's: altered, or of other code or files."""
+    asked = []
+    for row in store.read_points(folder).to_pylist():
+        point = Point(row["topology"], row["fault_nodes"])
+        if point.key != row["key"]:
+            raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
+        asked.append(point)
+    return asked
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

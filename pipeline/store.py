@@ -1,0 +1,245 @@
+"""Results on disk: published whole or not at all, and known by their digests.
+
+    results/<sweep>/
+      points.parquet                 what the sweep asks for
+      shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
+      static.parquet distances.parquet verification.parquet
+      manifest.json                  digest of every table, origin of every shard
+
+A file is written under a temporary name, synced and renamed, so that whatever moment a run dies at,
+what has its final name is whole. A shard whose content is not what its name says is worth nothing
+and is computed again; a table whose content is not what the manifest says is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline import lock
+from pipeline.errors import BadInput
+from pipeline.records import arrow_schema
+
+SCHEMA_VERSION = 1
+MANIFEST = "manifest.json"
+LOCK = ".lock"  # held by whoever computes points
+TURN = ".manifest.lock"  # held while the manifest is updated
+TEMPORARY = ".writing-"
+
+
+class CannotWrite(BadInput):
+    """The disk is full, or the folder is not ours: nothing of the file is left, earlier ones are whole."""
+
+
+class Shard(NamedTuple):
+    """A whole shard: its digest, its rows (`shard_schema`), and what its writer said of their origin."""
+
+    digest: str
+    rows: pa.Table
+    origin: dict[str, Any]
+
+
+class Shards(NamedTuple):
+    """What a folder of shards holds: the whole ones, and a line for each file that is not used."""
+
+    whole: list[Shard]
+    complaints: list[str]
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def publish(path: Path, content: bytes) -> None:
+    """Make `path` hold `content`, durably and at once. Raises CannotWrite, leaving no partial file."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, 0o666 & ~_umask())
+            file.write(content)
+            file.flush()
+            os.fsync(handle)
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise CannotWrite(
+            f"cannot write {path} ({len(content):,} bytes): {error.strerror};"
+            " make room or make the folder writable and run again: what was published is kept"
+        ) from None
+
+
+def clean(folder: Path) -> int:
+    """Remove what dead runs left half-written; how many files. Only under the folder's lock."""
+    leftovers = [*folder.glob(f"{TEMPORARY}*"), *folder.glob(f"shards/{TEMPORARY}*")]
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
+    return len(leftovers)
+
+
+def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
+    """The table as a Parquet file, the same bytes for the same rows however they were put together."""
+    whole = table.combine_chunks().replace_schema_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
+    sink = pa.BufferOutputStream()
+    pq.write_table(whole, sink, compression="zstd", write_page_checksum=True, row_group_size=1 << 20)
+    return sink.getvalue().to_pybytes()
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """The rename itself reaches the disk only when the folder is synced."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# --- shards ------------------------------------------------------------------------------------
+
+
+def shard_schema() -> pa.Schema:
+    """The static table's columns, each row after its point's key."""
+    return pa.schema([pa.field("key", pa.string()), *arrow_schema("static")])
+
+
+def publish_shard(folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any]) -> str:
+    """Publish finished points (`shard_schema` records) with their origin; returns the shard's digest."""
+    rows = pa.Table.from_pylist(list(records), schema=shard_schema())
+    content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
+    name = digest(content)
+    publish(folder / "shards" / f"{name}.parquet", content)
+    return name
+
+
+def read_shards(folder: Path) -> Shards:
+    """Every shard of a results folder, in the order of their names. Damaged ones are removed, foreign ones passed over."""
+    whole, complaints = [], []
+    for path in sorted((folder / "shards").glob("[!.]*")):
+        if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
+            complaints.append(f"{path} is no shard: not used")
+            continue
+        content = path.read_bytes()
+        if digest(content) != path.stem:
+            path.unlink()
+            complaints.append(f"{path} was damaged: removed, its points are computed again")
+            continue
+        try:
+            rows = pq.read_table(pa.BufferReader(content))
+            metadata = rows.schema.metadata or {}
+            if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode() or not rows.schema.equals(shard_schema()):
+                raise ValueError
+            origin = json.loads(metadata[b"origin"])
+        except (pa.ArrowException, ValueError, KeyError, OSError):
+            complaints.append(f"{path} has other columns than this version's shards: not used")
+            continue
+        whole.append(Shard(path.stem, rows, origin))
+    return Shards(whole, complaints)
+
+
+def keys_of(rows: pa.Table) -> list[str]:
+    """The keys of a shard's rows."""
+    return [str(key) for key in rows.column("key").to_pylist()]
+
+
+def finished(shards: Iterable[Shard], keys: Collection[str]) -> pa.Table:
+    """The shards' rows of these keys, in the keys' order, each once; rows of any other key are left out.
+
+    returns  a table of `shard_schema`; keys that no shard has are missing
+    """
+    pieces = [shard.rows for shard in shards]
+    rows = pa.concat_tables(pieces) if pieces else shard_schema().empty_table()
+    place: dict[str, int] = {}
+    for index, key in enumerate(keys_of(rows)):
+        place.setdefault(key, index)
+    return rows.take(pa.array([place[key] for key in keys if key in place], pa.int64()))
+
+
+# --- tables and their manifest -----------------------------------------------------------------
+
+
+def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, str] | None = None) -> None:
+    """Publish <name>.parquet and its digest. Nothing in the file depends on when, where or in what order it was computed."""
+    content = parquet(table, {"table": name, **(metadata or {})})
+    publish(folder / f"{name}.parquet", content)
+    entry = {"sha256": digest(content), "rows": table.num_rows}
+    with lock.turn(folder / TURN):
+        manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+        manifest.setdefault("tables", {})[name] = entry
+        _write_manifest(folder, manifest)
+
+
+def replace_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Begin a manifest anew: the sweep's points were computed, every table follows from them.
+
+    The table of points, which was there first, is entered again with its digest as it is.
+    """
+    points = read_points(folder)
+    entry = {"sha256": digest((folder / "points.parquet").read_bytes()), "rows": points.num_rows}
+    with lock.turn(folder / TURN):
+        _write_manifest(folder, {**manifest, "tables": {"points": entry}})
+
+
+def read_points(folder: Path) -> pa.Table:
+    """The table of points, which needs no manifest: its keys are digests of its rows, and whoever reads it checks them."""
+    path = folder / "points.parquet"
+    try:
+        table = pq.read_table(pa.BufferReader(path.read_bytes()))
+        if not table.schema.equals(arrow_schema("points")):
+            raise ValueError
+    except (OSError, ValueError, pa.ArrowException):
+        raise BadInput(f"{path} is missing or damaged: delete it and run the sweep again") from None
+    return table
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a results folder. Raises BadInput where it is missing or damaged."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_bytes())
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("tables", {}), dict):
+            raise ValueError
+    except FileNotFoundError:
+        raise BadInput(f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice") from None
+    except (ValueError, OSError):
+        raise BadInput(f"{path} is damaged: delete it and run the sweep again; it is rebuilt from the shards, nothing is computed twice") from None
+    return manifest
+
+
+def open_table(path: Path) -> pa.Table:
+    """A published table, checked against its manifest. Raises BadInput naming the file where it is missing or altered."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
+    entry = read_manifest(path.parent).get("tables", {}).get(path.stem)
+    if entry is None:
+        raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
+    if digest(content) != entry.get("sha256"):
+        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
+    return pq.read_table(pa.BufferReader(content))
+
+
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    publish(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True).encode() + b"\n")

@@ -1,0 +1,195 @@
+"""The sweep's driver: points in batches to workers, shards back, until every point is finished or has failed.
+
+A batch is a second or more of work. It publishes its own shard and answers with a digest and counts,
+never with arrays. When its worker dies it is halved, and so on until the point that kills workers
+stands alone; that point is recorded as failed, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from kernels.backend import BackendUnavailable, device_name, resolve
+from pipeline import cluster, store
+from pipeline.errors import BadInput
+from pipeline.evaluate import evaluate
+from pipeline.points import Point, estimated_cost, stage_digest
+from pipeline.progress import progress
+from pipeline.provenance import software
+
+BATCH_SECONDS = 1.0
+BATCH_POINTS = 500  # what a dead run can lose of very cheap points
+LIVES = 3  # deaths of its worker after which a lone point is given up
+
+
+class Manner(NamedTuple):
+    """How points are computed. Nothing here changes a record; `stage` is the code that the worker must have."""
+
+    folder: str
+    backend: str
+    use_symmetry: bool
+    memory: int | None
+    stage: str
+    config: str
+
+
+class Failure(NamedTuple):
+    """A point that has no row, and why."""
+
+    topology: str
+    fault_nodes: int | None
+    reason: str
+
+
+class Answer(NamedTuple):
+    """What a batch sends back: its shard ('' where no point has a row), rows, seconds, failed points."""
+
+    digest: str
+    rows: int
+    seconds: float
+    failed: list[Failure]
+
+
+class Computed(NamedTuple):
+    """How a sweep ended: points that failed, and the signal that stopped it (None where it went through)."""
+
+    failed: list[Failure]
+    stopped: int | None
+
+
+def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> Answer:
+    """Compute points and publish them as one shard. Runs on a worker.
+
+    keys  the points' keys where the sweep was expanded; a point whose files differ here fails
+    Raises BadInput where this worker runs other code, CannotWrite where the shard cannot be published.
+    """
+    if stage_digest("static") != manner.stage:
+        raise BadInput(
+            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.stage[:12]};"
+            " install the same version on both"
+        )
+    start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
+    records, failed = [], []
+    for point, key in zip(points, keys, strict=True):
+        try:
+            if point.key != key:
+                raise BadInput("a file that it names differs from the one the sweep was expanded with")
+            records.append(
+                evaluate(point, backend=backend, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
+            )
+        except BackendUnavailable:
+            raise
+        except Exception as error:  # whatever one point does, the others are computed
+            reason = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+            failed.append(Failure(point.topology, point.fault_nodes, " ".join(reason.split())))
+    seconds = time.monotonic() - clock
+    digest = ""
+    if records:
+        origin = {
+            "backend": backend,
+            "device": device_name(backend),
+            "host": socket.gethostname(),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
+            "seconds": round(seconds, 6),
+            "symmetry": manner.use_symmetry,
+            "stage": manner.stage,
+            "config": manner.config,
+            **software(),
+        }
+        digest = store.publish_shard(Path(manner.folder), records, origin)
+    return Answer(digest, len(records), seconds, failed)
+
+
+def batches(points: Iterable[Point]) -> list[list[Point]]:
+    """Points in batches of about a second or more each, long ones first, so that none is begun last."""
+    found: list[list[Point]] = []
+    seconds = float("inf")
+    for cost, point in sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0]):
+        if seconds >= BATCH_SECONDS or len(found[-1]) >= BATCH_POINTS:
+            found.append([])
+            seconds = 0.0
+        found[-1].append(point)
+        seconds += cost
+    return found
+
+
+def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: Any) -> Computed:
+    """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
+
+    settings  the configuration's cluster section
+    Raises BadInput where there are no workers, they run other code, or nothing can be written.
+    """
+    todo = [point for point in points if point.key not in done]
+    if not todo:
+        return Computed([], None)
+    waiting = deque((batch, 0) for batch in batches(todo))
+    failed: list[Failure] = []
+    with _Stop() as stop, cluster.connect(settings, backend=manner.backend, batches=len(waiting)) as workers:
+        with progress(f"static ({workers.description})", total=len(points), done=len(points) - len(todo)) as shown:
+            running: dict[int, tuple[list[Point], int]] = {}
+            told = False
+            while running or (waiting and not stop.signal):
+                while waiting and not stop.signal and len(running) < workers.places:
+                    batch, deaths = waiting.popleft()
+                    running[workers.submit(run_batch, batch, [point.key for point in batch], manner)] = (batch, deaths)
+                if stop.signal and not told:
+                    shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
+                    told = True
+                outcome = workers.outcome(seconds=0.5)
+                if outcome is None:
+                    continue
+                batch, deaths = running.pop(outcome.ticket)
+                if outcome.died:
+                    waiting.extendleft(_after_death(batch, deaths + 1, failed, shown))
+                elif outcome.error is not None:
+                    raise outcome.error
+                else:
+                    failed += outcome.answer.failed
+                    shown.advance(len(batch))
+        return Computed(failed, stop.signal)
+
+
+def _after_death(batch: list[Point], deaths: int, failed: list[Failure], shown: Any) -> list[tuple[list[Point], int]]:
+    """What is left to try of a batch whose worker died: its halves, the lone point again, or nothing."""
+    if len(batch) > 1:
+        middle = len(batch) // 2
+        shown.say(f"a worker died; its batch of {len(batch)} points is halved and tried again")
+        return [(batch[:middle], 0), (batch[middle:], 0)]
+    if deaths < LIVES:
+        shown.say(f"a worker died computing {batch[0].topology}; tried again")
+        return [(batch, deaths)]
+    reason = f"its worker died {LIVES} times, as it does when it takes more memory than cluster.memory_per_worker_gib allows"
+    failed.append(Failure(batch[0].topology, batch[0].fault_nodes, reason))
+    shown.advance(1)
+    return []
+
+
+class _Stop:
+    """Ctrl-C or SIGTERM: the first asks the sweep to stop when the running batches are finished, the second stops it."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._asked)
+        # writing to a worker that just died must be an error to handle, not our end
+        self._before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _asked(self, number: int, _frame: FrameType | None) -> None:
+        if self.signal is not None:
+            raise SystemExit(128 + number)
+        self.signal = number

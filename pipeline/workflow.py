@@ -1,0 +1,193 @@
+"""Snakemake around the steps: what the Snakefile needs to know, and `torusweep run`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import psutil
+
+from pipeline import lock, store
+from pipeline.config import Sweep, load
+from pipeline.errors import BadInput, nearest
+
+ROOT = Path(__file__).resolve().parent.parent
+SNAKEFILE = ROOT / "Snakefile"
+DEFAULT = "config/default.yaml"
+OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
+
+
+class Asked(NamedTuple):
+    """What a Snakemake run is about.
+
+    config   the configuration's path
+    folder   the sweep's results
+    inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
+    options  overrides, as `torusweep step static` takes them
+    code     digest of the code that computes a point, so that another code computes again
+    path     quoted PATH on which this very torusweep comes first
+    """
+
+    config: str
+    folder: Path
+    inputs: list[str]
+    options: str
+    code: str
+    path: str
+
+
+def asked(workflow: Any) -> Asked:
+    """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
+    from snakemake.exceptions import WorkflowError
+
+    from pipeline.points import stage_digest
+
+    try:
+        files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
+        if len(files) > 1:
+            raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
+        given = dict(workflow.config_settings.config or {})
+        unknown = [name for name in given if name not in (*OVERRIDES, "results")]
+        if unknown:
+            known = ", ".join(OVERRIDES)
+            raise BadInput(
+                f"--config: unknown key '{unknown[0]}'{nearest(unknown[0], OVERRIDES)}; expected results, {known}: the rest stands in {files[0]}"
+            )
+        sweep = load(files[0])
+        return Asked(
+            config=files[0],
+            folder=Path(given.get("results", "results")) / sweep.sweep,
+            inputs=[files[0], *inputs(sweep)],
+            options=" ".join(f"--{name} {shlex.quote(_word(given[name]))}" for name in OVERRIDES if name in given),
+            code=stage_digest("static"),
+            path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
+        )
+    except BadInput as refusal:
+        raise WorkflowError(str(refusal)) from None
+
+
+def inputs(sweep: Sweep) -> list[str]:
+    """The files, besides the configuration, that a sweep's results depend on: graphs that it names, its papers' numbers."""
+    from pipeline.topologies import files_of
+    from pipeline.verify import FOLDER
+
+    graphs = [str(path) for entry in sweep.topologies if isinstance(entry, str) for path in files_of(entry)]
+    return [*dict.fromkeys(graphs), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
+
+
+def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Iterable[str]) -> int:
+    """Run the whole pipeline on a configuration: the function behind `torusweep run`.
+
+    results    folder that holds the sweeps' folders
+    overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
+    options    further options for Snakemake
+    returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
+    Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
+    """
+    from pipeline.config import expand
+    from pipeline.verify import expected_topologies
+
+    sweep = load(config)
+    points = len(expand(sweep, expected_topologies=expected_topologies(sweep.papers)))
+    folder = results / sweep.sweep
+    with lock.held(folder / RUN_LOCK):
+        if lock.holder(folder / store.LOCK) is not None:
+            raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
+        _say(f"{sweep.sweep}: {points:,} points → {folder}")
+        settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
+        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", "--quiet", "rules", "host", "--nocolor", *_again(folder), *options]
+        _unlock(command)
+        status = _supervise(command, folder)
+    if status == 0 and (folder / "checked.txt").exists():
+        print(summary(folder))
+    return status
+
+
+def summary(folder: Path) -> str:
+    """What a finished run wrote, the papers' verdicts, and what to type next."""
+    tables = store.read_manifest(folder)["tables"]
+    lines = [f"{folder / name}.parquet   {entry['rows']:,} rows" for name, entry in sorted(tables.items())]
+    verdicts = (folder / "checked.txt").read_text().split("\n")
+    return "\n".join(
+        [
+            *lines,
+            f"{folder / 'report.html'}",
+            f"papers' numbers: {', '.join(verdict for verdict in verdicts if verdict)}",
+            f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {folder}',
+        ]
+    )
+
+
+def _word(value: Any) -> str:
+    """A value of --config as it was typed: Snakemake reads on and off as booleans."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def _again(folder: Path) -> list[str]:
+    """Points that failed the last time are tried again."""
+    try:
+        failed = store.read_manifest(folder).get("failed")
+    except BadInput:
+        return []
+    return ["--forcerun", "static"] if failed else []
+
+
+def _unlock(command: list[str]) -> None:
+    """Remove the lock that a killed Snakemake left in the working directory, where none is alive there."""
+    locks = Path(".snakemake/locks")
+    if not locks.is_dir() or not any(locks.iterdir()):
+        return
+    here = Path.cwd()
+    for process in psutil.process_iter(["cmdline", "cwd"]):
+        if process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in process.info["cmdline"] or []):
+            return
+    _say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
+    subprocess.run([*command, "--unlock"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _supervise(command: list[str], folder: Path) -> int:
+    """Run Snakemake, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
+
+    Snakemake gets a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
+    """
+    asked_to_stop: list[int] = []
+    process: subprocess.Popen[bytes] | None = None
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        asked_to_stop.append(number)
+        if process is not None:
+            _pass_on(number, process, folder)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        process = subprocess.Popen(command, process_group=0)
+        for number in asked_to_stop:
+            _pass_on(number, process, folder)
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 + asked_to_stop[0] if asked_to_stop else status
+
+
+def _pass_on(number: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+    """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""
+    holder = lock.holder(folder / store.LOCK)
+    if holder and holder.get("host") == socket.gethostname():
+        os.kill(holder["pid"], number)
+    else:
+        os.killpg(process.pid, number)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,233 @@
+"""What is published is whole or absent, and what was altered is noticed (rows 14-24 of the table of faults)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import lock, store
+from pipeline.errors import BadInput
+from pipeline.records import STATIC, arrow_schema
+
+ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
+
+
+def record(key: str, **values: object) -> dict[str, object]:
+    return {"key": key, **{column.name: ZERO[column.type] for column in STATIC}, "topology": f"ring(k={len(key)})", **values}
+
+
+def shard(folder: Path, *keys: str) -> Path:
+    return folder / "shards" / f"{store.publish_shard(folder, [record(key) for key in keys], {'host': 'here'})}.parquet"
+
+
+def publish_static(folder: Path, *keys: str) -> Path:
+    store.publish_table(folder, "points", pa.Table.from_pylist([], schema=arrow_schema("points")))
+    store.replace_manifest(folder, {"sweep": "test", "failed": []})
+    store.publish_table(folder, "static", pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema()).drop_columns(["key"]))
+    return folder / "static.parquet"
+
+
+def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
+    shard(tmp_path, "c", "bb")
+    shard(tmp_path, "a", "c")
+    found = store.read_shards(tmp_path)
+    assert found.complaints == []
+    assert store.keys_of(store.finished(found.whole, ["a", "bb", "c", "missing"])) == ["a", "bb", "c"]
+    assert {part.origin["host"] for part in found.whole} == {"here"}
+
+
+def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
+    one, many = tmp_path / "one", tmp_path / "many"
+    keys = [f"{index:03}" for index in range(50)]
+    shard(one, *keys)
+    for key in reversed(keys):
+        shard(many, key)
+    content = [store.parquet(store.finished(store.read_shards(folder).whole, keys), {}) for folder in (one, many)]
+    assert content[0] == content[1]
+    assert pq.read_table(pa.BufferReader(content[0])).to_pylist()[7]["parameters"] == [("k", 8)]
+
+
+def test_a_table_declares_units_and_meanings_and_checksums_its_pages(tmp_path):
+    path = publish_static(tmp_path, "a")
+    for column in STATIC:
+        field = pq.read_schema(path).field(column.name)
+        assert field.metadata[b"unit"].decode() == column.unit
+        assert field.metadata[b"meaning"].decode() == column.meaning
+    column = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    assert column.compression == "ZSTD"
+    damaged = bytearray(path.read_bytes())
+    damaged[column.dictionary_page_offset + column.total_compressed_size - 1] ^= 1  # the last byte of the column's last page
+    with pytest.raises(OSError, match=r"CRC checksum"):
+        pq.read_table(pa.BufferReader(bytes(damaged)), page_checksum_verification=True)
+
+
+DAMAGE = {
+    "17 truncated": lambda content: content[: len(content) // 2],
+    "18 empty": lambda content: b"",
+    "19 one bit": lambda content: content[:100] + bytes([content[100] ^ 4]) + content[101:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_shard_is_named_and_its_points_are_missing(tmp_path, damage):
+    kept, hurt = shard(tmp_path, "a"), shard(tmp_path, "bb")
+    hurt.write_bytes(DAMAGE[damage](hurt.read_bytes()))
+    found = store.read_shards(tmp_path)
+    assert [part.digest for part in found.whole] == [kept.stem]
+    assert len(found.complaints) == 1
+    assert hurt.name in found.complaints[0]
+    assert shard(tmp_path, "bb") == hurt, "computed again, it has its old name"
+    assert len(store.read_shards(tmp_path).whole) == 2
+
+
+def _other_columns(folder: Path) -> Path:
+    content = store.parquet(pa.table({"key": ["a"]}), {"origin": "{}"})
+    path = folder / "shards" / f"{store.digest(content)}.parquet"
+    store.publish(path, content)
+    return path
+
+
+def _other_version(folder: Path) -> Path:
+    rows = pa.Table.from_pylist([record("a")], schema=store.shard_schema())
+    content = store.parquet(rows, {"origin": "{}", "schema_version": "0"})
+    path = folder / "shards" / f"{store.digest(content)}.parquet"
+    store.publish(path, content)
+    return path
+
+
+def _text(folder: Path) -> Path:
+    path = folder / "shards" / f"{store.digest(b'hello')}.parquet"
+    store.publish(path, b"hello")
+    return path
+
+
+def _notes(folder: Path) -> Path:
+    store.publish(folder / "shards" / "notes.txt", b"hello")
+    return folder / "shards" / "notes.txt"
+
+
+@pytest.mark.parametrize("foreign", [_other_columns, _other_version, _text, _notes])
+def test_a_foreign_file_among_the_shards_is_named_and_left_alone(tmp_path, foreign):  # 22
+    shard(tmp_path, "bb")
+    path = foreign(tmp_path)
+    found = store.read_shards(tmp_path)
+    assert [store.keys_of(part.rows) for part in found.whole] == [["bb"]]
+    assert len(found.complaints) == 1
+    assert str(path) in found.complaints[0]
+    assert path.exists()
+
+
+def test_leftovers_of_a_dead_run_are_removed_and_never_read(tmp_path):  # 16
+    whole = shard(tmp_path, "a")
+    code = f"""
+import os, signal
+from pathlib import Path
+from pipeline import store
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert len(list(whole.parent.iterdir())) == 2
+    assert len(store.read_shards(tmp_path).whole) == 1
+    assert store.clean(tmp_path) == 1
+    assert list(whole.parent.iterdir()) == [whole]
+
+
+def test_disk_full_is_one_line_and_leaves_nothing_half_written(tmp_path):  # 14
+    earlier = shard(tmp_path, "a")
+    code = f"""
+import resource
+from pathlib import Path
+from pipeline import store
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    store.publish(Path({str(tmp_path / "shards" / "big.parquet")!r}), bytes(100_000))
+except store.CannotWrite as refusal:
+    print(refusal)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr == ""
+    assert run.stdout.count("\n") == 1
+    assert "big.parquet (100,000 bytes): File too large; make room" in run.stdout
+    assert list(earlier.parent.iterdir()) == [earlier]
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):  # 15
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match=r"cannot write in .*file.*--results"), lock.held(tmp_path / "file" / "sweep" / store.LOCK):
+        pytest.fail("computed")
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda folder: (folder / "static.parquet").write_bytes((folder / "static.parquet").read_bytes() + b" "), "static.parquet was altered"),
+        (lambda folder: (folder / "static.parquet").unlink(), "cannot read .*static.parquet"),
+        (lambda folder: (folder / "manifest.json").unlink(), "manifest.json is missing"),
+        (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json is damaged"),
+        (lambda folder: (folder / "manifest.json").write_text('{"tables": 3}'), "manifest.json is damaged"),
+        (lambda folder: (folder / "manifest.json").write_bytes(b"\xff"), "manifest.json is damaged"),
+        (lambda folder: store.replace_manifest(folder, {}), "not in its manifest"),
+    ],
+)
+def test_a_table_that_is_not_its_manifests_is_refused_by_name(tmp_path, damage, says):  # 20, 21
+    path = publish_static(tmp_path, "a", "bb")
+    assert store.open_table(path).num_rows == 2
+    damage(tmp_path)
+    with pytest.raises(BadInput, match=says) as refusal:
+        store.open_table(path)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_moved_folder_is_as_good(tmp_path):  # 24
+    publish_static(tmp_path / "old", "a")
+    shard(tmp_path / "old", "a")
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert store.open_table(tmp_path / "new" / "static.parquet").num_rows == 1
+    assert len(store.read_shards(tmp_path / "new").whole) == 1
+
+
+def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):
+    publish_static(tmp_path, "a")
+    code = """
+import sys
+from pathlib import Path
+import pyarrow as pa
+from pipeline import store
+for index in range(10):
+    store.publish_table(Path(sys.argv[1]), f"{sys.argv[2]}{index}", pa.table({"x": [index]}))
+"""
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "pq"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert len(json.loads((tmp_path / "manifest.json").read_bytes())["tables"]) == 22
+
+
+def test_a_second_run_is_told_who_the_first_is_and_a_dead_one_locks_nothing(tmp_path):  # 11
+    path = tmp_path / store.LOCK
+    code = f"""
+import sys
+from pathlib import Path
+from pipeline import lock
+with lock.held(Path({str(path)!r})):
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        start = time.monotonic()
+        with pytest.raises(BadInput, match=f"in use by process {first.pid} on {os.uname().nodename} since 20"), lock.held(path):
+            pytest.fail("both hold the lock")
+        assert time.monotonic() - start < 1
+        first.kill()
+    assert lock.holder(path) is None
+    with lock.held(path):
+        assert (lock.holder(path) or {})["pid"] == os.getpid()
