@@ -10,7 +10,6 @@ canonical layout: one blank after commas, double quotes, no other blanks.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Union
@@ -54,7 +53,7 @@ def written(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(item) for item in value) + "]"
     if isinstance(value, dict):

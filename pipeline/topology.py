@@ -10,11 +10,12 @@ Numbering: dimension 0 is x; x varies fastest: index = a_0 + k_0 (a_1 + k_1 (a_2
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from pipeline.errors import BadInput, Refused
 
@@ -39,7 +40,7 @@ class Wiring(NamedTuple):
     ports       int32[N, P]    node reached through each port, -1 = none
     link_class  int8[N, P]     dimension (or hierarchy level, or 0) of each port
     capacity    int32[N, P]    parallel links that a channel stands for; None = 1 everywhere
-    terminals   int32[T]       nodes that send and receive; None = all
+    terminals   int32[T]       nodes that send and receive, a node as often as it has terminals; None = each once
     """
 
     ports: np.ndarray
@@ -66,6 +67,7 @@ class Plan:
     bisection   exact bisection width where a theorem gives it
     bisection_source   that theorem
     classes     names of the link classes, for pictures and tables
+    notes       what a person should know of the network: what was left out of a file, which faults
     """
 
     nodes: int
@@ -76,7 +78,8 @@ class Plan:
     symmetries: Callable[[], Sequence[np.ndarray]] = no_symmetries
     bisection: int | None = None
     bisection_source: str = ""
-    classes: tuple[str, ...] = field(default=())
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -141,13 +144,18 @@ def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
     return topology
 
 
+def default_memory() -> int:
+    """Bytes that one network may take unless the configuration says otherwise: half the machine's."""
+    return psutil.virtual_memory().total // 2
+
+
 def check_size(spelling: str, plan: Plan, memory: int) -> None:
     """Refuse a network that would not fit, naming what it needs and the limit."""
     if plan.nodes >= 2**31:
         raise Refused(f"{spelling} has {plan.nodes:,} nodes; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters")
     if plan.bytes > memory:
         raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes and needs about {plan.bytes / 2**30:.1f} GiB; the limit is {memory / 2**30:.1f} GiB:"
+            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB; the limit is {memory / 2**30:.1f} GiB:"
             " choose smaller parameters or raise limits.memory_gib"
         )
 
@@ -162,6 +170,8 @@ def check(topology: Topology) -> None:
     assert width <= topology.plan.degree, f"{name}: more ports than the plan says"
     if width:
         assert ports.min() >= NO_PORT and ports.max() < n, f"{name}: a port leads outside the network"
+    ends = topology.terminals
+    assert ends.dtype == np.int32 and (not len(ends) or (ends.min() >= 0 and ends.max() < n)), f"{name}: terminals"
     assert not np.any(ports == np.arange(n, dtype=np.int32)[:, None]), f"{name}: a link from a node to itself"
     if not topology.directed and width:
         # a link used in both directions must stand in both rows: compare the sorted lists of arcs

@@ -14,16 +14,35 @@ from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
-import psutil
-
 from pipeline.errors import BadInput, nearest
 from pipeline.spelling import Spelling, Value, parse, written
+from pipeline.topologies.ccc import ccc
 from pipeline.topologies.cubes import hypercube, mesh, ring, torus
-from pipeline.topology import Plan, Topology, Whole, check_size, realise
+from pipeline.topologies.faults import faulty
+from pipeline.topologies.graph_files import files_of, graph
+from pipeline.topologies.hierarchies import h3dt, mh3dt, tesh
+from pipeline.topologies.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
+from pipeline.topologies.pruned import (
+    directed_torus,
+    partly_pruned_torus,
+    pruned_directed_torus,
+    pruned_t1,
+    pruned_t2,
+    pruned_torus,
+    pruned_xy,
+)
+from pipeline.topologies.sequin import sequin
+from pipeline.topology import Plan, Topology, Whole, check_size, default_memory, realise
 
 FAMILIES: dict[str, Callable[..., Plan]] = {
     family.__name__: family
-    for family in (ring, torus, mesh, hypercube)
+    for family in (
+        *(ring, torus, mesh, hypercube),
+        *(pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy, directed_torus, pruned_directed_torus),
+        *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, illiac, sequin),
+        *(ccc, tesh, h3dt, mh3dt),
+        *(graph, faulty),
+    )
 }
 
 
@@ -37,11 +56,6 @@ class Parameter(typing.NamedTuple):
     default: Any
 
 
-def default_memory() -> int:
-    """Bytes that one network may take unless the configuration says otherwise: half the machine's."""
-    return psutil.virtual_memory().total // 2
-
-
 @cache
 def parameters(name: str) -> tuple[Parameter, ...]:
     """The parameters of a family, in the order of its signature."""
@@ -50,8 +64,9 @@ def parameters(name: str) -> tuple[Parameter, ...]:
     found = []
     for parameter in inspect.signature(family).parameters.values():
         kind, whole = hints[parameter.name], None
-        if get_origin(kind) is Annotated:
-            kind, whole = get_args(kind)[0], next((x for x in get_args(kind)[1:] if isinstance(x, Whole)), None)
+        annotated = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)  # bare, or one of a union
+        if annotated is not None and get_origin(kind) is not list:
+            kind, whole = get_args(annotated)[0], next((x for x in get_args(annotated)[1:] if isinstance(x, Whole)), None)
         required = parameter.default is inspect.Parameter.empty
         found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default))
     return tuple(found)
@@ -79,7 +94,7 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     """Arguments checked against the family's signature, and the canonical spelling (signature's order, no defaults)."""
     known = parameters(call.name)
     names = [parameter.name for parameter in known]
-    takes_network = bool(known) and known[0].kind is Topology
+    takes_network = bool(known) and known[0].kind is Plan
     for key in call.arguments:
         if key not in names:
             raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {call.name} takes {', '.join(names)}")
@@ -88,12 +103,12 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     values: dict[str, Any] = {}
     shown: list[str] = []
     for parameter in known:
-        if parameter.kind is Topology:
+        if parameter.kind is Plan:
             given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
             if not isinstance(given, Spelling):
                 raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)")
-            values[parameter.name] = build(given)
-            shown.append(values[parameter.name].spelling)
+            inner, values[parameter.name] = plan(given)
+            shown.append(inner)
             continue
         if parameter.name not in call.arguments:
             if parameter.required:
@@ -144,4 +159,4 @@ def _describe(kind: Any) -> str:
     return {int: "a whole number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
 
 
-__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "parameters", "plan"]
+__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "files_of", "parameters", "plan"]

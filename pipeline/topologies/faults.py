@@ -1,0 +1,71 @@
+"""A network some of whose links or nodes have failed at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.topology import NO_PORT, Plan, Whole, Wiring, no_symmetries, require
+
+Faults = Annotated[int, Whole(0, "number of faults")]
+Seed = Annotated[int, Whole(0, "seed of the random choice")]
+
+
+def faulty(topology: Plan, links: Faults = 0, nodes: Faults = 0, seed: Seed = 0) -> Plan:
+    """A network with random faults: `nodes` of its nodes fail, and then `links` of the links that are left.
+
+    A faulty node keeps its number, loses all its links, and sends and receives nothing. Of parallel
+    links one fails at a time. The faults of one seed are nested: a larger number adds to a smaller
+    one's. The network's symmetry is lost.
+    Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
+    """
+    require(nodes < topology.nodes, "nodes", nodes, f"fewer than the network's {topology.nodes:,}", "some node has to work")
+    most = topology.nodes * topology.degree // (1 if topology.directed else 2)
+    require(links <= most, "links", links, f"at most {most:,}", "the network has no more links")
+    return replace(
+        topology,
+        wire=lambda: _fail(topology, topology.wire(), links, nodes, seed),
+        symmetries=no_symmetries,
+        bisection=None,
+        bisection_source="",
+        notes=(*topology.notes, f"{nodes} faulty nodes, {links} faulty links, seed {seed}"),
+    )
+
+
+def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> Wiring:
+    n = topology.nodes
+    works = np.ones(n, bool)
+    works[_drawn(n, nodes, seed, stream=0)] = False
+    ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
+    capacity = np.where(ports == NO_PORT, 0, 1 if wiring.capacity is None else wiring.capacity).astype(np.int32)
+
+    tail, port = np.nonzero(ports != NO_PORT)
+    if not topology.directed:
+        once = tail < ports[tail, port]
+        tail, port = tail[once], port[once]
+    parallel = capacity[tail, port]
+    total = int(parallel.sum())
+    if links > total:
+        raise BadInput(f"links={links}: expected at most {total:,}; the network has no more links that work")
+    failed = np.repeat(np.arange(len(tail)), parallel)[_drawn(total, links, seed, stream=1)]
+    np.subtract.at(capacity, (tail[failed], port[failed]), 1)
+    if not topology.directed:
+        head = ports[tail[failed], port[failed]]
+        back = np.argmax(ports[head] == tail[failed, None], axis=1)
+        np.subtract.at(capacity, (head, back), 1)
+    ports = np.where(capacity > 0, ports, np.int32(NO_PORT))
+
+    terminals = np.arange(n, dtype=np.int32) if wiring.terminals is None else wiring.terminals
+    terminals = terminals[works[terminals]]
+    if not len(terminals):
+        raise BadInput(f"nodes={nodes}: expected a terminal that works, got none; choose fewer faults or another seed")
+    return Wiring(ports, wiring.link_class, None if wiring.capacity is None else capacity, terminals)
+
+
+def _drawn(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
+    """int64[count]: distinct members of 0 … population − 1: those with the smallest random words."""
+    words = np.random.Philox(key=[seed, stream]).random_raw(population)
+    return np.argsort(words, kind="stable")[:count]

@@ -1,0 +1,157 @@
+"""Any network, read from a file: the family `graph`."""
+
+from __future__ import annotations
+
+import stat
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.errors import BadInput, Refused
+from pipeline.spelling import Spelling, parse
+from pipeline.topologies.graph_formats import READERS, SUFFIXES, Listing
+from pipeline.topology import NO_PORT, Plan, Wiring, default_memory
+
+# Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
+# rule, and takes 16 bytes as two numbers and about 100 while duplicates are sought.
+MEMORY_PER_BYTE = 12
+
+
+class Graph(NamedTuple):
+    """A file's network: each arc once, in the order of tail and head.
+
+    tail, head  int32[A]    an undirected link is two arcs
+    parallel    int32[A]    links that the arc stands for
+    terminals   int32[T]    node of each terminal (repeated where a node has several); None = every node
+    notes       what was changed or left out
+    """
+
+    nodes: int
+    directed: bool
+    tail: np.ndarray
+    head: np.ndarray
+    parallel: np.ndarray
+    terminals: np.ndarray | None
+    notes: tuple[str, ...]
+
+
+def graph(path: str, format: str | None = None, directed: bool | None = None) -> Plan:
+    """A network from a file: edgelist, adjlist, graphml or anynet (BookSim2), told by its suffix or format="…".
+
+    The path is relative to the current directory. Node numbers are renumbered without gaps, in their
+    order. Links from a node to itself are left out. A link written twice is two parallel links (one in
+    anynet, as in BookSim2); written once from either end it is one. An anynet switch may have several
+    terminals or none: `terminals` names the switch of each, and means are over terminals.
+    """
+    file = Path(path)
+    reader = _reader(file, format)
+    signature = _checked(file)
+    found = _read(file, reader, directed, signature)
+    degrees = np.bincount(found.tail, minlength=found.nodes)
+    return Plan(
+        nodes=found.nodes,
+        degree=int(degrees.max(initial=0)),
+        radices=(found.nodes,),
+        directed=found.directed,
+        wire=lambda: _wire(found, degrees),
+        classes=("link",),
+        notes=found.notes,
+    )
+
+
+def files_of(spelling: str | Spelling) -> list[Path]:
+    """Every file that a network's spelling names, nested networks included, in the order of the spelling."""
+    call = parse(spelling) if isinstance(spelling, str) else spelling
+    found = [] if call.inner is None else files_of(call.inner)
+    for key, value in call.arguments.items():
+        if isinstance(value, Spelling):
+            found += files_of(value)
+        elif call.name == "graph" and key == "path" and isinstance(value, str):
+            found.append(Path(value))
+    return found
+
+
+def _reader(path: Path, format: str | None) -> str:
+    name = SUFFIXES.get(path.suffix.lower()) if format is None else format
+    if name in READERS:
+        return name
+    if format is None:
+        raise BadInput(f"{path}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r}; say format=\"…\": {', '.join(READERS)}")
+    raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
+
+
+def _checked(path: Path) -> tuple[int, int]:
+    """Size and time of change, so that a file is read anew only when it changed. Refuses what cannot be read whole."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: expected a graph file, got: {getattr(error, 'strerror', None) or error}; paths are relative to {Path.cwd()}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise BadInput(f"{path}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
+    needed = status.st_size * MEMORY_PER_BYTE
+    if needed > default_memory():
+        raise Refused(
+            f"{path}: a file of {status.st_size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
+            f" the limit is {default_memory() / 2**30:.1f} GiB, half of this machine's memory: use a larger machine"
+        )
+    return status.st_size, status.st_mtime_ns
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int]) -> Graph:
+    try:
+        listing = READERS[reader](path)
+    except OSError as error:
+        raise BadInput(f"{path}: expected a readable file, got: {error.strerror}") from None
+    if listing.directed is not None and directed is not None and directed != listing.directed:
+        raise BadInput(f"{path}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}")
+    return _tidy(path, listing, bool(listing.directed if directed is None else directed))
+
+
+def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
+    """Nodes renumbered, self-loops dropped, repeated links counted."""
+    tails, heads, named = (np.frombuffer(numbers, np.int64) if len(numbers) else np.empty(0, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
+    ids = np.unique(np.concatenate([tails, heads, named]))
+    n = len(ids)
+    if not n:
+        raise BadInput(f"{path}: expected links or nodes, got an empty file")
+    notes = list(listing.notes)
+    if ids[-1] != n - 1:
+        notes.append(f"node numbers {ids[0]} … {ids[-1]} renumbered 0 … {n - 1}, in their order")
+    tails, heads = np.searchsorted(ids, tails), np.searchsorted(ids, heads)
+    loops = int((tails == heads).sum())
+    if loops:
+        notes.append(f"{loops:,} links from a node to itself left out")
+    keep = tails != heads
+    arcs, parallel = np.unique(tails[keep] * n + heads[keep], return_counts=True)
+    if not directed:
+        # a link may be listed from one end or from both; the fuller listing counts
+        backwards = arcs % n * n + arcs // n
+        both = np.isin(arcs, backwards)
+        if both.any():
+            notes.append(f"{int(both.sum()) // 2:,} links listed from both ends, each read as one")
+        every = np.concatenate([arcs, backwards])
+        order = np.argsort(every, kind="stable")
+        arcs, first = np.unique(every[order], return_index=True)
+        parallel = np.maximum.reduceat(np.concatenate([parallel, parallel])[order], first) if len(arcs) else parallel
+    repeated = int((parallel > 1).sum()) // (1 if directed else 2)
+    if repeated:
+        notes.append(f"{repeated:,} links repeated; " + ("each has the capacity of its parallel links" if listing.parallel else "each read as one link, as in BookSim2"))
+    if not listing.parallel:
+        parallel = np.ones_like(parallel)
+    terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
+    return Graph(n, directed, (arcs // n).astype(np.int32), (arcs % n).astype(np.int32), parallel.astype(np.int32), terminals, tuple(notes))
+
+
+def _wire(found: Graph, degrees: np.ndarray) -> Wiring:
+    """Ports in the order of the neighbours' numbers."""
+    port = np.arange(len(found.tail)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+    ports = np.full((found.nodes, int(degrees.max(initial=0))), NO_PORT, np.int32)
+    ports[found.tail, port] = found.head
+    capacity = None
+    if (found.parallel > 1).any():
+        capacity = np.zeros(ports.shape, np.int32)
+        capacity[found.tail, port] = found.parallel
+    return Wiring(ports, np.zeros(ports.shape, np.int8), capacity, found.terminals)

@@ -1,0 +1,212 @@
+"""Four formats in which people keep graphs, read line by line; every complaint names file and line.
+
+Each reader returns a `Listing`: what the file says, with the file's own node numbers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+from pipeline.errors import BadInput
+
+LARGEST = 2**62  # node numbers are kept as 64-bit integers
+
+
+@dataclass
+class Listing:
+    """tails, heads: one entry a link as written; nodes: every node the file names (repeats allowed, links' ends
+    may be left out); terminals: the node of each terminal, or None where every node is one; directed: what
+    the file says, None where the format does not say; parallel: whether a repeated link is a second link."""
+
+    tails: array = field(default_factory=lambda: array("q"))
+    heads: array = field(default_factory=lambda: array("q"))
+    nodes: array = field(default_factory=lambda: array("q"))
+    terminals: list[int] | None = None
+    directed: bool | None = None
+    parallel: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    def link(self, tail: int, head: int) -> None:
+        self.tails.append(tail)
+        self.heads.append(head)
+
+
+def edge_list(path: Path) -> Listing:
+    """Two node numbers a line, separated by blanks or a comma; '#' and '%' begin comments."""
+    listing = Listing()
+    for line, words in _lines(path):
+        if len(words) != 2:
+            _fail(path, line, f"expected two node numbers, got {len(words)} fields; weights are not read, isolated nodes go into an adjacency list")
+        listing.link(_number(path, line, words[0]), _number(path, line, words[1]))
+    return listing
+
+
+def adjacency_list(path: Path) -> Listing:
+    """A node and its neighbours a line; each link may stand in one of its ends' lines or in both."""
+    listing = Listing()
+    for line, words in _lines(path):
+        node, *others = (_number(path, line, word) for word in words)
+        listing.nodes.append(node)
+        for other in others:
+            listing.link(node, other)
+    return listing
+
+
+def anynet(path: Path) -> Listing:
+    """BookSim2's anynet: `router 0 node 0 node 1 router 1 15 router 2`; a number after an id is a latency.
+
+    Routers become nodes, in the order of their ids, and BookSim's nodes become terminals in the order
+    of theirs: terminal t sits on node terminals[t], so a node stands there as often as it has
+    terminals. As in BookSim2 every link has both directions and a repeated one is the same link.
+    """
+    listing = Listing(directed=False, parallel=False)
+    router_of: dict[int, int] = {}
+    latencies = False
+    for line, words in _lines(path):
+        ends, timed = _ends(path, line, words)
+        latencies |= timed
+        (kind, head), others = ends[0], ends[1:]
+        if kind == "router":
+            listing.nodes.append(head)
+        for other_kind, other in others:
+            if kind == other_kind == "node":
+                _fail(path, line, f"expected a router at one end, got node {head} and node {other}")
+            if kind == other_kind:
+                listing.link(head, other)
+                continue
+            node, router = (head, other) if kind == "node" else (other, head)
+            if router_of.setdefault(node, router) != router:
+                _fail(path, line, f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}")
+            listing.nodes.append(router)
+    if not router_of:
+        raise BadInput(f"{path}: expected at least one node, as in 'router 0 node 0 router 1', got routers only: nothing would send or receive")
+    listing.terminals = [router_of[node] for node in sorted(router_of)]
+    if latencies:
+        listing.notes.append("the file's link latencies are not used: distances are in hops")
+    return listing
+
+
+def graphml(path: Path) -> Listing:
+    """GraphML's nodes (numbered in the order of the file) and edges; data, ports and keys are not read.
+
+    Entity declarations are refused, nested graphs and hyperedges too; nothing outside the file is read.
+    """
+    listing = Listing()
+    numbers: dict[str, int] = {}
+    edges: list[tuple[str, str, int]] = []
+    graphs = 0
+    parser = expat.ParserCreate()
+
+    def fail(reason: str) -> NoReturn:
+        _fail(path, parser.CurrentLineNumber, reason)
+
+    def attribute(name: str, attributes: dict[str, str], key: str) -> str:
+        if key not in attributes:
+            fail(f"expected <{name}> with the attribute {key}")
+        return attributes[key]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal graphs
+        name = name.rpartition(":")[2]
+        if name == "graph":
+            graphs += 1
+            if graphs > 1:
+                fail("expected one graph, got another or a nested one")
+            listing.directed = attribute(name, attributes, "edgedefault") == "directed"
+        elif name == "node":
+            label = attribute(name, attributes, "id")
+            if label in numbers:
+                fail(f"expected each node once, got {label!r} again")
+            numbers[label] = len(numbers)
+        elif name == "edge":
+            if attributes.get("directed", str(listing.directed).lower()) != str(listing.directed).lower():
+                fail("expected every edge directed, or none, got an edge that differs from the graph's edgedefault")
+            edges.append((attribute(name, attributes, "source"), attribute(name, attributes, "target"), parser.CurrentLineNumber))
+        elif name == "hyperedge":
+            fail("expected edges, got a hyperedge, which is no link between two nodes")
+
+    def entity(*_: object) -> None:
+        fail("expected GraphML without entity declarations, which are not read for safety")
+
+    parser.StartElementHandler = start
+    parser.EntityDeclHandler = entity
+    try:
+        with path.open("rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        _fail(path, error.lineno, f"expected well-formed XML, got: {expat.ErrorString(error.code)}")
+    if not graphs:
+        raise BadInput(f"{path}: expected a <graph> element, got none")
+    for source, target, line in edges:
+        unknown = next((end for end in (source, target) if end not in numbers), None)
+        if unknown is not None:
+            _fail(path, line, f"expected a declared node, got {unknown!r}")
+        listing.link(numbers[source], numbers[target])
+    listing.nodes.extend(range(len(numbers)))
+    return listing
+
+
+READERS: dict[str, Callable[[Path], Listing]] = {
+    "edgelist": edge_list,
+    "adjlist": adjacency_list,
+    "graphml": graphml,
+    "anynet": anynet,
+}
+SUFFIXES = {
+    ".edges": "edgelist",
+    ".edgelist": "edgelist",
+    ".el": "edgelist",
+    ".adj": "adjlist",
+    ".adjlist": "adjlist",
+    ".graphml": "graphml",
+    ".xml": "graphml",
+    ".anynet": "anynet",
+}
+
+
+def _ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:
+    """A line of anynet as (router or node, id) pairs, and whether latencies were given."""
+    ends: list[tuple[str, int]] = []
+    timed = False
+    position = 0
+    while position < len(words):
+        kind = words[position].lower()
+        if kind not in ("router", "node") or position + 1 == len(words):
+            _fail(path, line, f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}")
+        ends.append((kind, _number(path, line, words[position + 1])))
+        position += 2
+        if position < len(words) and words[position][0].isdigit() and len(ends) > 1:
+            _number(path, line, words[position])
+            timed = True
+            position += 1
+    return ends, timed
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line number, words) of every line that is neither empty nor a comment."""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if b"\0" in raw:
+                _fail(path, number, "expected text, got a NUL byte: this is a binary file")
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                _fail(path, number, f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}")
+            words = text.partition("#")[0].partition("%")[0].replace(",", " ").split()
+            if words:
+                yield number, words
+
+
+def _number(path: Path, line: int, word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) <= 19 and int(word) < LARGEST):
+        _fail(path, line, f"expected a node's number (0 … 2⁶²), got {word[:40]!r}")
+    return int(word)
+
+
+def _fail(path: Path, line: int, reason: str) -> NoReturn:
+    raise BadInput(f"{path}:{line}: {reason}")

@@ -1,0 +1,105 @@
+"""Integer lattices, exactly: determinant, Hermite normal form, canonical residues.
+
+A lattice LZ ⊂ Zⁿ of full rank is kept as a triangular basis: with the dimensions taken in a
+suitable `order`, column j of the basis has its side k_j on the diagonal and its other entries in
+dimensions that stand before j only. Every vector then has one representative in the box of the
+sides: reduce the last dimension first. Python's integers, so nothing overflows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Matrix = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """sides: the box; columns[j]: the basis vector of dimension j; order: dimensions from first to last."""
+
+    sides: tuple[int, ...]
+    columns: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+
+    def residue(self, vector: Sequence[int]) -> tuple[int, ...]:
+        """The vector's representative in the box."""
+        digits = list(vector)
+        for j in reversed(self.order):
+            quotient = digits[j] // self.sides[j]
+            digits = [digit - quotient * entry for digit, entry in zip(digits, self.columns[j])]
+        return tuple(digits)
+
+    def index(self, digits: Sequence[np.ndarray]) -> np.ndarray:
+        """int32[N]: node numbers of integer vectors, given as one int64 array a dimension, broadcastable over the box."""
+        digits = list(digits)
+        for j in reversed(self.order):
+            quotient = digits[j] // self.sides[j]
+            if not quotient.any():
+                continue
+            for i, entry in enumerate(self.columns[j]):
+                if entry:
+                    digits[i] = digits[i] - quotient * entry
+        index, stride = np.zeros((), np.int64), 1
+        for digit, side in zip(digits, self.sides):
+            index = index + digit * stride
+            stride *= side
+        return np.broadcast_to(index, tuple(reversed(self.sides))).astype(np.int32).reshape(-1)
+
+
+def determinant(matrix: Matrix) -> int:
+    """Determinant of a square integer matrix (Bareiss 1968: every division is exact)."""
+    rows = [list(row) for row in matrix]
+    sign, previous = 1, 1
+    for i in range(len(rows) - 1):
+        pivot = next((r for r in range(i, len(rows)) if rows[r][i]), None)
+        if pivot is None:
+            return 0
+        if pivot != i:
+            rows[i], rows[pivot], sign = rows[pivot], rows[i], -sign
+        for r in range(i + 1, len(rows)):
+            for c in range(i + 1, len(rows)):
+                rows[r][c] = (rows[r][c] * rows[i][i] - rows[r][i] * rows[i][c]) // previous
+        previous = rows[i][i]
+    return sign * rows[-1][-1]
+
+
+def hermite(matrix: Matrix) -> Lattice:
+    """The lattice that the columns of a nonsingular integer matrix generate, by its Hermite normal form.
+
+    The form is upper triangular with a positive diagonal (the sides) and 0 ≤ entry < side to the
+    right of it; it is the same for every matrix that generates the lattice. Entries are kept below
+    the determinant D, whose multiples D·e_i all belong to the lattice (Cohen 1993, algorithm 2.4.8).
+    """
+    n = len(matrix)
+    modulus = abs(determinant(matrix))
+    assert modulus > 0, "a singular matrix generates no lattice of full rank"
+    active = [[matrix[i][j] for i in range(n)] for j in range(n)]
+    columns: list[list[int]] = [[] for _ in range(n)]
+    for i in reversed(range(n)):
+        pivot: list[int] | None = None
+        rest = []
+        for column in [*active, [modulus * int(r == i) for r in range(n)]]:
+            while pivot is not None and column[i]:  # Euclid on row i
+                quotient = pivot[i] // column[i]
+                pivot, column = column, [p - quotient * c for p, c in zip(pivot, column)]
+            if pivot is None and column[i]:
+                pivot = column
+            else:
+                rest.append([entry % modulus for entry in column])
+        assert pivot is not None
+        columns[i] = pivot if pivot[i] > 0 else [-entry for entry in pivot]
+        active = rest
+    return triangular(columns, tuple(range(n)))
+
+
+def triangular(columns: Sequence[Sequence[int]], order: Sequence[int]) -> Lattice:
+    """The lattice of a basis that is triangular in the given order, its other entries reduced below the sides."""
+    reduced = [list(column) for column in columns]
+    for place, j in enumerate(order):
+        for i in reversed(order[:place]):
+            quotient = reduced[j][i] // reduced[i][i]
+            reduced[j] = [a - quotient * b for a, b in zip(reduced[j], reduced[i])]
+    return Lattice(tuple(reduced[j][j] for j in range(len(columns))), tuple(map(tuple, reduced)), tuple(order))

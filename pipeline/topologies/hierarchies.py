@@ -1,0 +1,173 @@
+"""Hierarchical tori: basic modules whose gate nodes are joined as a torus, level by level (TESH, H3DT, MH3DT)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.topologies import cubes
+from pipeline.topologies.grids import affine, neighbour
+from pipeline.topology import NO_PORT, Plan, Whole, Wiring, require
+
+ModuleSide = Annotated[int, Whole(3, "side of the basic module, m × m × m nodes; its planes z = 0, 1, 2 carry the gates")]
+Exponent = Annotated[int, Whole(1, "exponent: the basic module has 2^m × 2^m nodes")]
+TorusSide = Annotated[int, Whole(2, "side of the torus that joins the modules of a level")]
+Levels = Annotated[int, Whole(2, "levels of the hierarchy, the basic module being level 1")]
+Connectivity = Annotated[int, Whole(0, "inter-level connectivity: 2^q gates for each level and direction", maximum=2)]
+
+Place = tuple[int, ...]  # digits within the basic module, x first
+Direction = tuple[int, int]  # (level, dimension) in which a gate's two links lead
+
+
+def mh3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
+    """Modified hierarchical 3D torus: m × m × m torus modules, joined level by level as n × n × n tori.
+
+    m is the module's side (in TESH it is an exponent). In every module the gates of level i are the
+    corners (a_y, a_x) number (i − 2)·2^q … (i − 1)·2^q − 1 of (0, 0), (0, m−1), (m−1, 0), (m−1, m−1),
+    in the planes a_z = 0, 1, 2 for the z, y, x links; each gate has a + and a − link (one link where n = 2).
+    Source: Rahman et al. 2005, sec. 2 and Eq. 7; the levels beyond the second as fixed above.
+    """
+    return _three_dimensional(m, n, levels, q, torus=True)
+
+
+def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
+    """Hierarchical 3D torus: as mh3dt, with m × m × m meshes as modules.
+
+    m is the module's side (in TESH it is an exponent).
+    Source: Rahman et al. 2005, sec. 1 and Table 1.
+    """
+    return _three_dimensional(m, n, levels, q, torus=False)
+
+
+def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level connectivity")]) -> Plan:
+    """TESH: 4 × 4 mesh modules, joined level by level as 4 × 4 tori. m is an exponent: the module's side is 2^m = 4.
+
+    Gates (a_y, a_x) of every module: level 3 along y (0, 0) and along x (0, 3), level 2 along y (3, 0)
+    and along x (3, 3), each with a + and a − link. Only m=2, levels 2 and 3, q=0 are known.
+    Source: Rahman et al. 2005, Table 1 (routed diameter and mean distance of TESH(2, 3, 0)).
+    """
+    unknown = "where the gates of other TESH networks stand cannot be got from the papers at hand"
+    require(m == 2, "m", m, "m=2 (4 × 4 modules)", unknown)
+    require(levels <= 3, "levels", levels, "2 or 3 levels", unknown)
+    require(q == 0, "q", q, "q=0", unknown)
+    corners = {(3, 1): (0, 0), (3, 0): (3, 0), (2, 1): (0, 3), (2, 0): (3, 3)}
+    gates = {place: direction for direction, place in corners.items() if direction[0] <= levels}
+    return _Hierarchy((4, 4), False, 4, levels, gates).plan()
+
+
+def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> Plan:
+    most = 2 ** (2 - q) + 1
+    require(levels <= most, "levels", levels, f"at most {most} levels with q={q}", f"each level beyond the first takes 2^q = {2**q} of the 4 corners of a plane")
+    corners = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]  # (a_y, a_x)
+    gates = {
+        (x, y, 2 - dimension): (level, dimension)
+        for level in range(2, levels + 1)
+        for y, x in corners[(level - 2) * 2**q : (level - 1) * 2**q]
+        for dimension in range(3)
+    }
+    return _Hierarchy((m, m, m), torus, n, levels, gates).plan()
+
+
+@dataclass(frozen=True)
+class _Hierarchy:
+    """module: sides of the basic module; torus: whether it wraps round; n: side of the upper tori; gates: which node leads where."""
+
+    module: tuple[int, ...]
+    torus: bool
+    n: int
+    levels: int
+    gates: dict[Place, Direction]
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
+
+    def upper(self, direction: Direction) -> int:
+        """The digit in which a gate's links lead."""
+        level, dimension = direction
+        return len(self.module) * (level - 1) + dimension
+
+    def inside(self) -> Wiring:
+        """The basic module alone."""
+        return (cubes.torus if self.torus else cubes.mesh)(radices=list(self.module)).wire()
+
+    def plan(self) -> Plan:
+        dimensions = len(self.module)
+        links = (1,) if self.n == 2 else (1, -1)
+        degree = 2 * dimensions  # an inner node of the module
+        for place in self.gates:
+            lost = 0 if self.torus else sum(digit in (0, side - 1) for digit, side in zip(place, self.module))
+            degree = max(degree, 2 * dimensions - lost + len(links))
+        names = "xyz"[:dimensions]
+        return Plan(
+            nodes=prod(self.sides),
+            degree=degree,
+            radices=self.sides,
+            wire=lambda: self.wire(degree, links),
+            symmetries=lambda: list(self.symmetries()),
+            classes=(*names, *(f"level {level} {name}" for level in range(2, self.levels + 1) for name in names)),
+        )
+
+    def wire(self, degree: int, links: Sequence[int]) -> Wiring:
+        inside = self.inside()
+        size, width = inside.ports.shape
+        copies = prod(self.sides) // size
+        ports = np.full((copies, size, degree), NO_PORT, np.int32)
+        first = np.arange(copies, dtype=np.int32)[:, None, None] * size
+        ports[:, :, :width] = np.where(inside.ports == NO_PORT, np.int32(NO_PORT), inside.ports + first)
+        classes = np.zeros((size, degree), np.int8)
+        classes[:, :width] = inside.link_class
+        above = self.sides[len(self.module) :]
+        for place, direction in self.gates.items():
+            node = sum(digit * prod(self.module[:d]) for d, digit in enumerate(place))
+            free = np.flatnonzero(ports[0, node] == NO_PORT)
+            for port, step in zip(free, links):
+                across = neighbour(above, self.upper(direction) - len(self.module), step).reshape(-1)
+                ports[:, node, port] = across * np.int32(size) + np.int32(node)
+                classes[node, port] = self.upper(direction)
+        return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
+
+    def symmetries(self) -> Iterator[np.ndarray]:
+        """Translations and reflections of every upper torus, and the module's own symmetries that carry gates
+        onto gates; they take the directions of the upper tori along."""
+        sides, dimensions = self.sides, len(self.module)
+        for digit in range(dimensions, len(sides)):
+            yield neighbour(sides, digit, 1).reshape(-1)
+            if self.n > 2:
+                yield affine(sides, range(len(sides)), [-1 if i == digit else 1 for i in range(len(sides))], [0] * len(sides))
+        for sources, signs, shift in self.candidates():
+            directions = self.carried(sources, signs, shift)
+            if directions is not None:
+                whole = list(range(len(sides)))
+                whole[:dimensions] = sources
+                for before, after in directions.items():
+                    whole[self.upper(after)] = self.upper(before)
+                above = len(sides) - dimensions
+                yield affine(sides, whole, [*signs, *[1] * above], [*shift, *[0] * above])
+
+    def candidates(self) -> Iterator[tuple[list[int], list[int], list[int]]]:
+        """Symmetries of the module as (source, sign, shift) of every digit: reflections, exchanges, steps."""
+        dimensions = len(self.module)
+        same, none = list(range(dimensions)), [0] * dimensions
+        for d, side in enumerate(self.module):
+            for about in sorted({0, 2 % side, side - 1}) if self.torus else (side - 1,):
+                yield same, [-1 if i == d else 1 for i in same], [about if i == d else 0 for i in same]
+            if self.torus:
+                yield same, [1] * dimensions, [int(i == d) for i in same]
+        for d, e in combinations(same, 2):
+            yield [e if i == d else d if i == e else i for i in same], [1] * dimensions, none
+
+    def carried(self, sources: list[int], signs: list[int], shift: list[int]) -> dict[Direction, Direction] | None:
+        """Where a symmetry of the module takes each direction, or None where it does not take gates onto gates."""
+        directions: dict[Direction, Direction] = {}
+        for place, direction in self.gates.items():
+            image = tuple((sign * place[source] + by) % side for source, sign, by, side in zip(sources, signs, shift, self.module))
+            after = self.gates.get(image)
+            if after is None or directions.setdefault(direction, after) != after:
+                return None
+        return directions

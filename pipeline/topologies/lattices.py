@@ -1,0 +1,216 @@
+"""Lattice graphs Zⁿ/L, links ± e_i: the general one, twisted tori, and Cámara et al.'s family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations, product
+from math import prod
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.errors import BadInput, Refused
+from pipeline.topologies.cubes import torus
+from pipeline.topologies.grids import checked_radices, class_names, digit
+from pipeline.topologies.hermite import Lattice, determinant, hermite, triangular
+from pipeline.topology import Plan, Whole, Wiring, require, simple_graph
+
+Side = Annotated[int, Whole(2, "a, half the longest side")]
+Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
+SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
+
+MOST_DIMENSIONS = 16
+ALL_SIGNED_PERMUTATIONS_UP_TO = 4  # dimensions: 4!·2⁴ = 384 candidates
+
+
+def lattice(matrix: list[list[int]]) -> Plan:
+    """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors modulo the columns of M, links ± e_i.
+
+    The rows are given as written, and the columns generate the lattice: RTT is [[2a, a], [0, a]].
+    The radices are the diagonal of M's Hermite normal form. Links from a node to itself and second
+    links between two nodes are dropped.
+    Source: Cámara et al. 2010, sec. 3 and its reference [16]; Fiol 1987.
+    """
+    n = len(matrix)
+    require(1 <= n <= MOST_DIMENSIONS, "matrix", f"({n} rows)", f"1 … {MOST_DIMENSIONS} rows", "each row is a dimension")
+    ragged = next((row for row in matrix if len(row) != n), None)
+    require(ragged is None, "matrix", matrix, f"{n} rows of {n} numbers", "only a square matrix can be nonsingular")
+    nodes = abs(determinant(matrix))
+    require(nodes != 0, "matrix", matrix, "a nonsingular matrix", "its determinant is 0, so the network would be infinite")
+    if nodes >= 2**31:
+        raise Refused(f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible: choose smaller entries")
+    return _lattice_graph(hermite(matrix))
+
+
+def twisted_torus(radices: list[Radix], twists: dict[int, dict[int, int]]) -> Plan:
+    """Torus whose wraparound links shift other dimensions: twists={1: {0: 8}} means that going round dimension 1 adds 8 to dimension 0.
+
+    That is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices
+    holds each of its nodes once when the dimensions can be ordered so that each wraparound shifts
+    earlier ones only (a shift that runs over the end of its dimension goes round that one, twist
+    included). Twists that shift each other in a circle are refused: see sequin.
+    Source: Cámara et al. 2010, sec. 3.
+    """
+    sides = checked_radices(radices)
+    n = len(sides)
+    for j, shifts in twists.items():
+        for i in (j, *shifts):
+            require(0 <= i < n, "twists", f"{{{j}: {shifts}}}", f"dimensions 0 … {n - 1}", f"there are {n} radices")
+        require(j not in shifts, "twists", f"{{{j}: {shifts}}}", "shifts of other dimensions", "a shift along the ring itself changes its length")
+    columns = [[sides[j] if i == j else -twists.get(j, {}).get(i, 0) for i in range(n)] for j in range(n)]
+    return _lattice_graph(triangular(columns, _order(columns)))
+
+
+def illiac(k: Radix) -> Plan:
+    """ILLIAC IV's torus: k × k, the wraparound of x adds 1 to y.
+
+    Source: Cámara et al. 2010, sec. 2.
+    """
+    return twisted_torus(radices=[k, k], twists={0: {1: 1}})
+
+
+def rt(a: Side) -> Plan:
+    """Rectangular torus 2a × a.
+
+    Source: Cámara et al. 2010, sec. 3.2.
+    """
+    return torus(radices=[2 * a, a])
+
+
+def rtt(a: Side) -> Plan:
+    """Rectangular twisted torus 2a × a: the wraparound of y adds a to x.
+
+    Source: Cámara et al. 2010, definition 5.
+    """
+    plan = twisted_torus(radices=[2 * a, a], twists={1: {0: a}})
+    # A boundary that winds round the lattice is two closed curves or more, each at least as long as
+    # the shortest lattice vector, 2a steps; one that does not encloses a² nodes with 4a steps.
+    return _with_bisection(plan, 4 * a, "Cámara et al. 2010, sec. 5.2")
+
+
+def pt(a: Side) -> Plan:
+    """Prismatic torus 2a × a × a.
+
+    Source: Cámara et al. 2010, sec. 3.2.
+    """
+    return torus(radices=[2 * a, a, a])
+
+
+def ptt(a: Side) -> Plan:
+    """Prismatic twisted torus 2a × a × a: the wraparound of y adds a to x.
+
+    Source: Cámara et al. 2010, definition 8.
+    """
+    return twisted_torus(radices=[2 * a, a, a], twists={1: {0: a}})
+
+
+def pdtt(a: Side) -> Plan:
+    """Prismatic doubly twisted torus 2a × a × a: the wraparounds of y and of z add a to x.
+
+    Source: Cámara et al. 2010, definition 10.
+    """
+    return twisted_torus(radices=[2 * a, a, a], twists={1: {0: a}, 2: {0: a}})
+
+
+def _with_bisection(plan: Plan, width: int, source: str) -> Plan:
+    return Plan(**{**vars(plan), "bisection": width, "bisection_source": source})
+
+
+def _order(columns: Sequence[Sequence[int]]) -> list[int]:
+    """Dimensions ordered so that each column has entries in earlier dimensions only."""
+    left, order = list(range(len(columns))), []
+    while left:
+        free = next((j for j in left if not any(columns[j][i] for i in left if i != j)), None)
+        if free is None:
+            raise BadInput(
+                f"twists: expected an order of the dimensions in which each wraparound shifts earlier ones only, got dimensions {left} shifting"
+                " each other in a circle, which is no lattice graph on this box; two such twists are sequin(k=8, s=1, t=2)"
+            )
+        order.append(free)
+        left.remove(free)
+    return order
+
+
+def _lattice_graph(shape: Lattice) -> Plan:
+    n, sides = len(shape.sides), shape.sides
+    origin = (0,) * n
+    steps = {shape.residue([sign * int(i == j) for i in range(n)]) for j in range(n) for sign in (1, -1)}
+    return Plan(
+        nodes=prod(sides),
+        degree=len(steps - {origin}),
+        radices=sides,
+        wire=lambda: _wire(shape),
+        symmetries=lambda: [*(_translation(shape, j) for j in range(n)), *(_moved(shape, turn) for turn in _turns(shape))],
+        classes=class_names(n),
+    )
+
+
+def _axes(shape: Lattice) -> list[np.ndarray]:
+    return [digit(shape.sides, i).astype(np.int64) for i in range(len(shape.sides))]
+
+
+def _translation(shape: Lattice, j: int) -> np.ndarray:
+    """int32[N]: a → a + e_j."""
+    axes = _axes(shape)
+    axes[j] = axes[j] + 1
+    return shape.index(axes)
+
+
+def _wire(shape: Lattice) -> Wiring:
+    n = len(shape.sides)
+    ports = np.empty((prod(shape.sides), 2 * n), np.int32)
+    everyone = np.arange(len(ports), dtype=np.int32)
+    for j in range(n):
+        ports[:, 2 * j] = _translation(shape, j)
+        ports[ports[:, 2 * j], 2 * j + 1] = everyone
+    classes = np.repeat(np.arange(n, dtype=np.int8), 2)
+    return simple_graph(ports, np.broadcast_to(classes, ports.shape).copy())
+
+
+# --- signed permutations of the dimensions that map the lattice to itself -----------------------------
+
+
+def _moved(shape: Lattice, turn: SignedPermutation) -> np.ndarray:
+    """int32[N]: a → P a for a signed permutation P of the dimensions."""
+    axes = _axes(shape)
+    return shape.index([sign * axes[source] for source, sign in turn])
+
+
+def _turns(shape: Lattice) -> list[SignedPermutation]:
+    """Generators of the signed permutations that keep the lattice (beyond four dimensions: of those that
+    the negation and the exchanges of two dimensions, with either sign, generate)."""
+    n = len(shape.sides)
+    group = {_identity(n)}
+    generators: list[SignedPermutation] = []
+    for turn in _candidates(n):
+        if turn not in group and all(not any(shape.residue([s * column[i] for i, s in turn])) for column in shape.columns):
+            generators.append(turn)
+            if n <= ALL_SIGNED_PERMUTATIONS_UP_TO:
+                group = _generated(generators, n)
+    return generators
+
+
+def _candidates(n: int) -> Iterator[SignedPermutation]:
+    yield tuple((i, -1) for i in range(n))
+    if n <= ALL_SIGNED_PERMUTATIONS_UP_TO:
+        for sources, signs in product(permutations(range(n)), product((1, -1), repeat=n)):
+            yield tuple(zip(sources, signs))
+        return
+    same = _identity(n)
+    for i in range(n):
+        yield tuple((d, -1) if d == i else same[d] for d in range(n))
+        for j, sign in product(range(i), (1, -1)):
+            yield tuple((i + j - d, sign) if d in (i, j) else same[d] for d in range(n))
+
+
+def _identity(n: int) -> SignedPermutation:
+    return tuple((i, 1) for i in range(n))
+
+
+def _generated(generators: Iterable[SignedPermutation], n: int) -> set[SignedPermutation]:
+    """The group that signed permutations generate."""
+    group, fresh = {_identity(n)}, {_identity(n)}
+    while fresh:
+        fresh = {tuple((a[i][0], a[i][1] * s) for i, s in b) for a in fresh for b in generators} - group
+        group |= fresh
+    return group
