@@ -22,7 +22,7 @@ KINDS = {
     "mesh": ("mesh",),
     "pruned": ("pruned_torus", "partly_pruned_torus", "pruned_t1", "pruned_t2", "pruned_xy"),
     "directed": ("directed_torus", "pruned_directed_torus"),
-    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "illiac", "sequin", "doubly_twisted_torus"),
+    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "illiac", "sequin"),
     "hierarchical": ("ccc", "tesh", "h3dt", "mh3dt"),
     "other": (),
 }

@@ -42,9 +42,9 @@ SMALL: dict[str, dict[int, str]] = {
     "pdtt": {0: "pdtt(a=4)"},
     "illiac": {0: "illiac(k=8)"},
     "ccc": {0: "ccc(n=3)"},
-    "tesh": {0: "tesh(m=2, levels=2)"},
-    "h3dt": {0: "h3dt(m=3, n=2, levels=2)"},
-    "mh3dt": {0: "mh3dt(m=3, n=2, levels=2)"},
+    "tesh": {0: "tesh(m=2, levels=2, q=0)"},
+    "h3dt": {0: "h3dt(m=3, n=2, levels=2, q=0)"},
+    "mh3dt": {0: "mh3dt(m=3, n=2, levels=2, q=0)"},
 }
 
 
@@ -167,7 +167,7 @@ class _Block:
     def _side(self, where: tuple[int, int, int], direction: int) -> str:
         for other, way in self._wrapped(where, 0, direction)[:1]:
             sign = {"both": "╌", "out": "→" if direction > 0 else "←", "in": "←" if direction > 0 else "→"}[way]
-            self._say("╌" if way == "both" else "→", "goes round to the other side" + ("" if other[1] == where[1] else ", to the row with the number beside it"))
+            self._say_round("╌" if way == "both" else "→", "row", shifted=other[1] != where[1])
             label = "" if other[1] == where[1] else str(other[1])
             return sign + label if direction > 0 else label + sign
         return ""
@@ -178,10 +178,13 @@ class _Block:
             sign = ""
             for other, way in self._wrapped((x, y, z), 1, direction)[:1]:
                 sign = {"both": "╎", "out": "↑" if direction > 0 else "↓", "in": "↓" if direction > 0 else "↑"}[way]
-                self._say("╎" if way == "both" else "↑", "goes round to the other side" + ("" if other[0] == x else ", to the column with the number beside it"))
+                self._say_round("╎" if way == "both" else "↑", "column", shifted=other[0] != x)
                 sign += "" if other[0] == x else str(other[0])
             cells.append(sign.ljust(4))
         return "   " + "".join(cells)
+
+    def _say_round(self, sign: str, line: str, *, shifted: bool) -> None:
+        self._say(sign, "goes round to the other side" + (f", to the {line} with the number beside it" if shifted else ""))
 
     def _say(self, sign: str, meaning: str) -> str:
         self.used.setdefault(sign, meaning)

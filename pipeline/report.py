@@ -1,0 +1,134 @@
+"""The HTML page of a sweep: one file that needs no network, from the tables and the manifest beside it.
+
+Everything that comes from a name, a configuration or a machine passes through `html.escape`, and the
+page's policy lets no script run but its own, whose digest it states. The same tables give the same
+page but for what is said of the run itself (section "How it was made").
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import vl_convert
+
+from pipeline import figures, store
+from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
+from pipeline.verify import summary
+
+Record = Mapping[str, Any]
+
+HERE = Path(__file__).resolve().parent
+CHARTS = (
+    (
+        "distance_against_size",
+        "Mean distance against size",
+        True,
+        "Every connected network of the sweep. Lower is better, and the steeper a line, the more it pays for growth: slope 1/n belongs to a grid"
+        " of n dimensions. Click a kind in the legend to single it out; point at a mark for its spelling.",
+    ),
+    (
+        "cost_against_size",
+        "Cost against size",
+        True,
+        "Cost is diameter × degree (Rahman et al. 2005). On the dashed line, nothing in this sweep is as large and cheaper.",
+    ),
+    (
+        "four_classes",
+        "The four classes in three dimensions",
+        False,
+        "Parhami & Kwai 2004, Fig. 4: at this scale, pruning, directing or both hardly change the mean distance.",
+    ),
+    (
+        "four_classes_excess",
+        "What pruning and direction cost in distance",
+        False,
+        "The same, less the torus's own mean distance: pruning costs ever less, direction about one hop (nothing but a fraction where the radix is no"
+        " multiple of 4, which the paper's formula overlooks), both together about three.",
+    ),
+    (
+        "more_dimensions",
+        "Four and five dimensions",
+        False,
+        "Parhami & Kwai 2004, Fig. 5: the tori against their pruned versions of degree four.",
+    ),
+)
+
+
+def write_report(folder: Path, out: Path) -> None:
+    """Write the page of the sweep in `folder` (static.parquet, verification.parquet, manifest.json) to `out`.
+
+    Raises BadInput where a table or the manifest is missing or altered.
+    """
+    static = store.open_table(folder / "static.parquet").to_pylist()
+    verification = store.open_table(folder / "verification.parquet").to_pylist()
+    store.publish(out, page(static, verification, store.read_manifest(folder)).encode())
+
+
+def page(static: list[dict[str, Any]], verification: list[dict[str, Any]], manifest: Mapping[str, Any]) -> str:
+    """The page, as text."""
+    drawn, charts = _charts(static)
+    sections = [verification_section(verification), charts, networks_section(static), gallery_section(static), provenance_section(manifest)]
+    shown = [section for section in sections if section.body]
+    script = vl_convert.javascript_bundle((HERE / "report_page.js").read_text(encoding="utf-8")).replace("</script", "<\\/script")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
+        title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
+        lead=_lead(manifest),
+        style=(HERE / "report.css").read_text(encoding="utf-8"),
+        tiles=_tiles(static, verification),
+        contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown),
+        sections="\n".join(section.html() for section in shown),
+        charts=_json({"specifications": drawn, "themes": {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}}),
+        script=script,
+        script_hash=f"sha256-{digest}",
+    )
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end the element that it stands in."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _lead(manifest: Mapping[str, Any]) -> str:
+    description = manifest.get("description") or "Distances, symmetry and cost of torus-like interconnection networks."
+    return f'<p class="lead">{escape(str(description))}</p>'
+
+
+def _tiles(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> str:
+    counts = summary(verification)
+    tiles = [
+        ("", f"{len(static):,}", "networks"),
+        ("", f"{len({record['family'] for record in static}):,}", "families"),
+        ("", f"{max((record['nodes'] for record in static), default=0):,}", "nodes in the largest"),
+    ]
+    if verification:
+        tiles += [
+            ("good", f"{counts['agrees']:,}", "numbers of the papers agree"),
+            ("warn", f"{counts['paper in error']:,}", "are errors of the papers, explained"),
+            ("", f"{counts['waits']:,}", "wait for a capability"),
+            ("bad" if counts["unexplained"] else "good", f"{counts['unexplained']:,}", "unexplained"),
+        ]
+    shown = "".join(f'<div class="tile {style}"><b>{value}</b><span>{label}</span></div>' for style, value, label in tiles)
+    return f'<div class="tiles">{shown}</div>'
+
+
+def _charts(static: Iterable[Record]) -> tuple[dict[str, Any], Section]:
+    """(Vega-Lite specifications by element id, the section that they are drawn in); charts without data are left out."""
+    records, drawn, parts = list(static), {}, []
+    for name, title, wide, caption in CHARTS:
+        specification = getattr(figures, name)(records).to_dict()
+        if not any(specification["datasets"].values()) if "datasets" in specification else not specification["data"]["values"]:
+            continue
+        drawn[name] = specification
+        style = ' class="wide"' if wide else ""
+        chart = f'<div class="chart" id="{name}" role="img" aria-label="{title}"></div>'
+        parts.append(f"<figure{style}><h3>{title}</h3>{chart}<figcaption>{caption}</figcaption></figure>")
+    body = f'<div class="figures">{"".join(parts)}</div>' if parts else ""
+    return drawn, Section("figures", "Figures", body)

@@ -1,0 +1,36 @@
+const charts = JSON.parse(document.getElementById("charts").textContent);
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+function draw() {
+  const theme = dark.matches && !window.matchMedia("print").matches ? "dark" : "light";
+  for (const [id, specification] of Object.entries(charts.specifications)) {
+    const element = document.getElementById(id);
+    const height = element.parentElement.classList.contains("wide") ? 400 : 320;
+    const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
+    // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
+    vegaEmbed(element, sized, { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: charts.themes[theme], tooltip: { theme } });
+  }
+}
+
+function sortBy(header, column) {
+  const table = header.closest("table");
+  const descending = header.getAttribute("aria-sort") === "ascending";
+  for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", descending ? "descending" : "ascending");
+  const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  const numeric = header.classList.contains("number");
+  const rows = [...table.tBodies[0].rows].sort((a, b) => {
+    const [p, q] = [key(a), key(b)];
+    if (p === "" || q === "") return (p === "") - (q === ""); // what is unknown stands last, whichever way
+    return (descending ? -1 : 1) * (numeric ? Number(p) - Number(q) : p.localeCompare(q, "en", { numeric: true }));
+  });
+  table.tBodies[0].append(...rows);
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  [...table.tHead.rows[0].cells].forEach((header, column) => {
+    header.querySelector("button").addEventListener("click", () => sortBy(header, column));
+  });
+}
+draw();
+dark.addEventListener("change", draw);
