@@ -37,7 +37,7 @@ class Spelling:
 
     name: str
     arguments: dict[str, Value]
-    inner: "Spelling | None" = None
+    inner: Spelling | None = None
 
     def __str__(self) -> str:
         parts = [] if self.inner is None else [str(self.inner)]

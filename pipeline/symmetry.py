@@ -17,6 +17,9 @@ from scipy.sparse.csgraph import connected_components
 from pipeline.topology import NO_PORT, Topology
 
 
+ROWS = 1 << 13  # nodes compared at a time, so that they stay in cache
+
+
 class Orbits(NamedTuple):
     """representatives int32[R] (the lowest-numbered node of each orbit), sizes int64[R], member int32[N] (orbit of each node)."""
 
@@ -33,13 +36,19 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
     terminals_at = np.bincount(topology.terminals, minlength=n)  # a node may carry several
     if not np.array_equal(terminals_at[image], terminals_at):
         return False
-    extended = np.append(image, NO_PORT).astype(np.int64)  # so that port -1 maps to -1
-    moved, there = extended[topology.ports], topology.ports[image].astype(np.int64)
-    if topology.capacity is not None:
-        most = int(topology.capacity.max(initial=0)) + 1
-        moved = moved * most + np.where(topology.ports != NO_PORT, topology.capacity, 0)
-        there = there * most + np.where(there != NO_PORT, topology.capacity[image], 0)
-    return bool(np.array_equal(np.sort(moved, axis=1), np.sort(there, axis=1)))
+    extended = np.append(image, NO_PORT)  # so that port -1 maps to -1
+    for first in range(0, n, ROWS):
+        rows = slice(first, first + ROWS)
+        moved, there = extended[topology.ports[rows]], topology.ports[image[rows]]
+        if topology.capacity is not None:
+            most = int(topology.capacity.max(initial=0)) + 1
+            moved = moved.astype(np.int64) * most + np.where(moved != NO_PORT, topology.capacity[rows], 0)
+            there = there.astype(np.int64) * most + np.where(there != NO_PORT, topology.capacity[image[rows]], 0)
+        # mostly one reordering of the ports fits every node; each row is sorted only where it does not
+        order = np.argsort(there[0])[np.argsort(np.argsort(moved[0]))]
+        if not np.array_equal(moved, there[:, order]) and not np.array_equal(np.sort(moved, axis=1), np.sort(there, axis=1)):
+            return False
+    return True
 
 
 def proved_symmetries(topology: Topology) -> list[np.ndarray]:

@@ -30,6 +30,9 @@ class Whole:
     meaning: str
     maximum: int | None = None
 
+    def holds(self, value: int) -> bool:
+        return value >= self.minimum and (self.maximum is None or value <= self.maximum)
+
     def range(self) -> str:
         return f"≥ {self.minimum}" if self.maximum is None else f"{self.minimum} … {self.maximum}"
 
@@ -152,11 +155,13 @@ def default_memory() -> int:
 def check_size(spelling: str, plan: Plan, memory: int) -> None:
     """Refuse a network that would not fit, naming what it needs and the limit."""
     if plan.nodes >= 2**31:
-        raise Refused(f"{spelling} has {plan.nodes:,} nodes; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters")
+        raise Refused(
+            f"{spelling} has {plan.nodes:,} nodes; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters"
+        )
     if plan.bytes > memory:
         raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB; the limit is {memory / 2**30:.1f} GiB:"
-            " choose smaller parameters or raise limits.memory_gib"
+            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB;"
+            f" the limit is {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
         )
 
 
@@ -164,14 +169,13 @@ def check(topology: Topology) -> None:
     """What every network must satisfy; a violation is a defect of the family that built it."""
     ports, name = topology.ports, topology.spelling
     n, width = ports.shape
-    assert ports.dtype == np.int32 and topology.link_class.dtype == np.int8, f"{name}: dtypes"
+    assert (ports.dtype, topology.link_class.dtype, topology.terminals.dtype) == (np.int32, np.int8, np.int32), f"{name}: dtypes"
     assert topology.link_class.shape == (n, width), f"{name}: link_class shape"
     assert n == topology.plan.nodes == int(np.prod(topology.plan.radices, dtype=object)), f"{name}: node count differs from the plan"
     assert width <= topology.plan.degree, f"{name}: more ports than the plan says"
     if width:
-        assert ports.min() >= NO_PORT and ports.max() < n, f"{name}: a port leads outside the network"
-    ends = topology.terminals
-    assert ends.dtype == np.int32 and (not len(ends) or (ends.min() >= 0 and ends.max() < n)), f"{name}: terminals"
+        assert NO_PORT <= ports.min() <= ports.max() < n, f"{name}: a port leads outside the network"
+    assert not len(topology.terminals) or 0 <= topology.terminals.min() <= topology.terminals.max() < n, f"{name}: a terminal outside the network"
     assert not np.any(ports == np.arange(n, dtype=np.int32)[:, None]), f"{name}: a link from a node to itself"
     if not topology.directed and width:
         # a link used in both directions must stand in both rows: compare the sorted lists of arcs

@@ -126,9 +126,8 @@ def _check_value(call: Spelling, parameter: Parameter, value: Value) -> None:
     if not _fits(parameter.kind, value):
         raise BadInput(f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {written(value)}")
     whole = parameter.whole
-    if whole is not None and isinstance(value, int):
-        if value < whole.minimum or (whole.maximum is not None and value > whole.maximum):
-            raise BadInput(f"{call}: {parameter.name}={value}: expected {whole.range()} ({whole.meaning})")
+    if whole is not None and isinstance(value, int) and not whole.holds(value):
+        raise BadInput(f"{call}: {parameter.name}={value}: expected {whole.range()} ({whole.meaning})")
 
 
 def _fits(kind: Any, value: Value) -> bool:

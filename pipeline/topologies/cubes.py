@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Annotated
 
-from pipeline.topologies.grids import class_names, digit, neighbour, only_where, reflection, sides_of, swaps, table, translations
+from pipeline.topologies.grids import alike, class_names, digit, neighbour, only_where, reflection, sides_of, swaps, table
 from pipeline.topology import Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
@@ -37,7 +37,11 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: list[Rad
         radices=sides,
         directed=directed,
         wire=lambda: _steps(sides, directed=directed, wrap=True),
-        symmetries=lambda: [*translations(sides), *([] if directed else _reflections(sides, about=0)), *swaps(sides)],
+        symmetries=lambda: [
+            *(neighbour(sides, i, 1).reshape(-1) for i in alike(sides)),
+            *(reflection(sides, i, 0) for i in alike(sides) if sides[i] > 2 and not directed),
+            *swaps(sides),
+        ],
         bisection=bisection,
         bisection_source="" if bisection is None else PRODUCTS,
         classes=class_names(len(sides)),
@@ -55,7 +59,7 @@ def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: list[Radi
         degree=sum(1 if side == 2 else 2 for side in sides),
         radices=sides,
         wire=lambda: _steps(sides, directed=False, wrap=False),
-        symmetries=lambda: [*_reflections(sides, about=-1), *swaps(sides)],
+        symmetries=lambda: [*(reflection(sides, i, -1) for i in alike(sides)), *swaps(sides)],
         bisection=_array_bisection(sides),
         bisection_source=PRODUCTS,
         classes=class_names(len(sides)),
@@ -105,7 +109,3 @@ def _steps(sides: Sequence[int], *, directed: bool, wrap: bool) -> Wiring:
             columns.append(column)
             classes.append(dimension)
     return table(columns, classes)
-
-
-def _reflections(sides: Sequence[int], *, about: int) -> list:
-    return [reflection(sides, i, about) for i in range(len(sides))]

@@ -87,7 +87,8 @@ def _checked(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: expected a graph file, got: {getattr(error, 'strerror', None) or error}; paths are relative to {Path.cwd()}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}") from None
     if not stat.S_ISREG(status.st_mode):
         raise BadInput(f"{path}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
     needed = status.st_size * MEMORY_PER_BYTE
@@ -112,7 +113,7 @@ def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, 
 
 def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
     """Nodes renumbered, self-loops dropped, repeated links counted."""
-    tails, heads, named = (np.frombuffer(numbers, np.int64) if len(numbers) else np.empty(0, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
+    tails, heads, named = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
     ids = np.unique(np.concatenate([tails, heads, named]))
     n = len(ids)
     if not n:
@@ -138,7 +139,8 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
         parallel = np.maximum.reduceat(np.concatenate([parallel, parallel])[order], first) if len(arcs) else parallel
     repeated = int((parallel > 1).sum()) // (1 if directed else 2)
     if repeated:
-        notes.append(f"{repeated:,} links repeated; " + ("each has the capacity of its parallel links" if listing.parallel else "each read as one link, as in BookSim2"))
+        reading = "each has the capacity of its parallel links" if listing.parallel else "each read as one link, as in BookSim2"
+        notes.append(f"{repeated:,} links repeated; {reading}")
     if not listing.parallel:
         parallel = np.ones_like(parallel)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)

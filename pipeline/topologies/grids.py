@@ -49,9 +49,9 @@ def translation(sides: Sequence[int], shift: Sequence[int]) -> np.ndarray:
     return affine(sides, range(len(sides)), [1] * len(sides), shift)
 
 
-def translations(sides: Sequence[int]) -> list[np.ndarray]:
-    """a → a + e_i for every dimension."""
-    return [neighbour(sides, i, 1).reshape(-1) for i in range(len(sides))]
+def alike(sides: Sequence[int]) -> list[int]:
+    """The first dimension of every side that occurs: the others are its images under `swaps`."""
+    return [i for i, side in enumerate(sides) if side not in sides[:i]]
 
 
 def reflection(sides: Sequence[int], dimension: int, about: int) -> np.ndarray:

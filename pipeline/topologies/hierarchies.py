@@ -56,15 +56,15 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     require(levels <= 3, "levels", levels, "2 or 3 levels", unknown)
     require(q == 0, "q", q, "q=0", unknown)
     corners = {(3, 1): (0, 0), (3, 0): (3, 0), (2, 1): (0, 3), (2, 0): (3, 3)}
-    gates = {place: direction for direction, place in corners.items() if direction[0] <= levels}
+    gates: dict[Place, Direction] = {place: direction for direction, place in corners.items() if direction[0] <= levels}
     return _Hierarchy((4, 4), False, 4, levels, gates).plan()
 
 
 def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> Plan:
     most = 2 ** (2 - q) + 1
-    require(levels <= most, "levels", levels, f"at most {most} levels with q={q}", f"each level beyond the first takes 2^q = {2**q} of the 4 corners of a plane")
+    require(levels <= most, "levels", levels, f"at most {most} levels with q={q}", f"each level takes 2^q = {2**q} of a plane's 4 corners")
     corners = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]  # (a_y, a_x)
-    gates = {
+    gates: dict[Place, Direction] = {
         (x, y, 2 - dimension): (level, dimension)
         for level in range(2, levels + 1)
         for y, x in corners[(level - 2) * 2**q : (level - 1) * 2**q]

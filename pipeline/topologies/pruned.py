@@ -7,6 +7,7 @@ products, a → c + M(c) a, and the reflections that survive.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -151,7 +152,7 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
             affine(sides, backward, [-1 if i == base else 1 for i in range(n)], [0] * n),
             *(translation(sides, _unit(n, i)) for i in free),
             *(reflection(sides, i, 0) for i in free),
-            *(swap(sides, i, j) for i, j in zip(others, others[1:])),
+            *(swap(sides, i, j) for i, j in pairwise(others)),
         ]
 
     # cut across an alternating dimension; uniform traffic needs at least as much where k ≥ 2 · period
