@@ -16,7 +16,6 @@ from scipy.sparse.csgraph import connected_components
 
 from pipeline.topology import NO_PORT, Topology
 
-
 ROWS = 1 << 13  # nodes compared at a time, so that they stay in cache
 
 
