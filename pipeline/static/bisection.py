@@ -46,10 +46,11 @@ def bisection(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray
     undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
     upper, upper_method = upper_bound(topology, matrix, undirected)
     if upper == 0:
-        return Bisection(0, 0, f"exact: {upper_method}")
+        return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
     lower, lower_method = lower_bound(topology, matrix, undirected, images)
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
         lower, lower_method = edge_connectivity, "edge connectivity"
+    assert lower is None or lower <= upper, f"{topology.spelling}: bisection bounds {lower} > {upper}"
     return Bisection(lower, upper, f"lower: {lower_method}; upper: {upper_method}")
 
 
@@ -69,6 +70,8 @@ def upper_bound(topology: Topology, matrix: csr_array, undirected: csr_array) ->
     found = [coordinate_cuts(topology, dimension) for dimension in range(len(topology.plan.radices))]
     best = min(found)
     method = f"cut across digit {found.index(best)} of the address"
+    if best == 0:
+        return best, method
     if matrix.nnz > PARTITIONER_CHANNELS:
         return best, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
     for seed in range(PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):

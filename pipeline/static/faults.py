@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations, islice
 from math import comb
 from typing import NamedTuple
 
@@ -14,11 +14,14 @@ from pipeline.errors import BadInput
 from pipeline.symmetry import Orbits
 from pipeline.topology import NO_PORT, Topology
 
-EXHAUSTIVE_WORK = 1 << 35  # searches × nodes up to which every set of faults is tried
-SAMPLED_WORK = 1 << 30  # searches × nodes of a sample
-SAMPLED_SETS = 1 << 14  # most sets of a sample
+EXHAUSTIVE_WORK = 1 << 34  # searches × nodes up to which every set of faults is tried: about 20 seconds on two cores
+SAMPLE_WORK = 1 << 30  # searches × nodes of a sample, about
+SAMPLE_SETS = 1 << 16  # most sets drawn for a source
+NEAR_SETS = 64  # most sets among a source's neighbours
 SAMPLE_SEED = 1
-LANES = 1 << 16  # searches handed to the kernel at a time
+LANES = 1 << 13  # searches handed to the kernel at a time
+
+Lanes = tuple[np.ndarray, np.ndarray]  # (source int32[B], removed int32[B, faults]): searches, each with its faulty nodes
 
 
 class FaultDiameter(NamedTuple):
@@ -37,9 +40,9 @@ def fault_diameter(
     orbits: of the nodes, under proved automorphisms that keep the terminals. An automorphism takes a
     node s and a set F of faults to another node of s's orbit and another set, with the same distances
     in what survives; so the largest distance over all F and s ∉ F is found by trying every F against
-    one s of each orbit. Where that is too much, the same s are tried against a sample of sets: every
-    choice among the neighbours of s, where distances suffer most, and sets drawn with a fixed seed.
-    The answer is then a lower bound. Without use_symmetry an exhaustive search starts from every node.
+    one s of each orbit. Where that is too much, such s are tried against a sample of sets: some among
+    the neighbours of s, where distances suffer most, and some drawn with a fixed seed; the answer is
+    then a lower bound. Without use_symmetry an exhaustive search starts from every node.
 
     Raises BadInput unless 1 ≤ faults < N.
     """
@@ -53,28 +56,29 @@ def fault_diameter(
         return FaultDiameter(None, 1, f"proof: the {isolated} neighbour{'' if isolated == 1 else 's'} of a node cut it off")
     sources = orbits.representatives[is_terminal[orbits.representatives]]
     sets = comb(n - 1, faults)
+    searches: Iterator[Lanes]
     if len(sources) * sets * n <= EXHAUSTIVE_WORK:
         everyone = sources if use_symmetry else np.flatnonzero(is_terminal)
-        blocks = (pair for source in everyone for pair in _all_sets(int(source), n, faults, sets))
+        searches = chain.from_iterable(_all_sets(source, n, faults, sets) for source in everyone.tolist())
         tried, method = comb(n, faults), "exhaustive"
     else:
-        drawn = max(1, min(SAMPLED_SETS, SAMPLED_WORK // (n * max(1, len(sources)))))
-        sample = _sample(topology, sources, faults, drawn)
-        blocks = ((np.full(len(removed), source, np.int32), removed) for source, removed in sample)
-        tried = sum(len(removed) for _, removed in sample)
+        seen, drawn = _sample_size(n, sources)
+        near = {source: _near_sets(topology, source, faults) for source in seen.tolist()}
+        searches = _sample(near, n, faults, drawn)
+        tried = sum(len(choices) + drawn for choices in near.values())
         method = (
-            f"sampled: each of {len(sources):,} nodes, one of each orbit, with sets among its neighbours and {drawn:,} sets drawn"
-            f" (Philox, seed {SAMPLE_SEED}); a lower bound"
+            f"sampled: from a node of each of {len(seen):,} of {len(sources):,} orbits, sets among its neighbours and"
+            f" {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
         )
     diameter = 0
     counted = None if is_terminal.all() else is_terminal
-    for lanes, removed in blocks:
+    for lanes, removed in _batched(searches):
         histogram = all_pairs_distance(
             topology.ports, lanes, np.zeros(len(lanes), np.int32), counted=counted, removed=removed, backend=backend, threads=threads
         ).histogram
         surviving = len(lanes) * int(is_terminal.sum()) - int(is_terminal[removed].sum())
         if int(histogram.sum()) < surviving:
-            return FaultDiameter(None, tried, method)
+            return FaultDiameter(None, tried, f"{method}; stopped at the first set that disconnects")
         diameter = max(diameter, histogram.shape[1] - 1)
     return FaultDiameter(diameter, tried, method)
 
@@ -95,8 +99,22 @@ def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) 
     return None
 
 
-def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(lanes int32[B], removed int32[B, faults]): every set of nodes other than the source, in blocks.
+def _batched(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
+    """The same searches in batches of at least LANES, the last one excepted."""
+    sources: list[np.ndarray] = []
+    removed: list[np.ndarray] = []
+    for source, nodes in pieces:
+        sources.append(source)
+        removed.append(nodes)
+        if sum(map(len, sources)) >= LANES:
+            yield np.concatenate(sources), np.concatenate(removed)
+            sources, removed = [], []
+    if sources:
+        yield np.concatenate(sources), np.concatenate(removed)
+
+
+def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
+    """Every set of nodes other than the source.
 
     Set number r is {c_1 < … < c_f} with r = Σ C(c_i, i): the combinatorial number system.
     """
@@ -109,22 +127,31 @@ def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[tuple[np.
             chosen = np.searchsorted(table, rank, side="right") - 1
             rank = rank - table[chosen]
             removed[:, size - 1] = chosen
-        yield np.full(len(rank), source, np.int32), removed + (removed >= source)
+        yield np.full(len(rank), source, np.int32), removed + (removed >= source).astype(np.int32)
 
 
-def _sample(topology: Topology, sources: np.ndarray, faults: int, drawn: int) -> list[tuple[int, np.ndarray]]:
-    """(source, removed int32[B, faults]): sets among each source's neighbours, and the same number of drawn sets for each."""
-    n = topology.nodes
+def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
+    """(sources int32[…] to look from, evenly chosen; sets drawn for each) that keep a sample near SAMPLE_WORK."""
+    searches = max(1, SAMPLE_WORK // n)
+    step = -(-len(sources) * 2 * NEAR_SETS // searches)
+    seen = sources[::step]
+    return seen, min(SAMPLE_SETS, max(NEAR_SETS, searches // len(seen) - NEAR_SETS))
+
+
+def _near_sets(topology: Topology, source: int, faults: int) -> np.ndarray:
+    """int32[B, faults]: sets among the source's neighbours."""
+    near = np.setdiff1d(topology.ports[source], [NO_PORT]).tolist()
+    return np.array(list(islice(combinations(near, faults), NEAR_SETS)), np.int32).reshape(-1, faults)
+
+
+def _sample(near: dict[int, np.ndarray], n: int, faults: int, drawn: int) -> Iterator[Lanes]:
+    """For each source its near sets, and so many drawn from all other nodes, every set equally likely (Floyd's algorithm)."""
     random = np.random.Generator(np.random.Philox(SAMPLE_SEED))
-    sample = []
-    for source in sources.tolist():
-        others = np.empty((drawn, faults), np.int64)
-        for place, last in enumerate(range(n - 1 - faults, n - 1)):  # Floyd: every set is equally likely
-            pick = random.integers(0, last + 1, drawn)
+    for source, choices in near.items():
+        others = np.empty((drawn, faults), np.int32)
+        for place, last in enumerate(range(n - 1 - faults, n - 1)):
+            pick = random.integers(0, last + 1, drawn, dtype=np.int32)
             taken = (others[:, :place] == pick[:, None]).any(axis=1)
             others[:, place] = np.where(taken, last, pick)
-        near = np.setdiff1d(topology.ports[source], [NO_PORT])
-        choices = [near[list(set_)] for set_ in islice(combinations(range(len(near)), faults), SAMPLED_SETS)]
-        removed = others + (others >= source)
-        sample.append((source, np.concatenate([np.array(choices, np.int64).reshape(-1, faults), removed]).astype(np.int32)))
-    return sample
+        removed = np.concatenate([choices, others + (others >= source).astype(np.int32)])
+        yield np.full(len(removed), source, np.int32), removed

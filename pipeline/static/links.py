@@ -48,11 +48,13 @@ def link_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits)
     """
     frame = _frames(topology, images, nodes.representatives)
     orbit_count, width = len(nodes.representatives), frame.shape[1]
+    if not width:
+        return LinkOrbits(0, frame[nodes.representatives], frame)
     classes = orbit_count * width
     joined = [] if topology.directed else [_reversed(frame, nodes)]
     merged = np.zeros(classes * width, bool)  # [orbit, j, j']: a round trip takes channel j to channel j'
     base = nodes.member.astype(np.int64) * width
-    for start in range(0, topology.nodes if width else 0, CHUNK):
+    for start in range(0, topology.nodes, CHUNK):
         rows = slice(start, start + CHUNK)
         for image in images:
             carried = np.append(image, NO_PORT)[frame[rows]]
@@ -101,8 +103,6 @@ def _label(
     """Number the classes of channels after joining what the round trips and reversals join."""
     present = frame[nodes.representatives] != NO_PORT
     width, classes = present.shape[1], present.size
-    if not classes:
-        return 0, np.full(present.shape, NO_PORT, np.int32)
     trips = np.flatnonzero(merged)
     first = [trips // width, *(pair[0] for pair in joined)]
     second = [trips // (width * width) * width + trips % width, *(pair[1] for pair in joined)]

@@ -12,6 +12,7 @@ from pipeline.topology import Topology
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
 BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
+ROUNDING = 1e-9  # sines of a character's angles are 0 or no smaller than 2/N
 LANCZOS_NODES = 20_000
 LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless
 
@@ -41,25 +42,37 @@ def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
     cell, element = group.place()
     rows = undirected[group.grid[:, 0]].tocoo()
     steps = group.exponents(element[rows.col])
-    angles = group.characters()
+    angles = _one_of_each_pair(group.characters())
     degree = np.zeros(cells)
     np.add.at(degree, rows.row, rows.data)
-    least = np.inf
+    values = []
     chunk = max(1, BLOCK_BYTES // (16 * cells * cells))
-    for start in range(0, elements, chunk):
+    for start in range(0, len(angles), chunk):
         part = angles[start : start + chunk]
         blocks = np.zeros((len(part), cells, cells), np.complex128)
         blocks[:, np.arange(cells), np.arange(cells)] = degree
         for origin, head_cell, step, weight in zip(rows.row, cell[rows.col], steps, rows.data):
             blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi * (part @ step))
-        values = np.linalg.eigvalsh(blocks.real if elements == 1 else blocks)
-        # the first eigenvalue of the trivial character, which comes first, is the constant function's 0
-        least = min(least, values[1 if start == 0 else 0 :, 0].min(initial=np.inf), values[0, 1] if start == 0 and cells > 1 else np.inf)
-    return float(least - 2 * degree.max() * cells * np.finfo(float).eps)
+        values.append(np.linalg.eigvalsh(blocks.real if elements == 1 else blocks)[:, :2])
+    # one eigenvalue of the trivial character, which comes first, is the constant function's 0
+    trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
+    least = np.concatenate([trivial, *others]).min()
+    return float(max(0.0, least - 2 * degree.max() * cells * np.finfo(float).eps))
+
+
+def _one_of_each_pair(angles: np.ndarray) -> np.ndarray:
+    """Characters without those whose complex conjugate, of the same eigenvalues, stays: the first value that is not real decides."""
+    imaginary = np.pad(np.sin(2 * np.pi * angles), ((0, 0), (0, 1)))
+    first = (np.abs(imaginary) > ROUNDING).argmax(axis=1)
+    return angles[imaginary[np.arange(len(angles)), first] > -ROUNDING]
 
 
 def _lanczos(undirected: csr_array) -> float | None:
-    """λ₂ from a Ritz pair (θ, x) orthogonal to the constant function: an eigenvalue lies within its residual of θ."""
+    """λ₂ from a Ritz pair (θ, x) orthogonal to the constant function, or None.
+
+    Some eigenvalue lies within the residual ‖Lx − θx‖ of θ; that it is the second one rests on the
+    iteration's convergence from a random start, which all smaller ones would have taken over.
+    """
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     n = undirected.shape[0]
