@@ -73,11 +73,13 @@ def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_no
       torusweep describe "pruned_torus(k=4, n=3)" --fault-nodes 3
     """
     from kernels.backend import device_name, resolve
-    from pipeline.points import Point
     from pipeline.evaluate import evaluate
+    from pipeline.points import Point
+    from pipeline.topologies import plan
 
     running = resolve(backend)
-    record = evaluate(Point.of(topology, fault_nodes=fault_nodes), backend=running, use_symmetry=symmetry == "on")
+    record = evaluate(Point(plan(topology)[0], fault_nodes), backend=running, use_symmetry=symmetry == "on")
+    del record["key"]  # the store's business
     if as_json:
         options.print_json(record)
         return
