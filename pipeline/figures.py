@@ -16,6 +16,7 @@ import altair as alt
 from pipeline.errors import BadInput
 
 Record = Mapping[str, Any]
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 KINDS = {
     "torus": ("ring", "torus", "hypercube", "rt", "pt"),
@@ -44,7 +45,7 @@ SHAPES = {
     "hierarchical": "triangle-up",
     "other": "stroke",
 }
-SIZE_PARAMETERS = ("k", "a")  # a series keeps every parameter but these
+SIZE_PARAMETERS = ("k", "a", "n")  # the first that a network has is its size; a series keeps all others
 TOOLTIP = [
     alt.Tooltip("topology:N", title="network"),
     alt.Tooltip("nodes:Q", format=","),
@@ -67,7 +68,7 @@ class Theme(NamedTuple):
 
 
 LIGHT = Theme(ink="#1d2329", muted="#5b6570", grid="#e4e8ec", paper="#ffffff")
-DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#2f3740", paper="#171b20")
+DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
 def kind(record: Record) -> str:
@@ -79,7 +80,9 @@ def kind(record: Record) -> str:
 
 def series(record: Record) -> str:
     """What is joined by a line: a family and all its parameters but the size."""
-    kept = [f"{name}={value}" for name, value in sorted(dict(record["parameters"]).items()) if name not in SIZE_PARAMETERS]
+    parameters = dict(record["parameters"])
+    size = next((name for name in SIZE_PARAMETERS if name in parameters), None)
+    kept = [f"{name}={value}" for name, value in sorted(parameters.items()) if name != size]
     return " ".join([record["family"], *kept, *(["directed"] if record["directed"] else [])])
 
 
@@ -115,17 +118,17 @@ def _torus_mean(k: int, n: int) -> float:
     return n * (k * k - k % 2) / (4 * k)
 
 
-def four_classes(records: Iterable[Record]) -> alt.Chart:
+def four_classes(records: Iterable[Record]) -> Chart:
     """Mean distance against the radix, 3D (Parhami & Kwai 2004, Fig. 4)."""
     return _class_lines(_classes(records, (3,)), alt.Y("mean_distance:Q", title="mean distance, hops"))
 
 
-def four_classes_excess(records: Iterable[Record]) -> alt.Chart:
+def four_classes_excess(records: Iterable[Record]) -> Chart:
     """The same, as hops more than the torus of the same radix needs."""
     return _class_lines(_classes(records, (3,)), alt.Y("excess:Q", title="mean distance beyond the torus's, hops"))
 
 
-def _class_lines(rows: list[dict[str, Any]], y: alt.Y) -> alt.Chart:
+def _class_lines(rows: list[dict[str, Any]], y: alt.Y) -> Chart:
     domain = list(CLASSES.values())
     return (
         alt.Chart(alt.Data(values=rows))
@@ -140,7 +143,7 @@ def _class_lines(rows: list[dict[str, Any]], y: alt.Y) -> alt.Chart:
     )
 
 
-def more_dimensions(records: Iterable[Record]) -> alt.Chart:
+def more_dimensions(records: Iterable[Record]) -> Chart:
     """Mean distance against the radix in four and five dimensions, whole and pruned (Parhami & Kwai 2004, Fig. 5)."""
     rows = [{**row, "line": f"{row['n']}D {row['class']}"} for row in _classes(records, (4, 5)) if row["class"] in ("torus", "pruned")]
     domain = ["4D torus", "4D pruned", "5D torus", "5D pruned"]
@@ -161,21 +164,22 @@ def more_dimensions(records: Iterable[Record]) -> alt.Chart:
 # --- every network --------------------------------------------------------------------------------
 
 
-def distance_against_size(records: Iterable[Record]) -> alt.LayerChart:
+def distance_against_size(records: Iterable[Record]) -> Chart:
     """Mean distance against nodes, all families; a click on the legend singles out a kind."""
-    return _cloud(_points(records), alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False)))
+    y = alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False, padding=12))
+    return alt.layer(*_cloud(_points(records), y))
 
 
-def cost_against_size(records: Iterable[Record]) -> alt.LayerChart:
+def cost_against_size(records: Iterable[Record]) -> Chart:
     """Cost against nodes, all families; the front is joined by a line: nothing as large is cheaper."""
     rows = _points(records)
-    cloud = _cloud(rows, alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False)))
+    y = alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False, padding=12))
     line = (
         alt.Chart(alt.Data(values=largest_for_cost(rows)))
         .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#8A8F98")
         .encode(x="nodes:Q", y="cost:Q")
     )
-    return alt.layer(line, *cloud.layer)
+    return alt.layer(line, alt.layer(*_cloud(rows, y)))
 
 
 def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
@@ -187,12 +191,14 @@ def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
     return front[::-1]
 
 
-def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> alt.LayerChart:
+def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
+    """Lines that join a series, and marks; both fade for the kinds that are not picked in the legend."""
     present = [name for name in KINDS if any(row["kind"] == name for row in rows)]
+    legend = alt.Legend(symbolOpacity=1)
     pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
-    colour = alt.Color("kind:N", title=None, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
-    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
-    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s"))
+    colour = alt.Color("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
+    shape = alt.Shape("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
+    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=8))
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
     lines = base.mark_line(strokeWidth=1).encode(
         color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
@@ -200,7 +206,7 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> alt.LayerChart:
     marks = base.mark_point(filled=True, size=55).encode(
         color=colour, shape=shape, tooltip=TOOLTIP, opacity=alt.when(pick).then(alt.value(0.9)).otherwise(alt.value(0.07))
     )
-    return alt.layer(lines, marks.add_params(pick))
+    return lines, marks.add_params(pick)
 
 
 # --- theme and files --------------------------------------------------------------------------
@@ -220,7 +226,7 @@ def config(theme: Theme) -> dict[str, Any]:
     }
 
 
-def finished(chart: alt.Chart | alt.LayerChart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420) -> dict[str, Any]:
+def finished(chart: Chart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420) -> dict[str, Any]:
     """A chart's Vega-Lite specification with size, title and the light theme on white, as files need it."""
     sized = chart.properties(width=width, height=height)
     specification = sized.to_dict()

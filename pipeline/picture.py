@@ -96,8 +96,11 @@ class _Block:
         panels = [self._plane(z) for z in range(self.depth)]
         across = max(1, WIDTH // (len(panels[0][0]) + 3))
         for start in range(0, len(panels), across):
-            for parts in zip(*panels[start : start + across]):
-                yield "   ".join(parts).rstrip()
+            for row, parts in enumerate(zip(*panels[start : start + across])):
+                line = "   ".join(parts).rstrip()
+                at_the_edge = row in ((self.depth > 1), len(panels[0]) - 1)
+                if line or not at_the_edge:
+                    yield line
         if self.clipped or len(self.topology.plan.radices) > 3:
             yield f"one corner of {' × '.join(str(side) for side in self.topology.plan.radices)} nodes"
         yield from (f"{sign}  {meaning}" for sign, meaning in self.used.items())
@@ -184,7 +187,12 @@ class _Block:
         return "   " + "".join(cells)
 
     def _say_round(self, sign: str, line: str, *, shifted: bool) -> None:
-        self._say(sign, "goes round to the other side" + (f", to the {line} with the number beside it" if shifted else ""))
+        self._say(
+            sign,
+            ("at the edge: " if sign in "→↑" else "")
+            + "goes round to the other side"
+            + (f", to the {line} with the number beside it" if shifted else ""),
+        )
 
     def _say(self, sign: str, meaning: str) -> str:
         self.used.setdefault(sign, meaning)
@@ -239,16 +247,15 @@ def svg_picture(topology: Topology) -> str:
 
 
 def _frame(topology: Topology) -> _Frame:
-    """Digits 0, 1, 2 run right, up and aslant; the next three do the same with the spacing of whole blocks."""
+    """The first digits run right, up and (where there are three, or more than four) aslant; further ones space whole blocks, right and up in turn."""
     radices = topology.plan.radices
     digits = addresses(radices)
     axes = np.zeros((len(radices), 2))
-    extent = np.zeros(2)
-    for first in range(0, len(radices), 3):
-        scale = np.maximum(1.0, extent + 0.9) if first else np.ones(2)
-        group = np.array([[1.0, 0.0], [0.0, -1.0], [0.42, -0.30]])[: len(radices) - first] * scale
-        axes[first : first + 3] = group
-        extent = extent + (np.abs(group) * (np.array(radices[first : first + 3])[:, None] - 1)).sum(axis=0)
+    inner = 2 if len(radices) == 4 else 3
+    axes[:inner] = np.array([[1.0, 0.0], [0.0, -1.0], [0.38, -0.27]])[: min(inner, len(radices))]
+    for digit in range(inner, len(radices)):
+        extent = (np.abs(axes) * (np.array(radices)[:, None] - 1)).sum(axis=0)
+        axes[digit] = (extent[0] + 1.4, 0.0) if (digit - inner) % 2 == 0 else (0.0, -extent[1] - 1.4)
     return _Frame(digits @ axes, axes, digits)
 
 
@@ -263,17 +270,27 @@ def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
         a, b = frame.positions[u], frame.positions[v]
         if np.abs(step).sum() == 1:
             if one_way or u < v:
-                yield _line(a, b, colour) + (_arrow(a, b, colour) if one_way else "")
+                between_blocks = np.abs(b - a).max() > 1.5
+                yield _curve(a, b, colour) if between_blocks else _line(a, b, colour)
+                yield _arrow(a, b, colour) if one_way else ""
             continue
         digit = kind if kind < len(step) and step[kind] else int(np.abs(step).argmax())
         outwards = -np.sign(step[digit]) * frame.axes[digit] / np.linalg.norm(frame.axes[digit])
-        yield _line(a, a + 0.42 * outwards, colour, ' stroke-dasharray="0.08 0.1"')
+        yield _line(a, a + 0.36 * outwards, colour, ' stroke-dasharray="0.08 0.1"')
+        if np.count_nonzero(step) > 1 and (one_way or u < v):
+            yield _curve(a, b, colour)  # a twisted link: its stubs do not show where it goes
         if one_way:
-            yield _line(b - 0.42 * outwards, b, colour, ' stroke-dasharray="0.08 0.1"')
+            yield _line(b - 0.36 * outwards, b, colour, ' stroke-dasharray="0.08 0.1"')
 
 
 def _line(a: Point, b: Point, colour: str, more: str = "") -> str:
     return f'<path d="M{a[0]:.2f} {a[1]:.2f}L{b[0]:.2f} {b[1]:.2f}" stroke="{colour}"{more}/>'
+
+
+def _curve(a: Point, b: Point, colour: str) -> str:
+    """A link that would pass over other nodes if it were straight."""
+    middle = (a + b) / 2 + 0.12 * np.array([b[1] - a[1], a[0] - b[0]])
+    return f'<path d="M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}" stroke="{colour}" stroke-opacity="0.5"/>'
 
 
 def _arrow(a: Point, b: Point, colour: str) -> str:

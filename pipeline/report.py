@@ -49,8 +49,8 @@ CHARTS = (
         "four_classes_excess",
         "What pruning and direction cost in distance",
         False,
-        "The same, less the torus's own mean distance: pruning costs ever less, direction about one hop (nothing but a fraction where the radix is no"
-        " multiple of 4, which the paper's formula overlooks), both together about three.",
+        "The same, less the torus's own mean distance: pruning costs ever less, direction one hop (less where the radix is no multiple of 4, which"
+        " the paper's formula overlooks), both together about three.",
     ),
     (
         "more_dimensions",
@@ -124,7 +124,7 @@ def _charts(static: Iterable[Record]) -> tuple[dict[str, Any], Section]:
     records, drawn, parts = list(static), {}, []
     for name, title, wide, caption in CHARTS:
         specification = getattr(figures, name)(records).to_dict()
-        if not any(specification["datasets"].values()) if "datasets" in specification else not specification["data"]["values"]:
+        if not _has_data(specification):
             continue
         drawn[name] = specification
         style = ' class="wide"' if wide else ""
@@ -132,3 +132,7 @@ def _charts(static: Iterable[Record]) -> tuple[dict[str, Any], Section]:
         parts.append(f"<figure{style}><h3>{title}</h3>{chart}<figcaption>{caption}</figcaption></figure>")
     body = f'<div class="figures">{"".join(parts)}</div>' if parts else ""
     return drawn, Section("figures", "Figures", body)
+
+
+def _has_data(specification: Mapping[str, Any]) -> bool:
+    return bool(specification.get("data", {}).get("values")) or any(_has_data(layer) for layer in specification.get("layer", ()))

@@ -82,7 +82,7 @@ VERIFICATION_HEADERS = (
 
 def _verification_row(row: Record) -> list[Cell]:
     return [
-        Cell(row["place"]),
+        Cell(row["place"], "short"),
         Cell(row["row"]),
         Cell(row["topology"], "name"),
         Cell(row["quantity"]),
@@ -106,8 +106,8 @@ def verification_section(rows: list[dict[str, Any]]) -> Section:
     waits = [row for row in rows if row["verdict"] == "waits"]
     if waits:
         reasons = list(dict.fromkeys(row["reason"] for row in waits))
-        counted = "; ".join(f"{escape(reason)} ({sum(row['reason'] == reason for row in waits):,})" for reason in reasons)
-        parts += ["<h3>Not compared yet</h3>", f"<p>{counted[:1].upper()}{counted[1:]}.</p>"]
+        counted = ", ".join(f"{sum(row['reason'] == reason for row in waits):,} {escape(reason.removeprefix('waits '))}" for reason in reasons)
+        parts.append(f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed: {counted}.</p>")
     parts += [_paper_details(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS]
     return Section("verification", "The papers' numbers and ours", "\n".join(parts) if rows else "")
 
@@ -148,15 +148,17 @@ NETWORK_COLUMNS: tuple[tuple[str, str], ...] = (
 
 def networks_section(static: list[dict[str, Any]]) -> Section:
     """A line for each family, then the networks by size."""
-    families = list(dict.fromkeys(record["family"] for record in static))
+    families = sorted({record["family"] for record in static}, key=list(FAMILIES).index)
     numbers = ("networks", "nodes from", "to", "degree", "diameter", "mean distance")
     summary_headers = [("family", "", ""), ("what it is", "", ""), *[(title, "number", "") for title in numbers]]
     summary_rows = [_family_row(family, [record for record in static if record["family"] == family]) for family in families]
     chosen = _some_of_each(static, families)
     ordered = sorted(chosen, key=lambda record: (record["nodes"], record["cost"], record["topology"]))
     headers = [("network", "", MEANING["topology"]), *[(title, "number", MEANING[column]) for column, title in NETWORK_COLUMNS]]
-    headers.append(("symmetry", "", "transitive on vertices, on edges; ? where neither was proved"))
-    rows = [[Cell(r["topology"], "name"), *[number(r[column]) for column, _ in NETWORK_COLUMNS], Cell(_symmetry(r))] for r in ordered]
+    headers.append(
+        ("all alike", "", "what automorphisms take to any other of its sort: nodes, links; with ? where it was neither proved nor refuted")
+    )
+    rows = [[Cell(r["topology"], "name"), *[number(r[column]) for column, _ in NETWORK_COLUMNS], Cell(_alike(r), "short")] for r in ordered]
     shown = f"all {len(static):,}"
     if len(chosen) < len(static):
         shown = f"{len(chosen):,} of {len(static):,}, spread over each family's sizes (the Parquet table has all)"
@@ -168,9 +170,10 @@ def networks_section(static: list[dict[str, Any]]) -> Section:
     return Section("networks", "Networks", body if static else "")
 
 
-def _symmetry(record: Record) -> str:
-    words = {True: "yes", False: "no", None: "?"}
-    return f"vertices {words[record['vertex_transitive']]}, edges {words[record['edge_transitive']]}"
+def _alike(record: Record) -> str:
+    signs = {True: "", None: "?"}
+    transitive = (("nodes", record["vertex_transitive"]), ("links", record["edge_transitive"]))
+    return ", ".join(what + signs[known] for what, known in transitive if known is not False) or "–"
 
 
 def _family_row(family: str, records: list[dict[str, Any]]) -> list[Cell]:
