@@ -1,0 +1,110 @@
+"""Distances on the CPU, compiled by Numba: blocks of sources side by side in threads.
+
+The threads are Python's, over functions that release the GIL, and not Numba's own: those do not
+allow two Python threads to start parallel work at once, and a barrier per level would cost more
+than the level.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from kernels.distance.bits import TILE, search, tile_graph
+from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
+from kernels.distance.single import breadth_first, turned_round
+from kernels.distance.threads import in_threads
+
+COST = {1: 1.0, 8: 2.2}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
+SCRATCH = 2**28  # bytes that a thread's two buffers may take before rows get narrower
+FEW = 8  # sources a thread, up to which a queue is faster than bits
+STEEP = 4  # levels per lane, from which on a queue is faster than bits
+
+
+def distances(task: Task, groups: int, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
+    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    ports = np.ascontiguousarray(task.ports, np.int32)
+    if len(task.sources) <= FEW * threads:
+        shares = np.array_split(np.argsort(task.groups, kind="stable"), min(threads, len(task.sources)))
+        return collect(task, groups, in_threads(lambda slots: one_by_one(task, ports, slots), shares, threads))
+    slots, per_lane = pack(task)
+    words = width(len(slots) // WORD, task.nodes, threads)
+    network = Network(task, ports)
+    return collect(task, groups, in_threads(network.part, list(blocks(slots, words, per_lane)), threads))
+
+
+def width(words: int, nodes: int, threads: int) -> int:
+    """Words a row: those that finish `words` words soonest, of those whose buffers the scratch memory holds."""
+    fitting = [w for w in COST if 16 * w * nodes <= SCRATCH] or [1]
+    return min(fitting, key=lambda w: -(-words // (w * threads)) * COST[w])
+
+
+class Network:
+    """The graph as the compiled searches read it, and scratch memory that blocks hand on to each other."""
+
+    def __init__(self, task: Task, ports: np.ndarray) -> None:
+        self.task = task
+        self.ports = ports
+        self.start, self.feeder = turned_round(ports)
+        self.tiles = tile_graph(self.start, self.feeder)
+        self.steep = False
+        self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
+        masked = task.counted is not None or task.removed is not None
+        self.weight = None if not masked else np.full(task.nodes, -1, np.int64) if task.counted is None else -task.counted.astype(np.int64)
+
+    def part(self, block: Block) -> Part:
+        """The block's distances: by bits, unless the network turns out to have very many levels."""
+        if not self.steep:
+            levels, counts = self.search(block)
+            if levels:
+                return part(self.task, block, counts[:levels])
+            self.steep = True  # the other blocks need not find that out again
+        return one_by_one(self.task, self.ports, block.slots[block.slots != EMPTY])
+
+    def search(self, block: Block) -> tuple[int, np.ndarray]:
+        """(levels, counts) of `bits.search`; levels 0 where a queue would be faster."""
+        start = seeds(self.task, block)
+        kept_at = kept = None
+        if self.weight is not None:
+            kept_at = np.zeros(self.task.nodes, np.int32)  # row 0: every lane may enter
+            kept_at[start.kept_node] = np.arange(1, len(start.kept_node) + 1)
+            kept = np.concatenate([np.full((1, block.words), ~np.uint64(0)), start.kept]).ravel()
+        old, new = self.scratch.pop() if self.scratch else buffers(self.task.nodes * block.words)
+        if block.per_lane:
+            totals, fresh, counts = None, np.empty(TILE * block.words, np.uint64), np.zeros((16, WORD * block.words), np.int32)
+        else:
+            totals, fresh, counts = np.empty(block.words, np.int64), None, np.zeros((16, block.words), np.int64)
+        limit = max(WORD, STEEP * len(start.lane))
+        levels, counts = search(
+            self.start, self.feeder, *self.tiles, old, new, start.node, start.lane, start.full, kept_at, kept, self.weight,
+            totals, fresh, counts, limit, (0,) * block.words,
+        )  # fmt: skip
+        self.scratch.append((old, new))
+        return levels, counts
+
+
+def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
+    """The same from a queue, source after source."""
+    seen, queue, counts = np.full(task.nodes, -1, np.int32), np.empty(task.nodes, np.int32), np.empty(task.nodes, np.int64)
+    nothing = np.empty(0, np.int32)
+    groups, place = np.unique(task.groups[slots], return_inverse=True)
+    columns = np.zeros((len(groups), 1), np.int64)
+    farthest = np.zeros(len(slots), np.int32)
+    for i, slot in enumerate(slots):
+        removed = nothing if task.removed is None else task.removed[slot]
+        levels = breadth_first(ports, task.sources[slot], removed, task.counted, seen, i, queue, counts)
+        if levels > columns.shape[1]:
+            columns = np.concatenate([columns, np.zeros((len(groups), 2 * levels - columns.shape[1]), np.int64)], axis=1)
+        columns[place[i], :levels] += counts[:levels]
+        farthest[i] = last_level(counts[:levels, None] != 0)[0]
+    return Part(groups, columns, slots, farthest if task.eccentricity else None)
+
+
+def buffers(words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two uint64[words] on cache lines, half a page apart: a store at a load's address modulo the page would stall it."""
+    line, page = 8, 512
+    raw = np.empty(2 * words + 2 * page, np.uint64)
+    first = -(raw.ctypes.data // 8) % line
+    second = first + -(-words // page) * page + page // 2
+    return raw[first : first + words], raw[second : second + words]

@@ -1,0 +1,22 @@
+"""Who leads to whom: the arcs turned round, for kernels in which every node pulls from its in-neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def feeders(ports: Any, xp: Any = np) -> tuple[Any, Any]:
+    """(start int64[N+1], feeder int32[A]): node v is reached by one link from feeder[start[v] : start[v+1]].
+
+    ports int32[N, d]. Rows are of any length, so one node that everything leads to costs no more than its links.
+    """
+    nodes = ports.shape[0]
+    flat = ports.ravel()
+    present = xp.flatnonzero(flat >= 0)
+    head = flat[present]
+    tail = (present // max(ports.shape[1], 1)).astype(np.int32)
+    start = xp.zeros(nodes + 1, np.int64)
+    start[1:] = xp.cumsum(xp.bincount(head, minlength=nodes))
+    return start, tail[xp.argsort(head, kind="stable")]

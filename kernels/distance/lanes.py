@@ -1,0 +1,152 @@
+"""Which bit of which word stands for which source: the packing that all three implementations share.
+
+A lane is one bit; 64 lanes make a word; a block is the few words that one search carries through
+the network. Sources are sorted by group. Where groups are large, each starts at a new word, so that
+counting the bits of a word counts pairs of one group; where they are small that would waste most
+lanes, and pairs are counted lane by lane instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+WORD = 64
+EMPTY = -1
+PADDING = 3  # words may cost this factor through groups that start at a new word, before lanes are counted singly
+
+
+class Task(NamedTuple):
+    """What `all_pairs_distance` was asked, after its checks.
+
+    ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None,
+    removed int32[S, F] | None, eccentricity: whether each source's is wanted
+    """
+
+    ports: np.ndarray
+    sources: np.ndarray
+    groups: np.ndarray
+    counted: np.ndarray | None
+    removed: np.ndarray | None
+    eccentricity: bool
+
+    @property
+    def nodes(self) -> int:
+        return self.ports.shape[0]
+
+
+class Block(NamedTuple):
+    """One search's lanes.
+
+    words      words a row
+    slots      int64[64·words], position in `sources` of each lane, −1 = unused
+    per_lane   whether pairs must be counted lane by lane
+    """
+
+    words: int
+    slots: np.ndarray
+    per_lane: bool
+
+
+class Seeds(NamedTuple):
+    """A block's starting state.
+
+    node, lane  int64[L]                          where each used lane starts
+    full        uint64[words]                     the used lanes
+    kept_node   int64[M], kept uint64[M, words]   nodes that do not exist for some lanes, and the lanes for which they do
+    """
+
+    node: np.ndarray
+    lane: np.ndarray
+    full: np.ndarray
+    kept_node: np.ndarray
+    kept: np.ndarray
+
+
+def pack(task: Task, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool]:
+    """(slots int64[64·words], per_lane): all lanes in a row, sorted by group, and how pairs are to be counted."""
+    order = np.argsort(task.groups, kind="stable")
+    sizes = np.bincount(task.groups)
+    words = -(-sizes // WORD)
+    dense = -(-len(order) // WORD)
+    if per_lane_allowed and (task.eccentricity or int(words.sum()) > PADDING * dense):
+        slots = np.full(dense * WORD, EMPTY, np.int64)
+        slots[: len(order)] = order
+        return slots, True
+    slots = np.full(int(words.sum()) * WORD, EMPTY, np.int64)
+    first = WORD * (np.cumsum(words) - words)  # each group's first lane
+    within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    slots[np.repeat(first, sizes) + within] = order
+    return slots, False
+
+
+def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
+    """The lanes in blocks of `words` words; the last is filled up with unused lanes."""
+    lanes = words * WORD
+    for begin in range(0, len(slots), lanes):
+        part = slots[begin : begin + lanes]
+        yield Block(words, np.concatenate([part, np.full(lanes - len(part), EMPTY, np.int64)]), per_lane)
+
+
+def seeds(task: Task, block: Block) -> Seeds:
+    """Where the lanes of a block start, and which nodes they must not enter."""
+    lane = np.flatnonzero(block.slots != EMPTY)
+    slot = block.slots[lane]
+    word, bit = lane // WORD, np.uint64(1) << (lane % WORD).astype(np.uint64)
+    full = np.zeros(block.words, np.uint64)
+    np.bitwise_or.at(full, word, bit)
+    if task.removed is None:
+        kept_node, kept = np.zeros(0, np.int64), np.zeros((0, block.words), np.uint64)
+    else:
+        entry, column = np.nonzero(task.removed[slot] >= 0)
+        kept_node, row = np.unique(task.removed[slot[entry], column].astype(np.int64), return_inverse=True)
+        kept = np.full((len(kept_node), block.words), ~np.uint64(0))
+        np.bitwise_and.at(kept, (row, word[entry]), ~bit[entry])
+    return Seeds(task.sources[slot].astype(np.int64), lane, full, kept_node, kept)
+
+
+class Part(NamedTuple):
+    """What a search found out about some lanes.
+
+    groups int64[k], columns int64[k, levels]: pairs at each distance; slots int64[L], eccentricity int32[L] | None
+    """
+
+    groups: np.ndarray
+    columns: np.ndarray
+    slots: np.ndarray
+    eccentricity: np.ndarray | None
+
+
+def part(task: Task, block: Block, counts: np.ndarray) -> Part:
+    """From new pairs at each distance, int[levels, words], or int[levels, lanes] where the block counts per lane."""
+    slots = block.slots if block.per_lane else block.slots[::WORD]  # a used word's first lane is used
+    used = np.flatnonzero(slots != EMPTY)
+    groups, place = np.unique(task.groups[slots[used]], return_inverse=True)
+    columns = np.zeros((len(groups), len(counts)), np.int64)
+    np.add.at(columns, place, counts.T[used])
+    eccentricity = last_level(counts[:, used] != 0) if task.eccentricity and block.per_lane else None
+    return Part(groups, columns, slots[used], eccentricity)
+
+
+def last_level(reached: np.ndarray) -> np.ndarray:
+    """int32[L]: the last level at which each column of bool[levels, L] is true; 0 where it never is."""
+    last = len(reached) - 1 - np.argmax(reached[::-1], axis=0)
+    return np.where(reached.any(axis=0), last, 0).astype(np.int32)
+
+
+def collect(task: Task, groups: int, parts: Iterable[Part]) -> tuple[np.ndarray, np.ndarray | None]:
+    """(int64[G, D+1], int32[S] | None): the parts added up, trailing zero columns trimmed."""
+    histogram = np.zeros((groups, 1), np.int64)
+    eccentricity = np.zeros(len(task.sources), np.int32) if task.eccentricity else None
+    for piece in parts:
+        levels = np.flatnonzero(piece.columns.any(axis=0))[-1:] + 1
+        depth = int(levels[0]) if len(levels) else 0
+        if depth > histogram.shape[1]:
+            histogram = np.concatenate([histogram, np.zeros((groups, depth - histogram.shape[1]), np.int64)], axis=1)
+        histogram[piece.groups, :depth] += piece.columns[:, :depth]
+        if eccentricity is not None:
+            assert piece.eccentricity is not None
+            eccentricity[piece.slots] = piece.eccentricity
+    return histogram, eccentricity

@@ -1,0 +1,60 @@
+"""Breadth-first search of one source with a queue: for few sources, and for networks of huge diameter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.distance.bits import cached
+
+
+@cached
+def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
+    """Counts nodes at each distance from one source; returns the number of levels.
+
+    ports int32[N, d]; removed int32[F], −1 = none; counted bool[N] or None; seen int32[N]: scratch in which no element
+    equals `mark` yet; queue int32[N]: scratch; counts int64[N]: receives the counted nodes at each distance.
+    """
+    for node in removed:
+        if node >= 0:
+            seen[node] = mark
+    seen[source] = mark
+    queue[0] = source
+    begin, end, level = 0, 1, 0
+    while begin < end:
+        new = 0
+        last = end
+        for i in range(begin, last):
+            node = queue[i]
+            if counted is None or counted[node]:
+                new += 1
+            for port in range(ports.shape[1]):
+                other = ports[node, port]
+                if other >= 0 and seen[other] != mark:
+                    seen[other] = mark
+                    queue[end] = other
+                    end += 1
+        counts[level] = new
+        level += 1
+        begin = last
+    return level
+
+
+@cached
+def turned_round(ports):
+    """The arcs by head: what `kernels.distance.feeders` gives, by counting instead of sorting."""
+    nodes, width = ports.shape
+    start = np.zeros(nodes + 1, np.int64)
+    for node in range(nodes):
+        for port in range(width):
+            if ports[node, port] >= 0:
+                start[ports[node, port] + 1] += 1
+    start = np.cumsum(start)
+    place = start[:-1].copy()
+    feeder = np.empty(start[-1], np.int32)
+    for node in range(nodes):
+        for port in range(width):
+            other = ports[node, port]
+            if other >= 0:
+                feeder[place[other]] = node
+                place[other] += 1
+    return start, feeder
