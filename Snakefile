@@ -14,6 +14,11 @@ shell.prefix(f"export PATH={PATH}; ")
 
 rule all:
     input:
+        points=FOLDER / "points.parquet",
+        static=FOLDER / "static.parquet",
+        manifest=FOLDER / "manifest.json",
+        distances=FOLDER / "distances.parquet",
+        verification=FOLDER / "verification.parquet",
         report=FOLDER / "report.html",
         checked=FOLDER / "checked.txt",
 

@@ -18,6 +18,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,17 +198,26 @@ def _local(settings: Any, backend: str, batches: int, folder: str, stack: contex
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
     common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
-    with _interrupts_blocked():
-        cluster = stack.enter_context(
-            SpecCluster(workers, {"cls": Scheduler, "options": {**loopback, "port": 0}}, security=security, silence_logs=50, name="torusweep")
-        )
+    scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
+    try:
+        with _signals_blocked():
+            cluster = stack.enter_context(SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep"))
+    except (RuntimeError, OSError) as error:
+        reason = str(error.__cause__ or error)
+        raise BadInput(
+            f"cannot start {len(workers)} local workers: {reason}; fewer need less memory (--workers), 0 computes in this process"
+        ) from None
     return cluster, len(workers)
 
 
 @contextlib.contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Processes started meanwhile never see Ctrl-C, which a terminal sends to all: a worker ends its batch first."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _signals_blocked() -> Iterator[None]:
+    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals and batch systems send to all.
+
+    A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
+    """
+    resource_tracker.ensure_running()  # or multiprocessing starts it at the first worker, and unblocks these signals then
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:

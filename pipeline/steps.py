@@ -5,7 +5,6 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -63,8 +62,6 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
         computed = driver.compute(asked, done, manner, cluster)
-        for failure in computed.failed:
-            _say(f"{failure.topology} failed: {failure.reason}")
         if computed.stopped:
             _say("stopped; what is finished is kept, and the same command goes on from here")
             return 128 + computed.stopped
@@ -114,9 +111,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
     """report.html, from the tables and the manifest."""
     from pipeline.report import write_report
 
-    unfinished = folder / f"{store.TEMPORARY}report.html"
-    write_report(folder, unfinished)
-    os.replace(unfinished, folder / "report.html")
+    write_report(folder, folder / "report.html")
     return 0
 
 
@@ -134,8 +129,8 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
     if failed or unexplained:
         _say(f"{len(failed)} points failed, {len(unexplained)} numbers are unexplained; the tables in {folder} are complete but for these")
         return 1
-    lines = [f"{verdict}: {count}" for verdict, count in summary(rows).items()]
-    store.publish(folder / "checked.txt", ("\n".join(lines) + "\n").encode())
+    counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
+    store.publish(folder / "checked.txt", ((", ".join(counts) or "none were asked for") + "\n").encode())
     return 0
 
 

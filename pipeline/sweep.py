@@ -24,8 +24,9 @@ from pipeline.points import Point, estimated_cost, stage_digest
 from pipeline.progress import progress
 from pipeline.provenance import software
 
-BATCH_SECONDS = 1.0
-BATCH_POINTS = 500  # what a dead run can lose of very cheap points
+LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's to the disk take some hundredths of a second
+LEAST_BATCHES = 16  # of a short sweep, so that there is something for every worker
+MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
 
@@ -107,12 +108,14 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     return Answer(digest, len(records), seconds, failed)
 
 
-def batches(points: Iterable[Point]) -> list[list[Point]]:
-    """Points in batches of about a second or more each, long ones first, so that none is begun last."""
+def batches(points: Iterable[Point], batch_seconds: float) -> list[list[Point]]:
+    """Points in batches of about `batch_seconds` or more each, long ones first, so that none is begun last."""
+    costs = sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0])
+    enough = min(batch_seconds, max(LEAST_SECONDS, sum(cost for cost, _ in costs) / LEAST_BATCHES))
     found: list[list[Point]] = []
     seconds = float("inf")
-    for cost, point in sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0]):
-        if seconds >= BATCH_SECONDS or len(found[-1]) >= BATCH_POINTS:
+    for cost, point in costs:
+        if seconds >= enough or len(found[-1]) >= MOST_POINTS:
             found.append([])
             seconds = 0.0
         found[-1].append(point)
@@ -129,7 +132,7 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     todo = [point for point in points if point.key not in done]
     if not todo:
         return Computed([], None)
-    waiting = deque((batch, 0) for batch in batches(todo))
+    waiting = deque((batch, 0) for batch in batches(todo, settings.batch_seconds))
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, batches=len(waiting)) as workers:
         with progress(f"static ({workers.description})", total=len(points), done=len(points) - len(todo)) as shown:
@@ -151,6 +154,8 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
                 elif outcome.error is not None:
                     raise outcome.error
                 else:
+                    for failure in outcome.answer.failed:
+                        shown.say(f"{failure.topology} failed: {failure.reason}")
                     failed += outcome.answer.failed
                     shown.advance(len(batch))
         return Computed(failed, stop.signal)
@@ -167,6 +172,7 @@ def _after_death(batch: list[Point], deaths: int, failed: list[Failure], shown: 
         return [(batch, deaths)]
     reason = f"its worker died {LIVES} times, as it does when it takes more memory than cluster.memory_per_worker_gib allows"
     failed.append(Failure(batch[0].topology, batch[0].fault_nodes, reason))
+    shown.say(f"{batch[0].topology} failed: {reason}")
     shown.advance(1)
     return []
 

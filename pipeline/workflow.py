@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
 DEFAULT = "config/default.yaml"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+DRY = {"-n", "--dry-run", "--dryrun"}
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
 
@@ -84,12 +85,12 @@ def inputs(sweep: Sweep) -> list[str]:
     return [*dict.fromkeys(graphs), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
-def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Iterable[str]) -> int:
+def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> int:
     """Run the whole pipeline on a configuration: the function behind `torusweep run`.
 
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
-    options    further options for Snakemake
+    options    options for Snakemake; without any, Snakemake is quiet and only the steps speak
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
@@ -105,10 +106,13 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         _say(f"{sweep.sweep}: {points:,} points → {folder}")
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
-        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", "--quiet", "rules", "host", "--nocolor", *_again(folder), *options]
+        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", *_again(folder), *(options or ["--quiet", "all"])]
+        before = _state(folder)
         _unlock(command)
         status = _supervise(command, folder)
-    if status == 0 and (folder / "checked.txt").exists():
+    if status == 0 and DRY.isdisjoint(options):
+        if _state(folder) == before:
+            _say("nothing to be done: every file is there and up to date")
         print(summary(folder))
     return status
 
@@ -117,15 +121,19 @@ def summary(folder: Path) -> str:
     """What a finished run wrote, the papers' verdicts, and what to type next."""
     tables = store.read_manifest(folder)["tables"]
     lines = [f"{folder / name}.parquet   {entry['rows']:,} rows" for name, entry in sorted(tables.items())]
-    verdicts = (folder / "checked.txt").read_text().split("\n")
     return "\n".join(
         [
             *lines,
             f"{folder / 'report.html'}",
-            f"papers' numbers: {', '.join(verdict for verdict in verdicts if verdict)}",
+            f"papers' numbers: {(folder / 'checked.txt').read_text().strip()}",
             f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {folder}',
         ]
     )
+
+
+def _state(folder: Path) -> dict[str, int]:
+    """When each of the folder's files was written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("[!.]*.*")}
 
 
 def _word(value: Any) -> str:
