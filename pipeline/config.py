@@ -1,0 +1,84 @@
+"""From a configuration file to a validated sweep."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline import config_words, config_yaml
+from pipeline.config_schema import Sweep, spelled
+from pipeline.config_yaml import Document, Place
+from pipeline.errors import BadInput, nearest
+from pipeline.expansion import expand
+
+__all__ = ["Sweep", "expand", "load"]
+
+LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
+
+
+def load(path: str | Path) -> Sweep:
+    """Read and check a configuration.
+
+    Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
+    checked by `expand`.
+    """
+    name = config_yaml.shown(path)
+    content = config_yaml.read_bytes(Path(path))
+    document = config_yaml.parse(content, name)
+    if not isinstance(document.data, dict):
+        got = "nothing" if document.data is None else _got(document.data)
+        raise BadInput(f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got}; config/default.yaml is an example")
+    try:
+        sweep = Sweep.model_validate(document.data)
+    except ValidationError as error:
+        raise BadInput(_first(error, document, name)) from None
+    sweep._source, sweep._text, sweep._digest = name, content.decode(), hashlib.sha256(content).hexdigest()
+    sweep._places.update(document.values)
+    return sweep
+
+
+def _first(error: ValidationError, document: Document, name: str) -> str:
+    """The first thing wrong with a configuration; a misspelt key before the one that it leaves missing."""
+    details = error.errors(include_url=False)
+    detail: dict[str, Any] = dict(next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0]))
+    place = _place(detail["loc"], document)
+    kind, parent = detail["type"], place
+    if kind in ("extra_forbidden", "invalid_key"):
+        (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
+        siblings = config_words.at(parent)
+        known = [] if siblings is None else list(siblings.inside())
+        message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
+    elif kind == "missing":
+        line, column = document.values[place]
+        message = f"missing key '{detail['loc'][-1]}': {_meaning((*place, detail['loc'][-1]))}"
+    else:
+        line, column = document.values[place]
+        stated = kind in ("value_error", "entry")
+        message = detail["msg"].removeprefix("Value error, ") if stated else f"expected {_meaning(place, got=_got(detail['input']))}"
+    where = f"{spelled(parent)}: " if parent else ""
+    return config_yaml.shown(f"{name}:{line}:{column}: {where}{message}")
+
+
+def _place(loc: tuple[int | str, ...], document: Document) -> Place:
+    """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the file."""
+    place: Place = ()
+    for step in loc:
+        if (*place, step) in document.values:
+            place = (*place, step)
+    return place
+
+
+def _meaning(place: Place, got: str = "") -> str:
+    key = config_words.at(place)
+    if key is None:
+        return f"another value, got {got}"
+    return key.expected() + (f", got {got}" if got else "") + (f"; {place[-1]}: {key.description}" if key.description else "")
+
+
+def _got(value: Any) -> str:
+    names = {dict: "a mapping", list: "a list", type(None): "null", bool: str(value).lower()}
+    text = names.get(type(value), repr(value))
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

@@ -1,0 +1,230 @@
+"""What a configuration may say: every key with its meaning, unit and range.
+
+A sweep's networks are written in three ways: as a spelling, as a family with values, lists and
+ranges, or as a requirement that every family is asked to meet.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+
+from pipeline.config_yaml import Place
+
+PAPERS = ("P98", "P04", "D90", "C10", "R05")
+MOST_NODES = 2**31 - 1  # node numbers are 32-bit
+_ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
+_FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
+
+
+class Section(BaseModel):
+    """A mapping whose keys are all known: a misspelt one is an error, and a number is never guessed from text."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Interval(Section):
+    """Bounds, both included; a bare number stands for itself."""
+
+    lowest: int = Field(0, alias="from", ge=0, le=MOST_NODES, description="least value wanted")
+    highest: int = Field(alias="to", ge=0, le=MOST_NODES, description="greatest value wanted")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Interval:
+        if self.lowest > self.highest:
+            raise ValueError(f"expected from ≤ to, got from {self.lowest} to {self.highest}")
+        return self
+
+
+def _interval(value: Any) -> Any:
+    return {"from": value, "to": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Bounds = Annotated[Interval, BeforeValidator(_interval, json_schema_input_type=int | Interval)]
+
+
+class Family(Section):
+    """A family with its parameters' values: each a value, a list of values or a range {from, to, step}; all combinations are made."""
+
+    model_config = ConfigDict(extra="allow")
+
+    family: str = Field(description="name of the family; 'torusweep topologies' lists all")
+    fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for their fault diameter; null: the sweep's")
+    skip_invalid: bool = Field(False, description="leave out combinations that violate the family's constraints instead of refusing the sweep")
+
+
+class Requirement(Section):
+    """What a network must be, whatever its family."""
+
+    families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
+        "all", description="families that are asked: all that have a size, or a list of names"
+    )
+    excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are not asked")
+    nodes: Bounds = Field(description="number of nodes: {from, to}, or one number")
+    degree: Bounds | None = Field(None, description="most links of a node: {from, to}, or one number")
+    directed: bool | None = Field(None, description="true: links of one direction only; false: bidirectional links only; null: both")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict,
+        description="values, lists or ranges of parameters, for the families that have them; any other parameter that has a default keeps it",
+    )
+
+
+class Required(Section):
+    """An entry of `topologies` that is a requirement."""
+
+    require: Requirement = Field(description="every network that meets this is added")
+
+
+def _kind(entry: Any) -> str | None:
+    """Which of the three ways an entry of `topologies` is written in."""
+    if isinstance(entry, str):
+        return "<spelling>"
+    if isinstance(entry, dict):
+        return {(True, False): "<family>", (False, True): "<require>"}.get(("family" in entry, "require" in entry))
+    return "<family>" if isinstance(entry, Family) else "<require>" if isinstance(entry, Required) else None
+
+
+Entry = Annotated[
+    Annotated[str, Tag("<spelling>")] | Annotated[Family, Tag("<family>")] | Annotated[Required, Tag("<require>")],
+    Discriminator(
+        _kind,
+        custom_error_type="entry",
+        custom_error_message="expected a topology such as torus(k=8, n=3), a mapping with 'family', or one with 'require'",
+    ),
+]
+
+
+class Tls(Section):
+    """Certificates with which workers, scheduler and this process prove who they are; paths are relative to the working directory."""
+
+    ca: str = Field(description="file of the certificate authority, PEM")
+    cert: str = Field(description="file of this side's certificate, PEM")
+    key: str = Field(description="file of this side's private key, PEM")
+
+
+class Slurm(Section):
+    """Workers started as Slurm jobs by dask-jobqueue."""
+
+    jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each is one node's share")
+    cores: int = Field(1, ge=1, le=4096, description="cores, and workers, a job")
+    memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory a job, as in 16GiB")
+    walltime: str = Field("01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time a job, as hours:minutes:seconds")
+    queue: str | None = Field(None, pattern=_FIELD, description="partition: one word")
+    account: str | None = Field(None, pattern=_FIELD, description="account that is charged: one word")
+    interface: str | None = Field(None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0")
+    directives: tuple[Annotated[str, Field(pattern=r"^--?[\w.,:@+=/% -]+$")], ...] = Field(
+        (), strict=False, description="further #SBATCH options, as in --constraint=epyc"
+    )
+
+
+class Cluster(Section):
+    """Who computes: local processes unless an address or Slurm is given."""
+
+    workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
+        "auto", description="worker processes, one thread each; auto: one a core, or one a GPU; 0: this process computes alone"
+    )
+    memory_per_worker_gib: float | None = Field(None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's")
+    batch_seconds: float = Field(2.0, ge=0.05, le=3600, description="seconds of estimated work in one batch of networks")
+    scheduler: str | None = Field(None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own")
+    tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
+    insecure: bool = Field(False, description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here")
+    slurm: Slurm | None = Field(None, description="start workers as Slurm jobs")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Cluster:
+        if self.scheduler is not None and self.slurm is not None:
+            raise ValueError("expected a scheduler's address or slurm, got both; keep one")
+        if self.scheduler is None:
+            return self
+        address = _ADDRESS.fullmatch(self.scheduler)
+        if address is None or not 0 < int(address["port"]) < 65536:
+            raise ValueError(f"scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786, got {self.scheduler!r}")
+        if address["protocol"] == "tls" and self.tls is None:
+            raise ValueError("expected tls: {ca: …, cert: …, key: …} with a tls:// scheduler, got none")
+        if address["protocol"] == "tcp" and not is_loopback(address["host"]) and not self.insecure:
+            raise ValueError(f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}")
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine reaches."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Limits(Section):
+    """What a sweep may ask for; more is refused before anything is computed."""
+
+    points: int = Field(100_000, ge=1, le=100_000_000, description="most networks in a sweep")
+    memory_gib: float | None = Field(None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory")
+
+
+class Sweep(Section):
+    """A whole configuration. `source` is its path as given, `digest` the sha256 of the file, `text` what it says."""
+
+    sweep: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
+        description="name of the results' folder: letters, digits, - and _, at most 64, a letter or digit first",
+    )
+    description: str = Field("", max_length=2000, description="what the sweep is for; the report prints it")
+    topologies: tuple[Entry, ...] = Field((), strict=False, description="the networks: spellings, families with values, requirements")
+    papers: tuple[str, ...] = Field(
+        (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
+    )
+    fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed")
+    symmetry: bool = Field(True, description="use proved symmetry; false computes everything the long way, with the same result")
+    backend: Literal["auto", "numpy", "numba", "cupy"] = Field("auto", description="what computes; auto: a GPU where there is one")
+    cluster: Cluster = Field(default_factory=lambda: Cluster.model_validate({}), description="who computes")
+    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}), description="what is refused")
+
+    _source: str = PrivateAttr("")
+    _text: str = PrivateAttr("")
+    _digest: str = PrivateAttr("")
+    _places: dict[Place, tuple[int, int]] = PrivateAttr(default_factory=dict)
+
+    @field_validator("papers")
+    @classmethod
+    def _known_papers(cls, papers: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [paper for paper in papers if paper not in PAPERS]
+        if unknown:
+            raise ValueError(f"expected papers of {', '.join(PAPERS)}, got {unknown[0]!r}")
+        return tuple(dict.fromkeys(papers))
+
+    @model_validator(mode="after")
+    def _something(self) -> Sweep:
+        if not self.topologies and not self.papers:
+            raise ValueError("expected topologies or papers, got neither; add for example topologies: [ring(k=8)]")
+        return self
+
+    @property
+    def source(self) -> str:
+        return self._source
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @property
+    def digest(self) -> str:
+        return self._digest
+
+    def where(self, place: Place) -> str:
+        """`path:line:column: place` of something in the file, for messages."""
+        known = place
+        while known and known not in self._places:
+            known = known[:-1]
+        line, column = self._places.get(known, (1, 1))
+        return f"{self._source}:{line}:{column}: {spelled(place)}" if place else f"{self._source}:{line}:{column}"
+
+
+def spelled(place: Place) -> str:
+    """A way to a value as people write it: topologies[2].k."""
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text

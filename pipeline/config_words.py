@@ -1,0 +1,111 @@
+"""The configuration's schema in words, for messages and for docs/config.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from pipeline.config_schema import Sweep, spelled
+from pipeline.config_yaml import Place
+
+
+class Key:
+    """One key of the schema, resolved: what it may hold, its meaning, and the keys inside it."""
+
+    def __init__(self, node: dict[str, Any], *, required: bool = False) -> None:
+        self.description: str = node.get("description", "")
+        self.required = required
+        self.default = node.get("default")
+        self.alternatives = list(_alternatives(node))
+
+    def expected(self) -> str:
+        """'a whole number ≥ 1', 'auto or a whole number ≥ 0', 'true or false' …"""
+        return " or ".join(dict.fromkeys(_words(node) for node in self.alternatives))
+
+    def inside(self) -> dict[str, Key]:
+        """The keys of a mapping, by name; of a list, its items' under ''."""
+        found: dict[str, Key] = {}
+        for node in self.alternatives:
+            found |= {name: Key(inner, required=name in node.get("required", ())) for name, inner in node.get("properties", {}).items()}
+            if "items" in node:
+                found[""] = Key(node["items"])
+        return found
+
+
+@cache
+def root() -> Key:
+    """The whole schema."""
+    return Key(_schema())
+
+
+def at(place: Place) -> Key | None:
+    """The schema's key at a place, or None where it has none."""
+    key: Key | None = root()
+    for step in place:
+        key = None if key is None else key.inside().get("" if isinstance(step, int) else step)
+    return key
+
+
+def documentation() -> str:
+    """docs/config.md: every key with what it may hold, its default and its meaning."""
+    rows = ["| key | holds | default | meaning |", "|---|---|---|---|"]
+    for place, key in _keys((), root()):
+        cells = (f"`{spelled(place)}`", key.expected(), "required" if key.required else _written(key), key.description)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def _keys(place: Place, key: Key) -> Iterator[tuple[Place, Key]]:
+    for name, inner in key.inside().items():
+        if name:
+            yield (*place, name), inner
+            yield from _keys((*place, name), inner)
+        else:
+            yield from _keys((*place[:-1], f"{place[-1]}[]"), inner)
+
+
+def _written(key: Key) -> str:
+    """A default as YAML writes it; a section's is what its own keys say."""
+    if key.default in (None, [], {}, "") or key.inside():
+        return "null" if "null" in key.expected() else ""
+    return json.dumps(key.default, ensure_ascii=False).strip('"')
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return Sweep.model_json_schema(by_alias=True)
+
+
+def _alternatives(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "$ref" in node:
+        yield from _alternatives(_schema()["$defs"][node["$ref"].rpartition("/")[2]])
+    elif "anyOf" in node or "oneOf" in node:
+        for inner in node.get("anyOf") or node["oneOf"]:
+            yield from _alternatives(inner)
+    else:
+        yield node
+
+
+def _words(node: dict[str, Any]) -> str:
+    if "const" in node:
+        return str(node["const"])
+    if "enum" in node:
+        return " or ".join(node["enum"])
+    kind = node.get("type")
+    if kind in ("integer", "number"):
+        return ("a whole number" if kind == "integer" else "a number") + _range(node)
+    if kind == "string":
+        return "text" + (f" of at most {node['maxLength']} characters" if "maxLength" in node else "")
+    names = {"boolean": "true or false", "null": "null", "array": "a list", "object": "a mapping"}
+    return names.get(str(kind), "a value")
+
+
+def _range(node: dict[str, Any]) -> str:
+    least, most = node.get("minimum"), node.get("maximum")
+    if "exclusiveMinimum" in node:
+        return f" > {node['exclusiveMinimum']:g}" + (f" and ≤ {most:,}" if most is not None else "")
+    if most is not None:
+        return f" {least:,} … {most:,}" if isinstance(least, int) else f" {least:g} … {most:g}"
+    return f" ≥ {least:,}" if least is not None else ""

@@ -1,0 +1,173 @@
+"""A configuration's text as plain data, with the line and column of everything in it.
+
+ruamel.yaml parses; of YAML 1.2 only what a configuration needs is let through: one document of
+mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are duplicate
+keys, which other loaders drop silently.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import ScalarNode
+
+from pipeline.errors import BadInput
+
+Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
+
+LARGEST = 2**19  # bytes; 20,000 networks written out one by one
+DEEPEST = 20  # mappings and lists inside each other; the schema needs 5
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
+
+
+class Document(NamedTuple):
+    """What a file says and where.
+
+    data    mappings, lists, strings, whole numbers, floats, booleans, None
+    values  line and column (from 1) at which each value starts
+    keys    the same of each mapping's key
+    """
+
+    data: Any
+    values: dict[Place, tuple[int, int]]
+    keys: dict[Place, tuple[int, int]]
+
+
+def read_bytes(path: Path) -> bytes:
+    """A configuration file's bytes. Raises BadInput where it cannot be read or is far too large to be one."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(f"{shown(path)}: expected a configuration file, got: {reason}; config/default.yaml is one") from None
+    if len(content) > LARGEST:
+        raise BadInput(f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more; write ranges or requirements instead of single networks")
+    return content
+
+
+def parse(content: bytes, name: str) -> Document:
+    """Parse a configuration. Raises BadInput as `name:line:column: what is wrong`."""
+    text = _decode(content, name)
+    found = _UNPRINTABLE.search(text)
+    if found:
+        before = text[: found.start()]
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        what = "a byte-order mark" if found.group() == "\ufeff" else f"the unprintable character U+{ord(found.group()):04X}"
+        raise BadInput(f"{name}:{line}:{column}: expected plain UTF-8 text, got {what}; remove it")
+    try:
+        return _Reader(text, name).document()
+    except MarkedYAMLError as error:
+        raise BadInput(_explained(error, name)) from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise BadInput(f"{name}:1:1: expected YAML, got: {' '.join(str(error).split())[:200]}") from None
+
+
+def shown(path: Path | str) -> str:
+    """A path as it appears in messages: one line."""
+    return "".join(c if c.isprintable() else "?" for c in str(path))
+
+
+def _decode(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        raise BadInput(f"{name}:{line}:{column}: expected UTF-8 text, got the byte 0x{content[error.start]:02x}; save the file as UTF-8") from None
+
+
+def _explained(error: MarkedYAMLError, name: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    problem = " ".join(str(error.problem or error.context or "not YAML").split())
+    remedy = ""
+    if "mapping values are not allowed" in problem:
+        remedy = "; check the indentation, and put a topology that holds ': ' in quotes"
+    elif "\\t" in problem or "tab" in problem:
+        remedy = "; indent with blanks, not tabs"
+    return f"{name}:{line}:{column}: {problem}{remedy}"
+
+
+class _Reader:
+    """Builds data from ruamel's events, so that nothing is constructed that was not asked for."""
+
+    def __init__(self, text: str, name: str) -> None:
+        yaml = YAML(typ="safe", pure=True)
+        self.events = yaml.parse(text)
+        self.resolver, self.constructor = yaml.resolver, yaml.constructor
+        self.name = name
+        self.values: dict[Place, tuple[int, int]] = {}
+        self.keys: dict[Place, tuple[int, int]] = {}
+
+    def document(self) -> Document:
+        data, documents = None, 0
+        for event in self.events:
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    self.fail(event, "expected one document, got a second one after '---'; keep one a file")
+                data = self.value(next(self.events), (), 0)
+        return Document(data, self.values, self.keys)
+
+    def fail(self, event: Any, message: str) -> NoReturn:
+        mark = event.start_mark
+        raise BadInput(f"{self.name}:{mark.line + 1}:{mark.column + 1}: {message}")
+
+    def value(self, event: Any, place: Place, depth: int) -> Any:
+        self.plain(event, depth)
+        self.values[place] = (event.start_mark.line + 1, event.start_mark.column + 1)
+        kind = type(event).__name__
+        if kind == "ScalarEvent":
+            return self.scalar(event)
+        return self.items(place, depth) if kind == "SequenceStartEvent" else self.mapping(place, depth)
+
+    def plain(self, event: Any, depth: int) -> None:
+        """Refuse what YAML has and a configuration has not."""
+        if type(event).__name__ == "AliasEvent":
+            self.fail(event, f"expected a value, got the alias *{shown(event.anchor)[:40]}; write the value out")
+        if event.anchor is not None:
+            self.fail(event, f"expected a value, got the anchor &{shown(event.anchor)[:40]}; write the value out where it is used")
+        if event.tag is not None and str(event.tag) != "!":
+            self.fail(event, f"expected a plain value, got the tag {shown(str(event.tag))[:60]}; remove it")
+        if depth > DEEPEST:
+            self.fail(event, f"expected at most {DEEPEST} mappings and lists inside each other")
+
+    def scalar(self, event: Any) -> Any:
+        tag = str(self.resolver.resolve(ScalarNode, event.value, event.implicit))
+        if tag.endswith((":merge", ":value")):
+            tag = "tag:yaml.org,2002:str"
+        if tag not in _PLAIN:
+            self.fail(event, f"expected a number or text, got the {tag.rpartition(':')[2]} {event.value[:40]!r}; put it in quotes if it is text")
+        if tag.endswith(":str"):
+            return event.value
+        if len(event.value) > 40:
+            self.fail(event, f"expected a number of at most 40 characters, got one of {len(event.value)}")
+        return self.constructor.construct_object(ScalarNode(tag, event.value))
+
+    def items(self, place: Place, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while type(event := next(self.events)).__name__ != "SequenceEndEvent":
+            items.append(self.value(event, (*place, len(items)), depth + 1))
+        return items
+
+    def mapping(self, place: Place, depth: int) -> dict[str | int, Any]:
+        entries: dict[str | int, Any] = {}
+        while type(event := next(self.events)).__name__ != "MappingEndEvent":
+            self.plain(event, depth + 1)
+            key = self.scalar(event) if type(event).__name__ == "ScalarEvent" else None
+            if not isinstance(key, (str, int)) or isinstance(key, bool):
+                self.fail(event, "expected a key: a word or a whole number")
+            here = (*place, key)
+            if key in entries:
+                line, column = self.keys[here]
+                self.fail(event, f"duplicate key '{shown(str(key))[:60]}', first given at {line}:{column}; keep one")
+            self.keys[here] = (event.start_mark.line + 1, event.start_mark.column + 1)
+            entries[key] = self.value(next(self.events), here, depth + 1)
+        return entries

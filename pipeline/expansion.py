@@ -1,0 +1,139 @@
+"""From a sweep to its points: every entry of `topologies` written out, counted before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
+
+from pipeline.config_schema import Family, Required, Sweep
+from pipeline.config_yaml import Place
+from pipeline.errors import BadInput, Refused, nearest
+from pipeline.points import Point
+from pipeline.requirements import meeting
+from pipeline.spelling import Spelling
+from pipeline.topologies import FAMILIES, default_memory, parameters, plan
+from pipeline.topology import check_size
+from pipeline.values import count, values_of
+
+Network = tuple[str, int | None]  # canonical spelling, fault_nodes
+
+
+def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Point]:
+    """The sweep's points in the order in which the configuration asks for them, the papers' networks last, each once.
+
+    expected_topologies  spellings of the networks that the sweep's papers print numbers for
+
+    Raises BadInput for a network that does not exist, and Refused for more points than limits.points
+    (families' combinations are counted, not written out) or a network that would not fit into
+    limits.memory_gib, each as `path:line:column: topologies[2]: …`.
+    """
+    memory = default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
+    expected = list(expected_topologies)
+    _check_count(sweep, len(expected))
+    faults: dict[str, int | None] = {}
+    for number, entry in enumerate(sweep.topologies):
+        place: Place = ("topologies", number)
+        found = 0
+        with _at(sweep, place):
+            for canonical, fault_nodes in _networks(sweep, number, memory):
+                found += 1
+                _add(faults, canonical, fault_nodes)
+                if len(faults) > sweep.limits.points:
+                    raise Refused(f"more than {sweep.limits.points:,} networks, which is limits.points: narrow the sweep or raise it")
+            if not found:
+                reason = "no network meets it" if isinstance(entry, Required) else "all combinations are invalid"
+                raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
+    with _at(sweep, ("papers",)):
+        for spelling in expected:
+            canonical, planned = plan(spelling)
+            check_size(canonical, planned, memory)
+            _add(faults, canonical, sweep.fault_nodes)
+    return [Point(canonical, fault_nodes) for canonical, fault_nodes in faults.items()]
+
+
+def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
+    """A network asked for with and without faults is one point with them: a table has one row a network."""
+    known = faults.setdefault(canonical, fault_nodes)
+    if known is None:
+        faults[canonical] = fault_nodes
+    elif fault_nodes not in (None, known):
+        raise BadInput(f"{canonical} is asked for with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps")
+
+
+def _check_count(sweep: Sweep, expected: int) -> None:
+    """Refuse a sweep by arithmetic where the combinations alone exceed the limit."""
+    total = expected
+    for number, entry in enumerate(sweep.topologies):
+        with _at(sweep, ("topologies", number)):
+            asked = count(_choices(sweep, number).values()) if isinstance(entry, Family) else 1
+            total += asked
+            if total > sweep.limits.points:
+                so_far = f"{asked:,} networks here, {total:,} up to here"
+                raise Refused(f"{so_far}; limits.points is {sweep.limits.points:,}: give fewer values or raise it")
+
+
+def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
+    entry = sweep.topologies[number]
+    if isinstance(entry, str):
+        canonical, planned = plan(entry)
+        check_size(canonical, planned, memory)
+        yield canonical, sweep.fault_nodes
+    elif isinstance(entry, Family):
+        yield from _combinations(sweep, number, memory)
+    else:
+        for canonical, planned in meeting(entry.require, sweep.limits.points):
+            check_size(canonical, planned, memory)
+            yield canonical, sweep.fault_nodes
+
+
+def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
+    """The Cartesian product of a family's values, the first parameter varying slowest."""
+    entry = sweep.topologies[number]
+    assert isinstance(entry, Family)
+    choices = _choices(sweep, number)
+    fault_nodes = sweep.fault_nodes if entry.fault_nodes is None else entry.fault_nodes
+    for values in product(*choices.values()):
+        arguments = dict(zip(choices, values))
+        inner = next((value for value in values if isinstance(value, Spelling)), None)
+        spelling = Spelling(entry.family, {key: value for key, value in arguments.items() if value is not inner}, inner)
+        try:
+            canonical, planned = plan(spelling)
+        except Refused:
+            raise
+        except BadInput as error:
+            if entry.skip_invalid:
+                continue
+            remedy = " (skip_invalid: true leaves such combinations out)" if count(choices.values()) > 1 else ""
+            raise BadInput(f"{error}{remedy}") from None
+        check_size(canonical, planned, memory)
+        yield canonical, fault_nodes
+
+
+def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
+    """The values of each parameter of a family's entry, in the order of the family's signature."""
+    entry = sweep.topologies[number]
+    assert isinstance(entry, Family)
+    if entry.family not in FAMILIES:
+        raise BadInput(f"unknown topology '{entry.family}'{nearest(entry.family, FAMILIES)}; 'torusweep topologies' lists all")
+    known = {parameter.name: parameter for parameter in parameters(entry.family)}
+    given = entry.model_extra or {}
+    found: dict[str, Sequence[Any]] = {}
+    for key in sorted(given, key=[*known, *given].index):
+        with _at(sweep, ("topologies", number, key)):
+            if key not in known:
+                raise BadInput(f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])}; {entry.family} takes {', '.join(known)}")
+            found[key] = values_of(known[key], given[key])
+    return found
+
+
+@contextmanager
+def _at(sweep: Sweep, place: Place) -> Iterator[None]:
+    """Say where in the file a refusal comes from, unless what raised it knew better."""
+    try:
+        yield
+    except BadInput as error:
+        if str(error).startswith(f"{sweep.source}:"):
+            raise
+        raise type(error)(f"{sweep.where(place)}: {error}") from None

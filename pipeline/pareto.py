@@ -1,0 +1,106 @@
+"""The designs that no other design beats: the non-dominated rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.errors import BadInput, nearest
+from pipeline.query import query
+
+BLOCK = 256  # rows that are compared pair by pair
+EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
+
+
+def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
+    """The Pareto front of a results folder's static table, among the rows that meet the SQL condition `where`.
+
+    Raises as `query` and `pareto` do.
+    """
+    condition = "" if where is None else f" WHERE (\n{where}\n)"
+    return pareto(query(f"SELECT * FROM static{condition}", results_dir), minimise, maximise)
+
+
+def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
+    """The rows that no other row beats: none is as good in every named column and better in one.
+
+    Rows without a value (null or not a number) in one of the columns are left out; their number
+    stands in the answer's schema metadata under `rows_without_values`. Sorted by the columns, best
+    first; equal rows all stay. The named columns and `topology` come first, the others after them.
+
+    Raises BadInput for a column that is unknown, not a number, or named twice, and where none is named.
+    """
+    named = [*minimise, *maximise]
+    if not named:
+        raise BadInput("expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost")
+    for name in named:
+        if name not in table.column_names:
+            raise BadInput(f"unknown column '{name}'{nearest(name, table.column_names)}; 'torusweep query --schema' lists all")
+        if named.count(name) > 1:
+            raise BadInput(f"column '{name}' is named twice; name it once")
+        kind = table.schema.field(name).type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+            raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
+    valued = np.ones(table.num_rows, bool)
+    for name in named:
+        valued &= ~np.asarray(pc.is_null(table.column(name), nan_is_null=True))
+    rows = table.filter(pa.array(valued))
+    ranks = np.empty((rows.num_rows, len(named)), np.int64)
+    for i, name in enumerate(named):
+        # ranks compare exactly, whatever the type
+        ranks[:, i] = np.unique(np.asarray(rows.column(name)), return_inverse=True)[1]
+        if name in maximise:
+            ranks[:, i] *= -1
+    chosen = front(ranks)
+    first = [name for name in ("topology", *named) if name in table.column_names]
+    answer = rows.take(pa.array(chosen)).select([*first, *(name for name in table.column_names if name not in first)])
+    return answer.replace_schema_metadata({EXCLUDED: str(int(table.num_rows - rows.num_rows)).encode()})
+
+
+def front(values: np.ndarray) -> np.ndarray:
+    """Indices int64[F] of the rows of values[N, C] that no row beats when all columns are minimised, in lexicographic order.
+
+    Divide and conquer (Kung, Luccio & Preparata 1975): in lexicographic order a row is beaten only by
+    earlier ones, so the front of the second half is what the front of the first half leaves of it.
+    """
+    unique, inverse = np.unique(values, axis=0, return_inverse=True)
+    kept = np.zeros(len(unique), bool)
+    kept[_front(unique, np.arange(len(unique)))] = True
+    inverse = inverse.reshape(-1)
+    chosen = np.flatnonzero(kept[inverse])
+    return chosen[np.argsort(inverse[chosen], kind="stable")]
+
+
+def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The unbeaten of `rows`, which are distinct and in lexicographic order."""
+    if len(rows) <= BLOCK:
+        here = values[rows]
+        beaten = np.any(np.tril((here[None, :, :] <= here[:, None, :]).all(axis=2), -1), axis=1)
+        return rows[~beaten]
+    early, late = _front(values, rows[: len(rows) // 2]), _front(values, rows[len(rows) // 2 :])
+    return np.concatenate([early, late[~_beaten(values[early, 1:], values[late, 1:])]])
+
+
+def _beaten(early: np.ndarray, late: np.ndarray) -> np.ndarray:
+    """bool[L]: rows of late[L, C] that some row of early[E, C] equals or beats in every column (the columns after the first)."""
+    columns = late.shape[1]
+    if columns == 0:
+        return np.ones(len(late), bool)
+    if columns == 1:
+        return late[:, 0] >= early[:, 0].min()
+    if columns == 2:
+        order = np.argsort(early[:, 0], kind="stable")
+        least = np.minimum.accumulate(early[order, 1])
+        before = np.searchsorted(early[order, 0], late[:, 0], side="right")
+        return (before > 0) & (least[np.maximum(before - 1, 0)] <= late[:, 1])
+    beaten = np.zeros(len(late), bool)
+    for start in range(0, len(early), BLOCK):
+        left = np.flatnonzero(~beaten)
+        block = early[start : start + BLOCK]
+        for piece in np.array_split(left, max(1, len(left) // BLOCK)):
+            beaten[piece] = np.any((block[None, :, :] <= late[piece][:, None, :]).all(axis=2), axis=1)
+    return beaten

@@ -1,0 +1,266 @@
+"""Questions to a sweep's results, in SQL: one SELECT that reads the tables and nothing else.
+
+DuckDB answers, locked down: no files, no network, no extensions, no other statement, no table
+function but the harmless ones. It works in a process of its own with a memory limit, which is killed
+when its time is up: some of DuckDB's functions neither heed an interrupt nor its own memory limit.
+Every Parquet file's digest is checked first, because DuckDB reads an altered file without noticing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline import store, table_text
+from pipeline.errors import BadInput, Refused
+from pipeline.records import TABLES
+
+TIME_LIMIT = 30.0  # seconds
+MEMORY_GIB = 2.0  # for the query's work, and again for its answer
+MOST_ROWS = 1_000_000
+LONGEST = 20_000  # characters of SQL; more only serves to keep the planner busy
+GRACE = 5.0  # seconds to start the process, and to end by itself after an interrupt
+TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
+_EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
+_LOCKED = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_unsigned_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "max_expression_depth": "200",
+}
+_REFUSED, _BAD = 3, 2  # exit statuses of the process that answers
+
+
+def query(
+    sql: str, results_dir: Path | str, *, time_limit: float = TIME_LIMIT, memory_gib: float = MEMORY_GIB, max_rows: int = MOST_ROWS
+) -> pa.Table:
+    """The answer to one SELECT over the tables of a results folder, which are called as their files are: static, distances, verification.
+
+    Raises BadInput where there are no results, a table was altered, or the SQL is not one valid
+    SELECT; Refused where the answer takes more than the limits. Messages are one line.
+    """
+    request = json.dumps({"sql": sql, "folder": str(results_dir), "time_limit": time_limit, "memory_gib": memory_gib, "max_rows": max_rows})
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-P", "-c", "from pipeline.query import serve; serve()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        try:
+            content, message = process.communicate(request.encode(), timeout=time_limit + GRACE)
+        except subprocess.TimeoutExpired:
+            raise _too_slow(time_limit) from None
+        finally:
+            process.kill()
+    if process.returncode == 0:
+        return pa.ipc.open_stream(content).read_all()
+    if process.returncode in (_BAD, _REFUSED):
+        raise (BadInput if process.returncode == _BAD else Refused)(message.decode().strip())
+    raise _too_large(memory_gib)
+
+
+def serve() -> None:
+    """What the answering process does: a request on standard input, an Arrow stream or a line of refusal back."""
+    request = json.load(sys.stdin)
+    folder = Path(request.pop("folder"))
+    try:
+        table = answer(request.pop("sql"), folder, contained=True, **request)
+    except BadInput as error:
+        sys.stderr.write(str(error))
+        sys.stderr.flush()
+        os._exit(_REFUSED if isinstance(error, Refused) else _BAD)  # at once: threads that heed no interrupt may still run
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    sys.stdout.buffer.write(sink.getvalue())
+
+
+def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_rows: int, contained: bool = False) -> pa.Table:
+    """The answer, computed in this process. Raises as `query` does.
+
+    contained  keep the whole process to memory_gib beyond what it has now, for good
+    """
+    if not sql.strip():
+        raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
+    if len(sql) > LONGEST:
+        raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
+    settings: dict[str, Any] = _LOCKED | {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
+    with duckdb.connect(":memory:", config=settings) as connection:
+        try:
+            with _deadline(connection, time_limit):
+                for name, table in _tables(folder, _check(connection, sql)).items():
+                    connection.register(name, table)
+                connection.execute("SET lock_configuration = true")
+                if contained:
+                    _contain(memory_gib)
+                return _fetch(connection, sql, max_rows, memory_gib)
+        except duckdb.InterruptException:
+            raise _too_slow(time_limit) from None
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise _too_large(memory_gib) from None
+        except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
+            raise BadInput(f"the query cannot be answered: {_one_line(error)}") from None
+
+
+def _too_slow(time_limit: float) -> Refused:
+    return Refused(f"the query took more than {time_limit:g} seconds and was stopped; narrow it, or allow more with --time-limit")
+
+
+def _too_large(memory_gib: float) -> Refused:
+    return Refused(f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns")
+
+
+def _contain(memory_gib: float) -> None:
+    """Bound the memory that this process can take from now on: the query's work, its answer, and the threads' stacks."""
+    most = psutil.Process().memory_info().vms + int((2 * memory_gib + 0.5) * 2**30)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
+    """The tables of a results folder that a query mentions, checked; all of them where it mentions none (SHOW TABLES, a misspelt name)."""
+    files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    if not files:
+        shown = table_text.printable(str(folder))
+        raise BadInput(f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder with --results")
+    tables = {name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files}
+    empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
+    if empty:
+        raise BadInput(f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG' first")
+    return tables
+
+
+def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
+    """Print a table (style table, csv or json), or write it to the file `out` (parquet too)."""
+    if style == "parquet":
+        if out is None:
+            raise BadInput("expected a file for --format parquet, got none; add --out FILE")
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+        _write(out, sink.getvalue().to_pybytes())
+    elif out is None:
+        _print(table, style, sys.stdout)
+    else:
+        with _writing(out), out.open("w", encoding="utf-8") as file:
+            _print(table, style, file)
+
+
+def print_schema(style: str, out: Path | None = None) -> None:
+    """Print every table's columns: name, type, unit, meaning."""
+    print_table(schema(), style, out)
+
+
+def schema() -> pa.Table:
+    """Every table's columns as a table of strings: table, name, type, unit, meaning."""
+    return pa.Table.from_pylist([{"table": table, **column._asdict()} for table, columns in TABLES.items() for column in columns])
+
+
+def _print(table: pa.Table, style: str, file: Any) -> None:
+    if style == "table":
+        table_text.print_aligned(table, file)
+    else:
+        file.write(table_text.as_json(table) if style == "json" else table_text.as_csv(table))
+
+
+def _write(path: Path, content: bytes) -> None:
+    with _writing(path):
+        path.write_bytes(content)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --out") from None
+
+
+@contextmanager
+def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+    """Interrupt whatever the connection does from `seconds` on, again and again, since an interrupt between two steps is lost."""
+    done = threading.Event()
+
+    def watch() -> None:
+        if not done.wait(seconds):
+            connection.interrupt()
+            while not done.wait(0.05):
+                connection.interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
+    """Refuse anything but one SELECT without table functions that reach further than the tables; the table names that it mentions."""
+    answer = connection.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()[0]
+    try:
+        parsed = json.loads(answer[0])
+    except RecursionError:
+        raise BadInput("the query nests too deeply; simplify it") from None
+    if parsed["error"]:
+        if parsed.get("error_type") == "not implemented":
+            raise BadInput(f"expected a SELECT, as in {_EXAMPLE}, got another statement; results are only read")
+        raise BadInput(f"the query cannot be read: {_one_line(parsed['error_message'])}")
+    if len(parsed["statements"]) != 1:
+        raise BadInput(f"expected one SELECT, got {len(parsed['statements'])} statements; ask them one by one")
+    mentioned: set[str] = set()
+    for node in _nodes(parsed["statements"][0]):
+        if node.get("type") == "TABLE_FUNCTION":
+            name = node["function"]["function_name"].lower()
+            if name not in TABLE_FUNCTIONS:
+                raise BadInput(f"expected a table of the results, got the function {name[:60]!r}; permitted are {', '.join(sorted(TABLE_FUNCTIONS))}")
+        if isinstance(node.get("table_name"), str):
+            mentioned.add(node["table_name"].lower())
+    return mentioned
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a syntax tree."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memory_gib: float) -> pa.Table:
+    reader = connection.sql(sql).to_arrow_reader(50_000)
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > max_rows:
+            raise Refused(f"the answer has more than {max_rows:,} rows; add LIMIT, or aggregate")
+        if size > memory_gib * 2**30:
+            raise Refused(f"the answer takes more than {memory_gib:g} GiB; select fewer rows or columns")
+    repeated = sorted({name for name in reader.schema.names if reader.schema.names.count(name) > 1})
+    if repeated:
+        raise BadInput(f"two columns of the answer are called {repeated[0]!r}; tell them apart with AS")
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _one_line(error: object) -> str:
+    """A message of DuckDB's without its drawing of the query."""
+    text = str(error).split("\nLINE ")[0]
+    return table_text.printable(" ".join(text.split()))[:300]

@@ -1,0 +1,213 @@
+"""Every network that meets a requirement: "every family with 4000 to 4200 nodes and degree at most 6".
+
+*Every family* means every family whose parameters are whole numbers or are given under `parameters`.
+So a graph file, a lattice's matrix, a faulty network and mixed radices take part only where they are
+given. So does a parameter that leaves the number of nodes alone and has many values at one size (how
+far a twist goes: thousands of networks), while one with few is tried out (q, how many dimensions are
+intact); and one that has a default (directed) keeps it.
+
+The number of nodes grows with every size parameter. So sizes are found by bisection, in a few
+hundred plans a family, however large the networks are.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from pipeline.config_schema import Requirement
+from pipeline.errors import BadInput, Refused, nearest
+from pipeline.spelling import Spelling
+from pipeline.topologies import FAMILIES, Parameter, parameters, plan
+from pipeline.topology import Plan, Whole
+from pipeline.values import count, values_of
+
+SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
+OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
+MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
+
+
+class Size(NamedTuple):
+    """A whole-number parameter that is searched."""
+
+    name: str
+    minimum: int
+    maximum: int | None
+
+
+def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
+    """(canonical spelling, plan) of every network that meets a requirement, family by family in the order asked.
+
+    Raises BadInput for an unknown family or parameter and for a listed family that cannot be
+    searched; Refused where more than `limit` candidates would have to be looked at.
+    """
+    families = _asked(requirement)
+    known = {parameter.name for name in families for parameter in parameters(name)}
+    for key in requirement.parameters:
+        if key not in known:
+            raise BadInput(f"parameters: unknown parameter '{key}'{nearest(key, known)}; the families asked take {', '.join(sorted(known))}")
+    for name in families:
+        given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
+        if count(given.values()) > limit:
+            raise Refused(f"parameters: {count(given.values()):,} combinations for {name}; limits.points is {limit:,}: give fewer values or raise it")
+        for values in product(*given.values()):
+            yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
+
+
+def _given(parameter: Parameter, requirement: Requirement) -> Sequence[Any]:
+    try:
+        return values_of(parameter, requirement.parameters[parameter.name])
+    except BadInput as error:
+        raise BadInput(f"parameters.{parameter.name}: {error}") from None
+
+
+def _asked(requirement: Requirement) -> list[str]:
+    """Names of the families that are asked, those that cannot be searched left out of 'all' and refused in a list."""
+    wanted = list(FAMILIES) if requirement.families == "all" else list(dict.fromkeys(requirement.families))
+    for name in [*wanted, *requirement.excluded]:
+        if name not in FAMILIES:
+            raise BadInput(f"unknown family '{name}'{nearest(name, FAMILIES)}; 'torusweep topologies' lists all")
+    found = []
+    for name in wanted:
+        missing = [p.name for p in parameters(name) if p.name not in requirement.parameters and _needed(p)]
+        if missing and requirement.families != "all":
+            raise BadInput(f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters, or write its networks one by one")
+        if not missing and name not in requirement.excluded:
+            found.append(name)
+    return found
+
+
+def _needed(parameter: Parameter) -> bool:
+    return parameter.required and whole(parameter) is None
+
+
+def whole(parameter: Parameter) -> Whole | None:
+    """The range of a whole-number parameter, also of one that may be left out (`Radix | None`)."""
+    if parameter.whole is not None or not (isinstance(parameter.kind, types.UnionType) or typing.get_origin(parameter.kind) is typing.Union):
+        return parameter.whole
+    ranges = [mark for option in typing.get_args(parameter.kind) for mark in typing.get_args(option)[1:] if isinstance(mark, Whole)]
+    return ranges[0] if ranges and not any(typing.get_origin(option) is list for option in typing.get_args(parameter.kind)) else None
+
+
+class _Family:
+    """One family with the parameters that are given; the others are searched, the first of them (the size) innermost."""
+
+    def __init__(self, name: str, given: dict[str, Any], requirement: Requirement, limit: int) -> None:
+        self.name, self.given, self.limit = name, given, limit
+        self.requirement = requirement
+        self.lowest, self.highest = requirement.nodes.lowest, requirement.nodes.highest
+        free = [
+            Size(p.name, found.minimum, found.maximum)
+            for p in parameters(name)
+            if p.name not in given and (p.required or p.default is None) and (found := whole(p)) is not None
+        ]
+        self.size: Size | None = free[0] if free else None
+        self.outer = free[1:]
+
+    def networks(self) -> Iterator[tuple[str, Plan]]:
+        if self.size is None:
+            found = self.plan({})
+            if found is not None and self.fits(found[1]):
+                yield found
+            return
+        many = [parameter.name for parameter in self.outer if self.has_many_values(parameter)]
+        if not many:
+            yield from self.walk(self.outer, {})
+        elif self.requirement.families != "all":
+            raise BadInput(f"family '{self.name}': {' and '.join(many)} may have many values at one size; give some under parameters")
+
+    def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
+        """The network of these values, or None where they violate the family's constraints."""
+        arguments = self.given | values
+        inner = next((value for value in arguments.values() if isinstance(value, Spelling)), None)
+        try:
+            return plan(Spelling(self.name, {key: value for key, value in arguments.items() if value is not inner}, inner))
+        except BadInput:
+            return None
+
+    def fits(self, found: Plan) -> bool:
+        wanted = self.requirement
+        return (
+            self.lowest <= found.nodes <= self.highest
+            and (wanted.degree is None or wanted.degree.lowest <= found.degree <= wanted.degree.highest)
+            and (wanted.directed is None or wanted.directed == found.directed)
+        )
+
+    def has_many_values(self, parameter: Size) -> bool:
+        """True where values that are far apart are permitted at one size and give the same number of nodes."""
+        assert self.size is not None
+        others = {other.name: other.minimum for other in self.outer}
+        for size in range(self.size.minimum, self.size.minimum + SIZE_GAP):
+            first = self.plan({**others, self.size.name: size})
+            far = self.plan({**others, parameter.name: parameter.minimum + MANY, self.size.name: size})
+            if first is not None and far is not None:
+                return first[1].nodes == far[1].nodes
+        return False
+
+    def walk(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+        """Every value of the outer parameters at which the smallest network is not too large already."""
+        if not outer:
+            yield from self.sizes(values)
+            return
+        parameter, *rest = outer
+        value, misses = parameter.minimum, 0
+        while misses < OUTER_GAP and (parameter.maximum is None or value <= parameter.maximum):
+            least = self.least(rest, {**values, parameter.name: value})
+            if least is None:
+                misses += 1
+            elif least > self.highest:
+                return
+            else:
+                misses = 0
+                yield from self.walk(rest, {**values, parameter.name: value})
+            value += 1
+
+    def least(self, outer: Sequence[Size], values: dict[str, int]) -> int | None:
+        """Nodes of the smallest network with these values; None where there is none."""
+        if not outer:
+            assert self.size is not None
+            return self.nodes_from(self.size.minimum, values)
+        parameter, *rest = outer
+        for value in range(parameter.minimum, parameter.minimum + OUTER_GAP):
+            if (nodes := self.least(rest, {**values, parameter.name: value})) is not None:
+                return nodes
+        return None
+
+    def nodes_from(self, start: int, values: dict[str, int]) -> int | None:
+        """Nodes at the first permitted size from `start` on; None where there is none."""
+        assert self.size is not None
+        for size in range(start, start + SIZE_GAP):
+            if (found := self.plan({**values, self.size.name: size})) is not None:
+                return found[1].nodes
+        return None
+
+    def sizes(self, values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+        """Every permitted size whose network has the wanted number of nodes."""
+        assert self.size is not None
+        sizes = range(self.first_above(self.lowest - 1, values), self.first_above(self.highest, values))
+        if len(sizes) > SIZE_GAP * self.limit:
+            raise Refused(f"{self.name}: about {len(sizes):,} networks; limits.points is {self.limit:,}: narrow 'nodes', or except the family")
+        for size in sizes:
+            found = self.plan({**values, self.size.name: size})
+            if found is not None and self.fits(found[1]):
+                yield found
+
+    def first_above(self, nodes: int, values: dict[str, int]) -> int:
+        """The least size from which every network has more than `nodes` nodes."""
+        assert self.size is not None
+
+        def above(size: int) -> bool:
+            found = self.nodes_from(size, values)
+            return found is None or found > nodes
+
+        low, step = self.size.minimum - 1, 1
+        while not above(low + step):
+            low, step = low + step, 2 * step
+        high = low + step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if above(middle) else (middle, high)
+        return high

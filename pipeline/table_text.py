@@ -1,0 +1,92 @@
+"""A table as text: aligned columns for people, CSV and JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import io
+import json
+import math
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PIPE_WIDTH = 100_000  # characters; a table that is piped is never folded
+
+
+def records(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows as JSON knows them: maps are objects, times are text, numbers that are not finite are null."""
+    columns = {name: [_plain(value) for value in _maps(table.column(name))] for name in table.column_names}
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def as_json(table: pa.Table) -> str:
+    """One JSON array, a row a line."""
+    rows = ",\n ".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in records(table))
+    return f"[{rows}]\n"
+
+
+def as_csv(table: pa.Table) -> str:
+    """Comma-separated values after a line of column names; lists and maps as JSON, nulls empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows([_cell(value, null="") for value in row.values()] for row in records(table))
+    return text.getvalue()
+
+
+def print_aligned(table: pa.Table, file: TextIO) -> None:
+    """Aligned columns, in the terminal's width where there is one; numbers to the right."""
+    from pyarrow import types
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=file, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=file, highlight=False, width=PIPE_WIDTH)
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for field in table.schema:
+        number = types.is_integer(field.type) or types.is_floating(field.type) or types.is_decimal(field.type)
+        shown.add_column(Text(printable(field.name)), justify="right" if number else "left", overflow="fold")
+    for row in records(table):
+        shown.add_row(*(Text(printable(_cell(value, null="–"))) for value in row.values()))
+    console.print(shown)
+    console.print(Text(f"{table.num_rows:,} row{'' if table.num_rows == 1 else 's'}", style="dim"))
+
+
+def _maps(column: pa.ChunkedArray) -> list[Any]:
+    """A column's values, an Arrow map as a dictionary."""
+    from pyarrow import types
+
+    values = column.to_pylist()
+    return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def _cell(value: Any, *, null: str) -> str:
+    if value is None:
+        return null
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which a terminal would obey."""
+    return "".join(character if character.isprintable() else "�" for character in text)
