@@ -115,14 +115,12 @@ def metis(undirected: csr_array, seed: int) -> np.ndarray:
     """bool[N]: one side of METIS's bisection, nearly balanced."""
     import pymetis
 
-    options = pymetis.Options(seed=seed, ufactor=1)
     _, side = pymetis.part_graph(
         2,
-        xadj=undirected.indptr.astype(np.int64),
-        adjncy=undirected.indices.astype(np.int64),
-        eweights=undirected.data.astype(np.int64) if undirected.data.max() > 1 else None,
+        pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64)),
+        eweights=undirected.data if undirected.data.max() > 1 else None,
         recursive=True,
-        options=options,
+        options=pymetis.Options(seed=seed, ufactor=1),
     )
     return np.array(side, bool)
 

@@ -1,0 +1,1 @@
+"""Tests of pipeline.static; `networks` builds small networks and holds the plain oracles."""

@@ -1,0 +1,168 @@
+"""Bisection bounds against every balanced cut of small networks, and the spectrum against dense matrices."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from pipeline.static import spectrum
+from pipeline.static.bisection import balanced, bisection, coordinate_cuts, cut_width, metis, refined
+from pipeline.static.links import channel_matrix
+from pipeline.static.spectrum import second_eigenvalue
+from pipeline.static.translations import translations
+from pipeline.symmetry import proved_symmetries
+from pipeline.topologies import build
+from static.networks import exact_bisection, network, random_network
+
+
+def without_theorem(topology):
+    return replace(topology, plan=replace(topology.plan, bisection=None))
+
+
+def measured(topology, *, edge_connectivity=None):
+    return bisection(topology, channel_matrix(topology), proved_symmetries(topology), edge_connectivity=edge_connectivity)
+
+
+def laplacian(topology):
+    weights = channel_matrix(topology).toarray().astype(float)
+    weights = weights + weights.T if topology.directed else weights
+    return np.diag(weights.sum(axis=1)) - weights
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["ring(k=9)", "torus(k=4, n=2)", "torus(k=3, n=2)", "mesh(radices=[3, 4])", "hypercube(n=4)", "directed_torus(k=4, n=2)", "sequin(k=4, s=1, t=2)"]
+    + ["torus(radices=[3, 4], directed=true)", "lattice(matrix=[[4, 1], [0, 3]])", "illiac(k=4)", "pruned_torus(k=2, n=3)"],
+)
+def test_every_balanced_cut_of_small_networks(spelling):
+    topology = build(spelling)
+    exact = exact_bisection(topology)
+    found = measured(without_theorem(topology))
+    assert found.lower <= exact == found.upper
+    if topology.plan.bisection is not None:
+        assert topology.plan.bisection == exact
+
+
+@pytest.mark.parametrize("capacities", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_balanced_cut_of_random_networks(seed, directed, capacities):
+    topology = random_network(9 + seed % 3, 2 + seed % 2, seed, directed=directed, capacities=capacities)
+    found = measured(topology)
+    assert found.lower <= exact_bisection(topology) <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("spelling", "links"),
+    [
+        ("torus(k=8, n=3)", 128),  # P04 Table 1: 2k², k², k², 0.5k²
+        ("pruned_torus(k=8, n=3)", 64),
+        ("directed_torus(k=8, n=3)", 64),
+        ("pruned_directed_torus(k=8, n=3)", 32),
+        ("mh3dt(m=4, n=4, levels=2, q=0)", 32),  # R05 Table 1: 2^(q+1)·m·n
+        ("mh3dt(m=4, n=4, levels=2, q=2)", 128),
+        ("hypercube(n=10)", 512),
+        ("mesh(k=64, n=2)", 64),  # R05 Table 1
+        ("rtt(a=8)", 32),  # C10: 4a
+    ],
+)
+def test_the_papers_values_are_the_best_cut(spelling, links):
+    """Also where a theorem is declared, a cut of that width is found without it."""
+    topology = build(spelling)
+    assert measured(topology).upper == links
+    found = measured(without_theorem(topology))
+    assert found.upper == links
+    assert found.lower <= links
+
+
+def test_a_theorem_gives_both_bounds_and_its_source():
+    found = measured(build("pruned_torus(k=8, n=3)"))
+    assert found == (64, 64, "exact: Parhami & Kwai 2004, Theorem 4")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "links", "expected"),
+    [(1, [], (0, 0)), (4, [], (0, 0)), (4, [(0, 1), (2, 3)], (0, 0)), (2, [(0, 1, 5)], (5, 5)), (3, [(0, 1), (1, 2)], (1, 1))],
+)
+def test_tiny(nodes, links, expected):
+    assert measured(network(nodes, links))[:2] == expected
+
+
+def test_edge_connectivity_is_a_lower_bound_too():
+    long_ring = without_theorem(build("ring(k=101)"))
+    assert measured(long_ring)[:2] == (1, 2)
+    assert measured(long_ring, edge_connectivity=2) == (2, 2, "lower: edge connectivity; upper: cut across digit 0 of the address")
+
+
+@pytest.mark.parametrize("spelling", ["torus(radices=[5, 4], directed=true)", "mesh(radices=[5, 3])", "ccc(n=3)", "faulty(torus(k=5, n=2), links=9)"])
+def test_coordinate_cuts_are_the_least_of_all_windows(spelling):
+    topology = build(spelling)
+    matrix, n = channel_matrix(topology), topology.nodes
+    for dimension in range(len(topology.plan.radices)):
+        order = np.argsort(topology.addresses()[:, dimension], kind="stable")
+        widths = []
+        for offset in range(n):
+            half = np.zeros(n, bool)
+            half[np.roll(order, -offset)[: n // 2]] = True
+            widths.append(cut_width(matrix, half))
+        assert coordinate_cuts(topology, dimension) == min(widths)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_balancing_and_exchanges_keep_exact_halves_and_never_widen(seed):
+    topology = random_network(41, 4, seed, capacities=True)
+    matrix = channel_matrix(topology)
+    lopsided = np.arange(41) < 33
+    half = balanced(matrix, lopsided)
+    better = refined(matrix, half)
+    assert half.sum() == better.sum() == 20
+    assert cut_width(matrix, better) <= cut_width(matrix, half)
+    assert np.array_equal(metis(matrix, seed), metis(matrix, seed))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "block"),  # block: nodes that no translation exchanges
+    [
+        ("torus(radices=[4, 5, 2])", 1),
+        ("torus(radices=[4, 3], directed=true)", 1),
+        ("rtt(a=4)", 1),
+        ("pdtt(a=3)", 1),
+        ("lattice(matrix=[[6, 2, 1], [0, 5, 2], [0, 0, 3]])", 1),
+        ("ccc(n=4)", 4),
+        ("pruned_t2(k=4)", 8),
+        ("h3dt(m=3, n=2, levels=2, q=0)", 27),
+        ("sequin(k=5, s=1, t=2)", 25),
+        ("faulty(torus(k=4, n=2), links=3)", 16),
+    ],
+)
+def test_second_eigenvalue_by_blocks_is_that_of_the_dense_matrix(spelling, block):
+    topology = build(spelling)
+    images = proved_symmetries(topology)
+    group = translations(topology, images)
+    assert sorted(group.grid.ravel()) == list(range(topology.nodes))
+    assert len(group.grid) <= block
+    matrix = channel_matrix(topology)
+    undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
+    exact = np.linalg.eigvalsh(laplacian(topology))[1]
+    found = second_eigenvalue(topology, undirected, images)[0]
+    assert exact - 1e-9 < found < exact + 1e-12
+
+
+@pytest.mark.parametrize("spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)"])
+def test_lanczos_stays_below_the_dense_matrix_s_eigenvalue(spelling, monkeypatch):
+    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
+    topology = build(spelling)
+    found, method = second_eigenvalue(topology, channel_matrix(topology), [])
+    exact = np.linalg.eigvalsh(laplacian(topology))[1]
+    assert exact * (1 - 1e-4) - 1e-9 < found <= exact + 1e-12
+    assert "Lanczos" in method
+
+
+def test_a_spectrum_too_large_is_said(monkeypatch):
+    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
+    monkeypatch.setattr(spectrum, "LANCZOS_NODES", 10)
+    topology = build("faulty(torus(k=8, n=2), links=1)")
+    found = measured(topology)
+    assert found.lower is None
+    assert found.method.startswith("lower: no spectral bound: blocks of 64 nodes")
