@@ -10,12 +10,12 @@ from typing import Any
 
 from pipeline.records import STATIC
 from pipeline.spelling import parse
-from pipeline.static.bisection import bisection
+from pipeline.static.bisection import bisection_bounds
 from pipeline.static.connectivity import components, edge_connectivity
-from pipeline.static.distances import distances
+from pipeline.static.distances import terminal_distances
 from pipeline.static.faults import fault_diameter
 from pipeline.static.links import channel_matrix
-from pipeline.static.transitivity import transitivity
+from pipeline.static.transitivity import decide_transitivity
 from pipeline.symmetry import orbits_under, proved_symmetries
 from pipeline.topology import Topology
 
@@ -41,11 +41,11 @@ def static_record(
         if fault_nodes is None
         else fault_diameter(topology, orbits, fault_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads)
     )
-    hops = distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
+    hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
     parts = components(topology, matrix)
-    alike = transitivity(topology, matrix, images)
+    alike = decide_transitivity(topology, matrix, images)
     lambda_, lambda_method = edge_connectivity(topology, matrix, alike.nodes, alike.links, connected=parts == 1)
-    width = bisection(topology, matrix, images, edge_connectivity=lambda_)
+    width = bisection_bounds(topology, matrix, images, edge_connectivity=lambda_)
     degree_max = int(topology.degrees.max(initial=0))
     values = {
         "topology": topology.spelling,

@@ -31,7 +31,7 @@ class Bisection(NamedTuple):
     method: str
 
 
-def bisection(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None) -> Bisection:
+def bisection_bounds(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None) -> Bisection:
     """Bounds of the bisection width; both are the exact value where the plan has a theorem for it.
 
     matrix   channels, int64[N, N] (links.channel_matrix)

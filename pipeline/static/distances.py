@@ -20,7 +20,7 @@ class DistanceNumbers(NamedTuple):
     mean_distinct: float
 
 
-def distances(topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None) -> DistanceNumbers:
+def terminal_distances(topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None) -> DistanceNumbers:
     """Distances over all ordered pairs of terminals that are joined by a path.
 
     A node that carries several terminals is a source and a destination that many times; two

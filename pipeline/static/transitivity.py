@@ -39,7 +39,7 @@ class Transitivity(NamedTuple):
     links: LinkOrbits
 
 
-def transitivity(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray]) -> Transitivity:
+def decide_transitivity(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray]) -> Transitivity:
     """Decide vertex- and edge-transitivity (arc-transitivity, where links have one direction).
 
     matrix   channels, int64[N, N] (links.channel_matrix)

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pipeline.static import spectrum
-from pipeline.static.bisection import balanced, bisection, coordinate_cuts, cut_width, metis, refined
+from pipeline.static.bisection import balanced, bisection_bounds, coordinate_cuts, cut_width, metis, refined
 from pipeline.static.links import channel_matrix
 from pipeline.static.spectrum import second_eigenvalue
 from pipeline.static.translations import translations
@@ -21,7 +21,7 @@ def without_theorem(topology):
 
 
 def measured(topology, *, edge_connectivity=None):
-    return bisection(topology, channel_matrix(topology), proved_symmetries(topology), edge_connectivity=edge_connectivity)
+    return bisection_bounds(topology, channel_matrix(topology), proved_symmetries(topology), edge_connectivity=edge_connectivity)
 
 
 def laplacian(topology):

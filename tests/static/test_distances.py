@@ -6,14 +6,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pipeline.static.distances import distances
+from pipeline.static.distances import terminal_distances
 from pipeline.symmetry import orbits
 from pipeline.topologies import build
 from static.networks import as_networkx, network, random_network
 
 
 def measured(topology, *, use_symmetry=True, backend="auto", threads=None):
-    return distances(topology, orbits(topology), use_symmetry=use_symmetry, backend=backend, threads=threads)
+    return terminal_distances(topology, orbits(topology), use_symmetry=use_symmetry, backend=backend, threads=threads)
 
 
 @pytest.mark.parametrize(
