@@ -166,14 +166,14 @@ def more_dimensions(records: Iterable[Record]) -> Chart:
 
 def distance_against_size(records: Iterable[Record]) -> Chart:
     """Mean distance against nodes, all families; a click on the legend singles out a kind."""
-    y = alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False, padding=12))
+    y = alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(tickCount=6))
     return alt.layer(*_cloud(_points(records), y))
 
 
 def cost_against_size(records: Iterable[Record]) -> Chart:
     """Cost against nodes, all families; the front is joined by a line: nothing as large is cheaper."""
     rows = _points(records)
-    y = alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False, padding=12))
+    y = alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(tickCount=6))
     line = (
         alt.Chart(alt.Data(values=largest_for_cost(rows)))
         .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#8A8F98")
@@ -198,7 +198,9 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
     pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
     colour = alt.Color("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
     shape = alt.Shape("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
-    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=8))
+    x = alt.X(
+        "nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", values=[10**i for i in range(10)])
+    )
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
     lines = base.mark_line(strokeWidth=1).encode(
         color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
@@ -247,3 +249,12 @@ def save(specification: dict[str, Any], path: Path) -> None:
         path.write_bytes(vl_convert.vegalite_to_png(specification, scale=2))
     else:
         raise BadInput(f"{path}: expected a name that ends in .svg or .png, got '{path.suffix}'")
+
+
+def draw_overview(folder: Path, out: Path) -> None:
+    """The README's picture from a sweep's results: mean distance against size, all families. Raises BadInput as `save` and `open_table` do."""
+    from pipeline.store import open_table
+
+    records = open_table(folder / "static.parquet").to_pylist()
+    subtitle = "torus-like networks, each mark one of them; exact, all pairs"
+    save(finished(distance_against_size(records), "Mean distance against size", subtitle), out)

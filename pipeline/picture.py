@@ -1,26 +1,22 @@
-"""A small picture of a network: Unicode for the terminal, SVG for a page.
+"""A small picture of a network in Unicode, for the terminal.
 
-Both show a network on the grid of its addresses. What is too large to draw is shown by a smaller
+It shows a network on the grid of its addresses. What is too large to draw is shown by a smaller
 instance of the same family, or by one corner; what has no grid is shown by its first nodes' links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from html import escape
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
 from pipeline.errors import BadInput
 from pipeline.topologies import build
-from pipeline.topology import Topology, addresses
+from pipeline.topology import Topology
 
 WINDOW = (16, 8, 4)  # most nodes along x, y, z in a text picture
 WIDTH = 100  # columns of a text picture
 LISTED = 12  # nodes in the list of a network without a grid
-DRAWN = 600  # most nodes in an SVG picture
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito 2008; by link class
 
 # a member of each family that can be drawn, by the number of dimensions (0: whatever it is)
 SMALL: dict[str, dict[int, str]] = {
@@ -213,90 +209,3 @@ def _list(topology: Topology) -> Iterator[str]:
         yield f"{node:>{len(str(last))}} {arrow} {' '.join(heads[:LISTED]) or '(no links)'}{more}"
     if topology.nodes > last:
         yield f"… and {topology.nodes - last:,} more nodes"
-
-
-# --- SVG ------------------------------------------------------------------------------------------
-
-Point = np.ndarray  # float64[2], y downwards
-
-
-class _Frame(NamedTuple):
-    """positions float64[N, 2]; axes float64[K, 2]: where a step along each digit leads; digits int32[N, K]."""
-
-    positions: np.ndarray
-    axes: np.ndarray
-    digits: np.ndarray
-
-
-def svg_picture(topology: Topology) -> str:
-    """An SVG element: nodes on the grid of their addresses, links coloured by class, those that go round as dashed stubs.
-
-    A network of more than 600 nodes is shown by a smaller one of its family. Colours of nodes follow the text's.
-    """
-    shown = topology if topology.nodes <= DRAWN // 3 else small_instance(topology)
-    if shown.nodes > DRAWN:
-        raise BadInput(f"expected at most {DRAWN} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one")
-    frame = _frame(shown)
-    low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
-    box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
-    marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="network"><title>{escape(shown.spelling)}</title>'
-        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g><g fill="currentColor">{marks}</g></svg>'
-    )
-
-
-def _frame(topology: Topology) -> _Frame:
-    """The first digits run right, up and (where there are three, or more than four) aslant; further ones space whole blocks, right and up in turn."""
-    radices = topology.plan.radices
-    digits = addresses(radices)
-    axes = np.zeros((len(radices), 2))
-    inner = 2 if len(radices) == 4 else 3
-    axes[:inner] = np.array([[1.0, 0.0], [0.0, -1.0], [0.38, -0.27]])[: min(inner, len(radices))]
-    for digit in range(inner, len(radices)):
-        extent = (np.abs(axes) * (np.array(radices)[:, None] - 1)).sum(axis=0)
-        axes[digit] = (extent[0] + 1.4, 0.0) if (digit - inner) % 2 == 0 else (0.0, -extent[1] - 1.4)
-    return _Frame(digits @ axes, axes, digits)
-
-
-def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
-    tails, heads, ports = topology.arcs
-    arcs = set(zip(tails.tolist(), heads.tolist()))
-    for u, v, port in zip(tails.tolist(), heads.tolist(), ports.tolist()):
-        kind = int(topology.link_class[u, port])
-        colour = PALETTE[kind % len(PALETTE)]
-        one_way = (v, u) not in arcs
-        step = frame.digits[v] - frame.digits[u]
-        a, b = frame.positions[u], frame.positions[v]
-        if np.abs(step).sum() == 1:
-            if one_way or u < v:
-                between_blocks = np.abs(b - a).max() > 1.5
-                yield _curve(a, b, colour) if between_blocks else _line(a, b, colour)
-                yield _arrow(a, b, colour) if one_way else ""
-            continue
-        digit = kind if kind < len(step) and step[kind] else int(np.abs(step).argmax())
-        outwards = -np.sign(step[digit]) * frame.axes[digit] / np.linalg.norm(frame.axes[digit])
-        yield _line(a, a + 0.36 * outwards, colour, ' stroke-dasharray="0.08 0.1"')
-        if np.count_nonzero(step) > 1 and (one_way or u < v):
-            yield _curve(a, b, colour)  # a twisted link: its stubs do not show where it goes
-        if one_way:
-            yield _line(b - 0.36 * outwards, b, colour, ' stroke-dasharray="0.08 0.1"')
-
-
-def _line(a: Point, b: Point, colour: str, more: str = "") -> str:
-    return f'<path d="M{a[0]:.2f} {a[1]:.2f}L{b[0]:.2f} {b[1]:.2f}" stroke="{colour}"{more}/>'
-
-
-def _curve(a: Point, b: Point, colour: str) -> str:
-    """A link that would pass over other nodes if it were straight."""
-    middle = (a + b) / 2 + 0.12 * np.array([b[1] - a[1], a[0] - b[0]])
-    return f'<path d="M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}" stroke="{colour}" stroke-opacity="0.5"/>'
-
-
-def _arrow(a: Point, b: Point, colour: str) -> str:
-    """A triangle on the middle of a link, pointing to b."""
-    along = (b - a) / np.linalg.norm(b - a)
-    across = np.array([-along[1], along[0]])
-    tip, back = (a + b) / 2 + 0.16 * along, (a + b) / 2 - 0.08 * along
-    corners = " ".join(f"{x:.2f},{y:.2f}" for x, y in (tip, back + 0.11 * across, back - 0.11 * across))
-    return f'<polygon points="{corners}" fill="{colour}" stroke="none"/>'

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any, NamedTuple
 
-from pipeline.picture import SMALL, svg_picture
+from pipeline.picture import SMALL
+from pipeline.picture_svg import svg_picture
 from pipeline.records import STATIC
 from pipeline.topologies import FAMILIES, build
 from pipeline.verify import PAPERS

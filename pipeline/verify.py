@@ -196,15 +196,12 @@ def _ours(quantity: str, topology: str, records: Mapping[str, list[Record]]) -> 
     name, index, other = _parts(quantity)
     if topology not in records:
         return None, topology
-    value = None
-    for record in records[topology]:
-        value = EXPRESSIONS[name](record, index) if name in EXPRESSIONS and (index or name not in STATIC_COLUMNS) else record[name]
-        if value is not None:
-            break
+    answer = (lambda record: record[name]) if name in STATIC_COLUMNS and not index else (lambda record: EXPRESSIONS[name](record, index))
+    value = next((float(found) for found in map(answer, records[topology]) if found is not None), None)
     if not other or value is None:
-        return None if value is None else float(value), ""
+        return value, ""
     divisor, missing = _ours(name, other, records)
-    return None if not divisor else float(value) / divisor, missing
+    return value / divisor if divisor else None, missing
 
 
 def _missing(row: Expected, topology: str) -> tuple[str, str]:
