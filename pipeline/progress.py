@@ -1,4 +1,7 @@
-"""How far a sweep is: a bar on a terminal, plain lines elsewhere, both on standard error."""
+"""How far a sweep is: a bar on a terminal, plain lines elsewhere.
+
+On standard output, as all that the steps say: standard error is where Snakemake talks (pipeline.workflow).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Lines:
             self.say(f"{self._title}: {self._done:,} of {self._total:,} points, {rate:.3g} points/s{left}")
 
     def say(self, message: str) -> None:
-        print(message, file=sys.stderr, flush=True)
+        print(message, flush=True)
 
 
 class Bar:
@@ -46,12 +49,11 @@ class Bar:
 @contextlib.contextmanager
 def progress(title: str, *, total: int, done: int) -> Iterator[Lines | Bar]:
     """Show that `done` of `total` points are finished, and what `advance` adds."""
-    if not sys.stderr.isatty():
+    if not sys.stdout.isatty():
         yield Lines(title, total, done)
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("points"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns) as bar:
         yield Bar(bar, bar.add_task(title, total=total, completed=done))

@@ -5,7 +5,6 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
     sweep = load(config)
     asked = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     rows = [{"key": point.key, "topology": point.topology, "fault_nodes": point.fault_nodes} for point in asked]
-    store.publish_table(folder, "points", pa.Table.from_pylist(rows, schema=arrow_schema("points")))
+    store.publish_points(folder, pa.Table.from_pylist(rows, schema=arrow_schema("points")))
     return 0
 
 
@@ -156,4 +155,4 @@ def _asked(folder: Path) -> list[Point]:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(line, flush=True)

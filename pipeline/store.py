@@ -189,6 +189,11 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
         _write_manifest(folder, manifest)
 
 
+def publish_points(folder: Path, table: pa.Table) -> None:
+    """Publish points.parquet, which enters the manifest together with the points' results."""
+    publish(folder / "points.parquet", parquet(table, {"table": "points"}))
+
+
 def replace_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Begin a manifest anew: the sweep's points were computed, every table follows from them.
 

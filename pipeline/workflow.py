@@ -23,6 +23,17 @@ ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
 DEFAULT = "config/default.yaml"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+QUIET = ["--quiet", "progress", "rules", "host", "reason"]
+CHATTER = (
+    "Assuming ",
+    "Building DAG",
+    "Using shell",
+    "Select jobs",
+    "Execute ",
+    "Complete log",
+    "Elapsed time",
+    "Warning: the following output files",
+)
 DRY = {"-n", "--dry-run", "--dryrun"}
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
@@ -90,7 +101,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
 
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
-    options    options for Snakemake; without any, Snakemake is quiet and only the steps speak
+    options    options for Snakemake; without any, it says only what went wrong, and the steps speak
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
@@ -106,13 +117,10 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         _say(f"{sweep.sweep}: {points:,} points → {folder}")
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
-        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", *_again(folder), *(options or ["--quiet", "all"])]
-        before = _state(folder)
+        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
         _unlock(command)
-        status = _supervise(command, folder)
+        status = _supervise(command, folder, essential=not options)
     if status == 0 and DRY.isdisjoint(options):
-        if _state(folder) == before:
-            _say("nothing to be done: every file is there and up to date")
         print(summary(folder))
     return status
 
@@ -129,11 +137,6 @@ def summary(folder: Path) -> str:
             f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {folder}',
         ]
     )
-
-
-def _state(folder: Path) -> dict[str, int]:
-    """When each of the folder's files was written."""
-    return {path.name: path.stat().st_mtime_ns for path in folder.glob("[!.]*.*")}
 
 
 def _word(value: Any) -> str:
@@ -163,8 +166,8 @@ def _unlock(command: list[str]) -> None:
     subprocess.run([*command, "--unlock"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _supervise(command: list[str], folder: Path) -> int:
-    """Run Snakemake, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
+def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
+    """Run Snakemake, dropping its chatter where only what is essential is wanted, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
 
     Snakemake gets a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
     """
@@ -178,14 +181,24 @@ def _supervise(command: list[str], folder: Path) -> int:
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        process = subprocess.Popen(command, process_group=0)
+        # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
+        process = subprocess.Popen(command, process_group=0, stdout=sys.stderr, stderr=subprocess.PIPE if essential else None)
         for number in asked_to_stop:
             _pass_on(number, process, folder)
+        for line in process.stderr or ():
+            if not line.decode(errors="replace").startswith(CHATTER):
+                sys.stderr.buffer.write(line)
+                sys.stderr.flush()
         status = process.wait()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return 128 + asked_to_stop[0] if asked_to_stop else status
+    if asked_to_stop:
+        return 128 + asked_to_stop[0]
+    if status < 0:
+        _say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
+        return 128 - status
+    return status
 
 
 def _pass_on(number: int, process: subprocess.Popen[bytes], folder: Path) -> None:

@@ -29,7 +29,7 @@ def shard(folder: Path, *keys: str) -> Path:
 
 
 def publish_static(folder: Path, *keys: str) -> Path:
-    store.publish_table(folder, "points", pa.Table.from_pylist([], schema=arrow_schema("points")))
+    store.publish_points(folder, pa.Table.from_pylist([], schema=arrow_schema("points")))
     store.replace_manifest(folder, {"sweep": "test", "failed": []})
     store.publish_table(folder, "static", pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema()).drop_columns(["key"]))
     return folder / "static.parquet"
