@@ -10,6 +10,7 @@ canonical layout: one blank after commas, double quotes, no other blanks.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Union
@@ -53,7 +54,7 @@ def written(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(item) for item in value) + "]"
     if isinstance(value, dict):
@@ -72,6 +73,12 @@ def parse(text: str) -> Spelling:
     if reader.kind != "end":
         reader.fail("the end")
     return spelling
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character of an escape, as JSON writes them."""
+    code = escape.group(1)
+    return chr(int(code[1:], 16)) if len(code) > 1 else {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(code, code)
 
 
 class _Reader:
@@ -143,7 +150,7 @@ class _Reader:
             return self.integer()
         if self.kind == "string":
             body = self.token[1:-1]
-            text = re.sub(r"\\(.)", r"\1", body)
+            text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescaped, body)
             self.advance()
             return text
         if self.kind == "name":

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
@@ -78,16 +79,25 @@ def plan(spelling: str | Spelling) -> tuple[str, Plan]:
     if call.name not in FAMILIES:
         raise BadInput(f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all")
     canonical, values = _bind(call)
-    try:
+    with _naming(call):
         return canonical, FAMILIES[call.name](**values)
-    except BadInput as refusal:
-        raise type(refusal)(str(refusal) if str(refusal).startswith(call.name) else f"{call}: {refusal}") from None
 
 
 def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
     """The network of a spelling. Raises BadInput, or Refused where it needs more than `memory` bytes."""
     canonical, planned = plan(spelling)
-    return realise(canonical, canonical.partition("(")[0], planned, default_memory() if memory is None else memory)
+    with _naming(canonical):
+        return realise(canonical, canonical.partition("(")[0], planned, default_memory() if memory is None else memory)
+
+
+@contextmanager
+def _naming(spelling: str | Spelling) -> Iterator[None]:
+    """A refusal from inside says which network it is about."""
+    try:
+        yield
+    except BadInput as refusal:
+        reason, name = str(refusal), str(spelling)
+        raise type(refusal)(reason if reason.startswith(name.partition("(")[0]) else f"{name}: {reason}") from None
 
 
 def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:

@@ -11,12 +11,12 @@ import numpy as np
 
 from pipeline.errors import BadInput, Refused
 from pipeline.spelling import Spelling, parse
-from pipeline.topologies.graph_formats import READERS, SUFFIXES, Listing
+from pipeline.topologies.graph_formats import READERS, SUFFIXES, Listing, shown
 from pipeline.topology import NO_PORT, Plan, Wiring, default_memory
 
 # Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
-# rule, and takes 16 bytes as two numbers and about 100 while duplicates are sought.
-MEMORY_PER_BYTE = 12
+# rule, and takes 16 bytes as two numbers and some 200 while duplicates are sought (measured: 15.7).
+MEMORY_PER_BYTE = 16
 
 
 class Graph(NamedTuple):
@@ -44,6 +44,7 @@ def graph(path: str, format: str | None = None, directed: bool | None = None) ->
     order. Links from a node to itself are left out. A link written twice is two parallel links (one in
     anynet, as in BookSim2); written once from either end it is one. An anynet switch may have several
     terminals or none: `terminals` names the switch of each, and means are over terminals.
+    Source: the file.
     """
     file = Path(path)
     reader = _reader(file, format)
@@ -78,7 +79,7 @@ def _reader(path: Path, format: str | None) -> str:
     if name in READERS:
         return name
     if format is None:
-        raise BadInput(f"{path}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r}; say format=\"…\": {', '.join(READERS)}")
+        raise BadInput(f"{shown(path)}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r}; say format=\"…\": {', '.join(READERS)}")
     raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
 
 
@@ -88,13 +89,13 @@ def _checked(path: Path) -> tuple[int, int]:
         status = path.stat()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}") from None
+        raise BadInput(f"{shown(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}") from None
     if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{path}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
+        raise BadInput(f"{shown(path)}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
     needed = status.st_size * MEMORY_PER_BYTE
     if needed > default_memory():
         raise Refused(
-            f"{path}: a file of {status.st_size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
+            f"{shown(path)}: a file of {status.st_size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
             f" the limit is {default_memory() / 2**30:.1f} GiB, half of this machine's memory: use a larger machine"
         )
     return status.st_size, status.st_mtime_ns
@@ -105,9 +106,9 @@ def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, 
     try:
         listing = READERS[reader](path)
     except OSError as error:
-        raise BadInput(f"{path}: expected a readable file, got: {error.strerror}") from None
+        raise BadInput(f"{shown(path)}: expected a readable file, got: {error.strerror}") from None
     if listing.directed is not None and directed is not None and directed != listing.directed:
-        raise BadInput(f"{path}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}")
+        raise BadInput(f"{shown(path)}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}")
     return _tidy(path, listing, bool(listing.directed if directed is None else directed))
 
 
@@ -117,7 +118,7 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
     ids = np.unique(np.concatenate([tails, heads, named]))
     n = len(ids)
     if not n:
-        raise BadInput(f"{path}: expected links or nodes, got an empty file")
+        raise BadInput(f"{shown(path)}: expected links or nodes, got an empty file")
     notes = list(listing.notes)
     if ids[-1] != n - 1:
         notes.append(f"node numbers {ids[0]} … {ids[-1]} renumbered 0 … {n - 1}, in their order")

@@ -84,7 +84,7 @@ def anynet(path: Path) -> Listing:
                 _fail(path, line, f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}")
             listing.nodes.append(router)
     if not router_of:
-        raise BadInput(f"{path}: expected at least one node, as in 'router 0 node 0 router 1', got routers only: nothing would send or receive")
+        raise BadInput(f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only: nothing would send or receive")
     listing.terminals = [router_of[node] for node in sorted(router_of)]
     if latencies:
         listing.notes.append("the file's link latencies are not used: distances are in hops")
@@ -140,8 +140,10 @@ def graphml(path: Path) -> Listing:
             parser.ParseFile(file)
     except expat.ExpatError as error:
         _fail(path, error.lineno, f"expected well-formed XML, got: {expat.ErrorString(error.code)}")
+    except (LookupError, ValueError) as error:  # what Python raises for encodings that expat asks it for
+        _fail(path, 1, f"expected an encoding that is known, got: {error}")
     if not graphs:
-        raise BadInput(f"{path}: expected a <graph> element, got none")
+        raise BadInput(f"{shown(path)}: expected a <graph> element, got none")
     for source, target, line in edges:
         unknown = next((end for end in (source, target) if end not in numbers), None)
         if unknown is not None:
@@ -167,6 +169,11 @@ SUFFIXES = {
     ".xml": "graphml",
     ".anynet": "anynet",
 }
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it: on one line, whatever its name."""
+    return str(path) if str(path).isprintable() else ascii(str(path))
 
 
 def _ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:
@@ -209,4 +216,4 @@ def _number(path: Path, line: int, word: str) -> int:
 
 
 def _fail(path: Path, line: int, reason: str) -> NoReturn:
-    raise BadInput(f"{path}:{line}: {reason}")
+    raise BadInput(f"{shown(path)}:{line}: {reason}")

@@ -1,6 +1,6 @@
 """Integer lattices, exactly: determinant, Hermite normal form, canonical residues.
 
-A lattice LZ ⊂ Zⁿ of full rank is kept as a triangular basis: with the dimensions taken in a
+A lattice L ⊂ Zⁿ of full rank is kept as a triangular basis: with the dimensions taken in a
 suitable `order`, column j of the basis has its side k_j on the diagonal and its other entries in
 dimensions that stand before j only. Every vector then has one representative in the box of the
 sides: reduce the last dimension first. Python's integers, so nothing overflows here.

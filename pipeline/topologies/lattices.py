@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 from typing import Annotated
@@ -85,7 +86,7 @@ def rtt(a: Side) -> Plan:
     plan = twisted_torus(radices=[2 * a, a], twists={1: {0: a}})
     # A boundary that winds round the lattice is two closed curves or more, each at least as long as
     # the shortest lattice vector, 2a steps; one that does not encloses a² nodes with 4a steps.
-    return _with_bisection(plan, 4 * a, "Cámara et al. 2010, sec. 5.2")
+    return replace(plan, bisection=4 * a, bisection_source="Cámara et al. 2010, sec. 5.2")
 
 
 def pt(a: Side) -> Plan:
@@ -110,10 +111,6 @@ def pdtt(a: Side) -> Plan:
     Source: Cámara et al. 2010, definition 10.
     """
     return twisted_torus(radices=[2 * a, a, a], twists={1: {0: a}, 2: {0: a}})
-
-
-def _with_bisection(plan: Plan, width: int, source: str) -> Plan:
-    return Plan(**{**vars(plan), "bisection": width, "bisection_source": source})
 
 
 def _order(columns: Sequence[Sequence[int]]) -> list[int]:

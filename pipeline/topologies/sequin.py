@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topologies.grids import affine, class_names, neighbour
+from pipeline.topologies.grids import affine, class_names, neighbour, swap
 from pipeline.topology import Plan, Whole, Wiring, simple_graph
 
 Radix = Annotated[int, Whole(3, "radix: nodes along each dimension")]
@@ -17,7 +17,7 @@ def sequin(k: Radix, s: Twist, t: Twist) -> Plan:
     """Doubly twisted torus k × k: the wraparound of x adds s to y, the wraparound of y adds t to x, modulo k.
 
     Its translations are no automorphisms (unless s or t is 0, which twisted_torus writes better);
-    half a turn of the grid is one.
+    half a turn of the grid is one, and so is the exchange of x and y where s = t.
     Source: Cámara et al. 2010, sec. 2, after Séquin 1981.
     """
     sides = (k, k)
@@ -38,6 +38,6 @@ def sequin(k: Radix, s: Twist, t: Twist) -> Plan:
         degree=4,
         radices=sides,
         wire=wire,
-        symmetries=lambda: [affine(sides, (0, 1), (-1, -1), (-1, -1))],
+        symmetries=lambda: [affine(sides, (0, 1), (-1, -1), (-1, -1)), *([swap(sides, 0, 1)] if (s - t) % k == 0 else [])],
         classes=class_names(2),
     )

@@ -1,0 +1,255 @@
+"""Networks from files: every format, what is tidied and reported, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pipeline.errors import BadInput, Refused
+from pipeline.symmetry import is_automorphism
+from pipeline.topologies import build, files_of, plan
+from pipeline.topology import Topology
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def written(name: str, content: str | bytes) -> str:
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return f'graph(path="{name}")'
+
+
+def links_of(topology: Topology) -> set[tuple[int, int]]:
+    tail, head, _ = topology.arcs
+    return set(zip(tail.tolist(), head.tolist()))
+
+
+PETERSEN = nx.petersen_graph()
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("g.edgelist", lambda path: nx.write_edgelist(PETERSEN, path, data=False)),
+        ("g.adjlist", lambda path: nx.write_adjlist(PETERSEN, path)),
+        ("g.graphml", lambda path: nx.write_graphml(PETERSEN, path)),
+    ],
+)
+def test_what_networkx_writes_we_read(name, write):
+    write(name)
+    topology = build(f'graph(path="{name}")')
+    assert links_of(topology) == {(u, v) for a, b in PETERSEN.edges for u, v in ((a, b), (b, a))}
+    assert topology.plan.notes == ()
+    assert not topology.directed
+    assert (topology.links, topology.plan.degree, topology.capacity) == (15, 3, None)
+
+
+def test_directed_graphs_keep_their_arcs():
+    graph = nx.gn_graph(12, seed=1)
+    nx.write_graphml(graph, "d.graphml")
+    nx.write_edgelist(graph, "d.edges", data=False)
+    for spelling in ('graph(path="d.graphml")', 'graph(path="d.edges", directed=true)'):
+        topology = build(spelling)
+        assert topology.directed
+        assert links_of(topology) == set(graph.edges)
+
+
+BOOKSIM = """router 0 node 0 node 1 node 2 router 1
+router 1 node 3 node 4 node 5
+router 2 node 6 node 7 node 8 router 1 router 0
+"""
+
+
+def test_booksim_example():
+    """The listing of BookSim2's own example: three routers, each with three nodes, all joined."""
+    topology = build(written("net.anynet", BOOKSIM))
+    assert links_of(topology) == {(u, v) for u in range(3) for v in range(3) if u != v}
+    assert topology.terminals.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
+    topology = build(written("net.anynet", "Router 9 router 4 15 node 20\nrouter 4 router 7 3 router 9\nnode 3 router 7\nnode 8 router 9\n"))
+    assert topology.terminals.tolist() == [1, 2, 2]  # nodes 3, 8, 20 on routers 7, 9, 9, which are 1, 2, 2
+    assert links_of(topology) == {(0, 2), (2, 0), (0, 1), (1, 0)}
+    assert topology.plan.notes == (
+        "the file's link latencies are not used: distances are in hops",
+        "node numbers 4 … 9 renumbered 0 … 2, in their order",
+        "1 links listed from both ends, each read as one",
+    )
+
+
+def test_exchange_of_switches_with_unlike_terminals_is_no_automorphism():
+    topology = build(written("net.anynet", "router 0 node 0 node 1 router 1 node 2\nrouter 1 node 3 router 2\nrouter 2 node 4\n"))
+    assert topology.terminals.tolist() == [0, 0, 0, 1, 2]
+    assert not is_automorphism(topology, np.array([2, 1, 0], np.int32))  # a path turned round: links fit, terminals do not
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "links", "notes"),
+    [
+        ("plain.edges", "# a comment\n0 1\n\n1,2 % another\r\n", {(0, 1): 1, (1, 2): 1}, ()),
+        ("bom.edges", "\ufeff0 1\n", {(0, 1): 1}, ()),
+        ("gaps.edges", "7 3\n3 100\n", {(0, 1): 1, (0, 2): 1}, ("node numbers 3 … 100 renumbered 0 … 2, in their order",)),
+        ("twice.edges", "0 1\n1 2\n0 1\n", {(0, 1): 2, (1, 2): 1}, ("1 links repeated; each has the capacity of its parallel links",)),
+        ("both.edges", "0 1\n1 0\n", {(0, 1): 1}, ("1 links listed from both ends, each read as one",)),
+        ("loop.edges", "0 0\n0 1\n", {(0, 1): 1}, ("1 links from a node to itself left out",)),
+        ("alone.adjlist", "0 1\n1\n2\n", {(0, 1): 1}, ()),
+        ("both.adjlist", "0 1 1 2\n1 0 0\n2 0\n", {(0, 1): 2, (0, 2): 1}, None),
+        ("once.anynet", "router 0 node 0 router 1 router 1\n", {(0, 1): 1}, ("1 links repeated; each read as one link, as in BookSim2",)),
+    ],
+)
+def test_tidied_and_reported(name, content, links, notes):
+    topology = build(written(name, content))
+    tail, head, port = topology.arcs
+    capacity = np.ones_like(topology.ports) if topology.capacity is None else topology.capacity
+    found = {(u, v): c for u, v, c in zip(tail.tolist(), head.tolist(), capacity[tail, port].tolist())}
+    assert found == links | {(v, u): c for (u, v), c in links.items()}
+    assert topology.links == sum(links.values())
+    assert notes is None or topology.plan.notes == notes
+
+
+def test_isolated_nodes_and_no_links():
+    topology = build(written("alone.adjlist", "4\n5\n6\n"))
+    assert (topology.nodes, topology.links, topology.plan.degree, topology.ports.shape) == (3, 0, 0, (3, 0))
+
+
+GRAPHML = '<?xml version="1.0"?>\n<graphml>\n<graph edgedefault="undirected">\n<node id="a"/>\n<node id="b"/>\n{}\n</graph>\n</graphml>\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "reason"),
+    [
+        ("ragged.edges", "0 1\n1 2 3\n", 2, "expected two node numbers, got 3 fields"),
+        ("short.edges", "0 1\n1\n", 2, "expected two node numbers, got 1 fields"),
+        ("names.edges", "0 1\nalice bob\n", 2, "expected a node's number (0 … 2⁶²), got 'alice'"),
+        ("negative.edges", "0 -1\n", 1, "got '-1'"),
+        ("huge.edges", "0 99999999999999999999\n", 1, "got '99999999999999999999'"),
+        ("float.adjlist", "0 1.5\n", 1, "got '1.5'"),
+        ("binary.edges", b"0 1\n\x00\x01\x02\n", 2, "binary"),
+        ("latin.edges", b"0 1\n# caf\xe9\n", 2, "byte 0xe9 at position 6"),
+        ("odd.anynet", "router 0 node 0\nrouter 1 switch 2\n", 2, "expected 'router' or 'node' and a number, got 'switch 2'"),
+        ("cut.anynet", "router 0 node\n", 1, "expected 'router' or 'node' and a number, got 'node'"),
+        ("two.anynet", "router 0 node 0\nrouter 1 node 0\n", 2, "got node 0 on routers 0 and 1"),
+        ("nodes.anynet", "node 0 node 1\n", 1, "expected a router at one end"),
+        ("cut.graphml", "<graphml>\n<graph edgedefault='undirected'>\n<node", 3, "expected well-formed XML"),
+        ("ghost.graphml", GRAPHML.format('<edge source="a" target="c"/>'), 6, "expected a declared node, got 'c'"),
+        ("mixed.graphml", GRAPHML.format('<edge source="a" target="b" directed="true"/>'), 6, "expected every edge directed, or none"),
+        ("hyper.graphml", GRAPHML.format("<hyperedge/>"), 6, "got a hyperedge"),
+        ("nested.graphml", GRAPHML.format('<graph edgedefault="directed"/>'), 6, "expected one graph"),
+        ("twice.graphml", GRAPHML.format('<node id="a"/>'), 6, "got 'a' again"),
+        ("bare.graphml", GRAPHML.format("<edge/>"), 6, "expected <edge> with the attribute source"),
+        ("laughs.graphml", '<!DOCTYPE graphml [\n<!ENTITY lol "lol">\n]>\n<graphml/>\n', 2, "without entity declarations"),
+        ("outside.graphml", '<!DOCTYPE g [\n<!ENTITY x SYSTEM "file:///etc/passwd">\n]>\n<g>&x;</g>\n', 2, "without entity declarations"),
+    ],
+)
+def test_refused_with_file_and_line(name, content, line, reason):
+    with pytest.raises(BadInput) as refusal:
+        build(written(name, content))
+    assert f"{name}:{line}: " in str(refusal.value)
+    assert reason in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "reason"),
+    [
+        ("empty.edges", "", "", "got an empty file"),
+        ("silent.anynet", "router 0 router 1\n", "", "expected at least one node"),
+        ("no.graphml", "<graphml/>\n", "", "expected a <graph> element"),
+        ("strange.xml", '<?xml version="1.0" encoding="klingon"?><graphml/>', "", "expected an encoding that is known"),
+        ("unknown.txt", "0 1\n", "", "expected a suffix of .edges"),
+        ("unknown.txt", "0 1\n", ', format="csv"', "expected one of edgelist, adjlist, graphml, anynet"),
+        ("und.graphml", GRAPHML.format(""), ", directed=true", "expected directed=false, as the file says"),
+        ("und.anynet", BOOKSIM, ", directed=true", "expected directed=false, as the file says"),
+    ],
+)
+def test_refused(name, content, arguments, reason):
+    with pytest.raises(BadInput) as refusal:
+        build(written(name, content)[:-1] + arguments + ")")
+    assert reason in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_missing_folder_and_device():
+    for path, reason in (("none.edges", "No such file"), (".", "suffix"), ("/dev/zero", "suffix")):
+        with pytest.raises(BadInput, match=reason):
+            build(f'graph(path="{path}")')
+    for path, reason in ((".", "got a folder"), ("/dev/zero", "got a device"), ("a" * 300, "name too long")):
+        with pytest.raises(BadInput, match=f"(?i){reason}"):
+            build(f'graph(path="{path}", format="edgelist")')
+
+
+def test_messages_stay_on_one_line_whatever_the_name():
+    with pytest.raises(BadInput) as refusal:
+        build('graph(path="no\\nsuch.edges")')
+    assert "no\\nsuch.edges" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_format_is_said_where_the_suffix_does_not():
+    written("net.txt", "0 1\n")
+    assert build('graph(path="net.txt", format="edgelist")').links == 1
+
+
+def test_a_file_too_large_is_refused_unread():
+    """A hundred million links take over a gigabyte of text; this file is a hole of a terabyte."""
+    with Path("vast.edges").open("wb") as file:
+        os.truncate(file.fileno(), 2**40)
+    with pytest.raises(Refused, match=r"a file of 1024\.0 GiB"):
+        plan('graph(path="vast.edges")')
+
+
+def test_a_hub_is_refused_with_the_memory_it_would_take():
+    spelling = written("star.edges", "".join(f"0 {i}\n" for i in range(1, 20_001)))
+    with pytest.raises(Refused, match=r"20,001 nodes of up to 20,000 ports and needs about 6\.0 GiB"):
+        build(spelling, memory=2**32)
+
+
+def test_a_changed_file_is_read_anew():
+    spelling = written("net.edges", "0 1\n")
+    assert build(spelling).links == 1
+    written("net.edges", "0 1\n1 2\n")
+    assert build(spelling).links == 2
+
+
+def test_faults_take_one_of_parallel_links_and_keep_terminals():
+    spelling = written("twice.edges", "0 1\n0 1\n0 1\n1 2\n")
+    for seed in range(6):
+        topology = build(f"faulty({spelling}, links=2, seed={seed})")
+        assert topology.links == 2
+    spelling = written("net.anynet", BOOKSIM)
+    assert build(f"faulty({spelling}, nodes=1, seed=5)").terminals.tolist() in ([0] * 3 + [1] * 3, [0] * 3 + [2] * 3, [1] * 3 + [2] * 3)
+
+
+def test_faults_that_leave_no_terminal_are_refused():
+    spelling = written("net.anynet", "router 0 node 0 router 1\nrouter 1 router 2\n")
+    outcomes = set()
+    for seed in range(12):
+        try:
+            outcomes.add(build(f"faulty({spelling}, nodes=2, seed={seed})").terminals.tolist() == [0])
+        except BadInput as refusal:
+            outcomes.add("expected a terminal that works" in str(refusal))
+    assert outcomes == {True}
+
+
+def test_files_of_nested_spellings():
+    assert files_of("torus(k=8, n=3)") == []
+    assert files_of('graph(path="a b.edges")') == [Path("a b.edges")]
+    assert files_of('faulty(faulty(graph(path="x/y.anynet", format="anynet"), links=1), nodes=1)') == [Path("x/y.anynet")]
+    assert files_of('faulty(topology=graph(path="z.edges"))') == [Path("z.edges")]
+
+
+@pytest.mark.parametrize("name", ["it's.edges", 'quo"te.edges', "back\\slash.edges", "tab\tnew\nline.edges", "ünï.edges"])
+def test_awkward_names_survive_the_canonical_spelling(name):
+    Path(name).write_text("0 1\n")
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    topology = build(f'graph(path="{quoted}")')
+    assert topology.links == 1
+    assert build(topology.spelling).spelling == topology.spelling
+    assert files_of(topology.spelling) == [Path(name)]

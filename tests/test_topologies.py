@@ -1,0 +1,388 @@
+"""Every family against plain loops over its definition, its plan's promises, its declared symmetry, its constraints."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, pairwise
+from math import prod
+
+import igraph
+import numpy as np
+import plain_networks as plain
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import BadInput, Refused
+from pipeline.symmetry import is_automorphism, orbits, orbits_under
+from pipeline.topologies import FAMILIES, build, parameters, plan
+from pipeline.topologies.hermite import determinant, hermite
+from pipeline.topology import Topology
+
+# spelling, the same by plain loops, orbits of the nodes
+ROWS = [
+    ("ring(k=5)", lambda: plain.torus(5), 1),
+    ("ring(k=2)", lambda: plain.torus(2), 1),
+    ("torus(k=2, n=3)", lambda: plain.torus(2, 2, 2), 1),
+    ("torus(radices=[5, 2, 3, 3])", lambda: plain.torus(5, 2, 3, 3), 1),
+    ("torus(radices=[5, 2, 3], directed=true)", lambda: plain.torus(5, 2, 3, steps=(1,)), 1),
+    ("mesh(k=4, n=2)", lambda: plain.torus(4, 4, wrap=False), 3),
+    ("mesh(radices=[4, 2, 3])", lambda: plain.torus(4, 2, 3, wrap=False), 4),
+    ("hypercube(n=5)", lambda: plain.torus(2, 2, 2, 2, 2), 1),
+    ("pruned_torus(k=2, n=3)", lambda: plain.pruned(2, 3), 1),
+    ("pruned_torus(k=4, n=3)", lambda: plain.pruned(4, 3), 1),
+    ("pruned_torus(k=6, n=4)", lambda: plain.pruned(6, 4), 1),
+    ("partly_pruned_torus(k=4, n=4, intact=2)", lambda: plain.pruned(4, 4, 2), 1),
+    ("partly_pruned_torus(k=3, n=5, intact=2)", lambda: plain.pruned(3, 5, 2), 1),
+    ("partly_pruned_torus(k=2, n=5, intact=3)", lambda: plain.pruned(2, 5, 3), 1),
+    ("pruned_t1(k=2)", lambda: plain.t1(2), 1),
+    ("pruned_t1(k=6)", lambda: plain.t1(6), 1),
+    ("pruned_t2(k=2)", lambda: plain.t2(2), 1),
+    ("pruned_t2(k=6)", lambda: plain.t2(6), 1),
+    ("pruned_xy(k=2)", lambda: plain.t2(2, along_z=False), 1),
+    ("pruned_xy(k=6)", lambda: plain.t2(6, along_z=False), 1),
+    ("directed_torus(k=2, n=3)", lambda: plain.directed(2, 3), 1),
+    ("directed_torus(k=6, n=2)", lambda: plain.directed(6, 2), 1),
+    ("directed_torus(k=4, n=4)", lambda: plain.directed(4, 4), 1),
+    ("pruned_directed_torus(k=2, n=3)", lambda: plain.pruned_directed(2, 3), 1),
+    ("pruned_directed_torus(k=6, n=3)", lambda: plain.pruned_directed(6, 3), 1),
+    ("pruned_directed_torus(k=6, n=4)", lambda: plain.pruned_directed(6, 4), 1),
+    ("rt(a=3)", lambda: plain.torus(6, 3), 1),
+    ("rtt(a=2)", lambda: plain.rtt(2), 1),
+    ("rtt(a=5)", lambda: plain.rtt(5), 1),
+    ("pt(a=3)", lambda: plain.torus(6, 3, 3), 1),
+    ("ptt(a=3)", lambda: plain.ptt(3), 1),
+    ("ptt(a=4)", lambda: plain.ptt(4), 1),
+    ("pdtt(a=3)", lambda: plain.pdtt(3), 1),
+    ("pdtt(a=4)", lambda: plain.pdtt(4), 1),
+    ("twisted_torus(radices=[5, 4], twists={})", lambda: plain.torus(5, 4), 1),
+    ("twisted_torus(radices=[5, 4], twists={1: {0: 3}})", lambda: plain.twisted((5, 4), {1: {0: 3}}), 1),
+    ("twisted_torus(radices=[4, 3, 5], twists={1: {0: 9}, 2: {0: 2, 1: 4}})", lambda: plain.twisted((4, 3, 5), {1: {0: 9}, 2: {0: 2, 1: 4}}), 1),
+    ("twisted_torus(radices=[4, 3, 5], twists={0: {2: 1}, 2: {1: 4}})", lambda: plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}}), 1),
+    ("illiac(k=5)", lambda: plain.twisted((5, 5), {0: {1: 1}}), 1),
+    ("sequin(k=3, s=1, t=1)", lambda: plain.sequin(3, 1, 1), 4),
+    ("sequin(k=6, s=1, t=2)", lambda: plain.sequin(6, 1, 2), 18),
+    ("sequin(k=7, s=3, t=3)", lambda: plain.sequin(7, 3, 3), 16),
+    ("ccc(n=3)", lambda: plain.ccc(3), 1),
+    ("ccc(n=5)", lambda: plain.ccc(5), 1),
+    ("tesh(m=2, levels=2, q=0)", lambda: plain.tesh(2), 8),
+    ("tesh(m=2, levels=3, q=0)", lambda: plain.tesh(3), 3),
+    ("h3dt(m=4, n=3, levels=2, q=0)", lambda: plain.hierarchy(4, 3, 2, 0, wrap=False), 40),
+    ("h3dt(m=3, n=2, levels=3, q=1)", lambda: plain.hierarchy(3, 2, 3, 1, wrap=False), 8),
+    ("h3dt(m=5, n=2, levels=2, q=2)", lambda: plain.hierarchy(5, 2, 2, 2, wrap=False), 30),
+    ("mh3dt(m=4, n=4, levels=2, q=0)", lambda: plain.hierarchy(4, 4, 2, 0, wrap=True), 18),
+    ("mh3dt(m=3, n=3, levels=2, q=1)", lambda: plain.hierarchy(3, 3, 2, 1, wrap=True), 4),
+    ("mh3dt(m=4, n=2, levels=3, q=1)", lambda: plain.hierarchy(4, 2, 3, 1, wrap=True), 12),
+    ("mh3dt(m=4, n=4, levels=2, q=2)", lambda: plain.hierarchy(4, 4, 2, 2, wrap=True), 9),
+]
+
+
+def arcs_of(topology: Topology) -> plain.Arcs:
+    addresses = list(map(tuple, topology.addresses().tolist()))
+    tail, head, port = topology.arcs
+    arcs = {(addresses[u], addresses[v]): c for u, v, c in zip(tail.tolist(), head.tolist(), topology.link_class[tail, port].tolist())}
+    assert len(arcs) == len(tail), "two links between the same two nodes"
+    return arcs
+
+
+@pytest.mark.parametrize(("spelling", "plain_arcs", "node_orbits"), ROWS, ids=[row[0] for row in ROWS])
+def test_family_is_what_its_paper_defines(spelling, plain_arcs, node_orbits):
+    topology, expected = build(spelling), plain_arcs()
+    assert arcs_of(topology).keys() == expected.keys()
+    # where links of two classes coincide, only one is kept, of either class
+    coincide = plan(spelling)[1].degree < len(topology.plan.radices) * (1 if topology.directed else 2)
+    if not coincide:
+        assert arcs_of(topology) == expected
+    assert topology.plan.nodes == topology.nodes == prod(topology.plan.radices)
+    assert topology.plan.degree == topology.degrees.max() == topology.ports.shape[1]
+    assert topology.link_class.max() < len(topology.plan.classes)
+    assert len(orbits(topology).sizes) == node_orbits
+
+
+def test_every_family_has_a_row():
+    tested = {spelling.partition("(")[0] for spelling, _, _ in ROWS}
+    assert tested == FAMILIES.keys() - {"lattice", "graph", "faulty"}  # those have tests of their own
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "mesh(radices=[3, 3, 2])",
+        "sequin(k=6, s=1, t=2)",
+        "sequin(k=5, s=2, t=2)",
+        "tesh(m=2, levels=2, q=0)",
+        "h3dt(m=4, n=3, levels=2, q=0)",
+        "h3dt(m=3, n=3, levels=2, q=1)",
+        "h3dt(m=3, n=2, levels=3, q=0)",
+        "mh3dt(m=3, n=3, levels=2, q=0)",
+        "mh3dt(m=5, n=3, levels=2, q=0)",
+        "mh3dt(m=3, n=2, levels=3, q=1)",
+        "mh3dt(m=4, n=3, levels=2, q=2)",
+    ],
+)
+def test_declared_symmetry_is_all_there_is(spelling):
+    """Node orbits of the whole automorphism group, by BLISS."""
+    topology = build(spelling)
+    tail, head, _ = topology.arcs
+    links = igraph.Graph(topology.nodes, np.stack([tail, head], axis=1)[tail < head].tolist())
+    whole = orbits_under(topology.nodes, [np.array(image) for image in links.automorphism_group()])
+    assert np.array_equal(orbits(topology).member, whole.member)
+
+
+def test_three_names_of_one_network():
+    """FACTS sec. 3: the RTT is a twisted torus and a lattice graph, node for node."""
+    named, twisted, lattice = (
+        build(s) for s in ("rtt(a=6)", "twisted_torus(radices=[12, 6], twists={1: {0: 6}})", "lattice(matrix=[[12, 6], [0, 6]])")
+    )
+    for other in (twisted, lattice):
+        assert np.array_equal(named.ports, other.ports)
+        assert np.array_equal(named.link_class, other.link_class)
+
+
+# --- lattices ----------------------------------------------------------------------------------------
+
+
+def matrices(largest: int):
+    entries = st.integers(-6, 6)
+    squares = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n))
+    return squares.filter(lambda matrix: 0 < abs(round(np.linalg.det(np.array(matrix)))) <= largest)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(matrices(120))
+def test_any_lattice(matrix):
+    topology = build(f"lattice(matrix={matrix})")
+    assert topology.nodes == abs(round(np.linalg.det(np.array(matrix))))
+    expected = plain.lattice(matrix, list(map(tuple, topology.addresses().tolist())))
+    assert arcs_of(topology).keys() == {(u, v) for u, v in expected if u != v}
+    assert topology.plan.degree == topology.degrees.max() == topology.degrees.min()
+    assert len(orbits(topology).sizes) == 1
+    from_everywhere = np.sort(plain.distances(topology.ports, np.arange(topology.nodes)), axis=1)
+    assert (from_everywhere == from_everywhere[0]).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(matrices(10**4), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-3, 3)), max_size=6))
+def test_hermite_form_does_not_depend_on_the_basis(matrix, moves):
+    """Column operations of determinant ± 1 keep the lattice."""
+    other = np.array(matrix)
+    for i, j, times in moves:
+        i, j = i % len(matrix), j % len(matrix)
+        if i != j:
+            other[:, i] += times * other[:, j]
+            other[:, [i, j]] = other[:, [j, i]]
+    assert hermite(other.tolist()) == hermite(matrix)
+
+
+def test_large_entries_are_exact():
+    """18-digit entries, determinant 7: 64-bit arithmetic would overflow."""
+    big = 10**17
+    assert determinant([[big, big + 1], [big - 7, big - 6]]) == big * (big - 6) - (big + 1) * (big - 7) == 7
+    assert prod(hermite([[big, big + 1], [big - 7, big - 6]]).sides) == 7
+    assert build(f"lattice(matrix=[[{big}, {big + 1}], [{big - 7}, {big - 6}]])").nodes == 7
+
+
+def test_five_dimensions_use_fewer_candidates():
+    """Z⁵ modulo the checkerboard lattice D5, scaled by 2: exchanges and sign changes suffice for one orbit."""
+    rows = [[2, 2, 2, 2, 4], [2, 0, 0, 0, 0], [0, 2, 0, 0, 0], [0, 0, 2, 0, 0], [0, 0, 0, 2, 0]]
+    topology = build(f"lattice(matrix={rows})")
+    assert topology.nodes == 64
+    assert all(is_automorphism(topology, image) for image in topology.plan.symmetries())
+
+
+# --- symmetry is proved ------------------------------------------------------------------------------
+
+
+def test_wrong_permutations_are_no_automorphisms():
+    topology = build("torus(k=4, n=2)")
+    same = np.arange(16, dtype=np.int32)
+    exchanged = same.copy()
+    exchanged[[0, 1]] = 1, 0
+    assert is_automorphism(topology, same)
+    assert not is_automorphism(topology, exchanged)
+    assert not is_automorphism(topology, np.zeros(16, np.int32))
+    one_terminal_less = Topology("", "", topology.plan, topology.ports, topology.link_class, None, same[1:])
+    assert not is_automorphism(one_terminal_less, np.roll(same, 1))
+
+
+# --- bisection ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        *("ring(k=5)", "ring(k=8)", "hypercube(n=4)", "mesh(k=3, n=2)", "mesh(radices=[5, 3])", "mesh(radices=[4, 3])", "mesh(radices=[3, 2, 2])"),
+        *("torus(k=3, n=2)", "torus(k=4, n=2)", "torus(radices=[5, 3])", "torus(radices=[4, 3])", "torus(radices=[4, 2, 2])"),
+        *("torus(k=4, n=2, directed=true)", "torus(k=3, n=2, directed=true)", "torus(radices=[4, 2, 2], directed=true)"),
+        *("directed_torus(k=4, n=2)", "directed_torus(k=2, n=3)", "rtt(a=2)", "rtt(a=3)"),
+    ],
+)
+def test_bisection_by_trying_every_half(spelling):
+    """Fewest arcs out of any set of ⌊N/2⌋ nodes, in the direction that has fewer."""
+    topology = build(spelling)
+    n = topology.nodes
+    adjacent = np.zeros((n, n), np.int64)
+    tail, head, _ = topology.arcs
+    adjacent[tail, head] = 1
+    halves = np.array([[i in half for i in range(n)] for half in combinations(range(n), n // 2)], np.int64)
+    out = ((halves @ adjacent) * (1 - halves)).sum(axis=1)
+    into = (((1 - halves) @ adjacent) * halves).sum(axis=1)
+    assert topology.plan.bisection == min(out.min(), into.min())
+    assert topology.plan.bisection_source
+
+
+# --- faults ------------------------------------------------------------------------------------------
+
+
+def test_faults_are_as_many_as_asked_nested_and_repeatable():
+    whole = build("torus(k=6, n=2)")
+    lost = []
+    for links in range(0, 73, 8):
+        topology = build(f"faulty(torus(k=6, n=2), links={links}, seed=3)")
+        assert topology.links == whole.links - links
+        lost.append(arcs_of(whole).keys() - arcs_of(topology).keys())
+    assert all(fewer < more for fewer, more in pairwise(lost))
+    again = build("faulty(torus(k=6, n=2), links=8, seed=3)")
+    assert arcs_of(whole).keys() - arcs_of(again).keys() == lost[1]
+    other = build("faulty(torus(k=6, n=2), links=8, seed=4)")
+    assert arcs_of(whole).keys() - arcs_of(other).keys() != lost[1]
+
+
+def test_faulty_nodes_lose_links_and_terminals():
+    topology = build("faulty(directed_torus(k=4, n=2), nodes=5, links=2, seed=1)")
+    gone = np.setdiff1d(np.arange(16), topology.terminals)
+    assert len(gone) == 5
+    assert (topology.ports[gone] == -1).all()
+    assert not np.isin(topology.ports, gone).any()
+    intact = sum(1 for u, v in zip(*build("directed_torus(k=4, n=2)").arcs[:2]) if u not in gone and v not in gone)
+    assert topology.links == intact - 2
+    assert topology.plan.symmetries() == []
+    assert topology.plan.bisection is None
+
+
+def test_faults_pinned_to_a_seed():
+    """Links in the order of tail and head fail in the order of their Philox words, so that old results stay right."""
+    words = np.random.Philox(key=[7, 1]).random_raw(18).tolist()
+    links = [(u, v) for u, v in zip(*(a.tolist() for a in build("torus(k=3, n=2)").arcs[:2])) if u < v]
+    expected = {links[i] for i in sorted(range(18), key=words.__getitem__)[:3]}
+    left = {(u, v) for u, v in zip(*(a.tolist() for a in build("faulty(torus(k=3, n=2), links=3, seed=7)").arcs[:2])) if u < v}
+    assert set(links) - left == expected
+
+
+def test_faults_of_faults():
+    topology = build("faulty(faulty(hypercube(n=4), links=3, seed=1), links=4, seed=2)")
+    assert topology.links == 32 - 7
+    assert topology.plan.notes == ("0 faulty nodes, 3 faulty links, seed 1", "0 faulty nodes, 4 faulty links, seed 2")
+
+
+# --- what is refused ---------------------------------------------------------------------------------
+
+REFUSED = [
+    ("torus(k=1, n=2)", "k=1: expected ≥ 2"),
+    ("torus(k=-4, n=2)", "k=-4: expected ≥ 2"),
+    ("torus(k=4)", "expected k and n"),
+    ("torus(k=4, n=2, radices=[4, 4])", "not both"),
+    ("torus(radices=[4, 1])", "sides ≥ 2"),
+    ("torus(radices=[])", "at least one side"),
+    ("torus(k=true, n=2)", "k: expected a whole number"),
+    ("torus(k=4, n=31)", "1 … 30"),
+    ("toruss(k=4, n=2)", "did you mean 'torus'?"),
+    ("torus(K=4, n=2)", "unknown parameter 'K'"),
+    ("ring()", "parameter 'k' is missing"),
+    ("ring(torus(k=4, n=2))", "expected only name=value"),
+    ("pruned_torus(k=5, n=3)", "k=5: expected a multiple of 2"),
+    ("pruned_torus(k=4, n=2)", "n=2: expected 3 …"),
+    ("partly_pruned_torus(k=6, n=4, intact=3)", "intact=3: expected at most n − 2 = 2"),
+    ("partly_pruned_torus(k=5, n=4, intact=2)", "a multiple of 2"),
+    ("pruned_t1(k=5)", "an even radix"),
+    ("pruned_t2(k=7)", "an even radix"),
+    ("pruned_xy(k=3)", "an even radix"),
+    ("directed_torus(k=5, n=3)", "an even radix"),
+    ("pruned_directed_torus(k=4, n=4)", "a multiple of 3"),
+    ("pruned_directed_torus(k=9, n=4)", "an even radix"),
+    ("rtt(a=1)", "a=1: expected ≥ 2"),
+    ("twisted_torus(radices=[4, 4], twists={0: {1: 1}, 1: {0: 1}})", "in a circle"),
+    ("twisted_torus(radices=[4, 4], twists={2: {0: 1}})", "dimensions 0 … 1"),
+    ("twisted_torus(radices=[4, 4], twists={1: {1: 1}})", "other dimensions"),
+    ("twisted_torus(radices=[4, 4], twists={1: 3})", "expected a map"),
+    ("lattice(matrix=[[2, 4], [1, 2]])", "nonsingular"),
+    ("lattice(matrix=[[2, 4], [1]])", "2 rows of 2 numbers"),
+    ("lattice(matrix=[])", "1 … 16 rows"),
+    ("sequin(k=2, s=1, t=1)", "k=2: expected ≥ 3"),
+    ("ccc(n=2)", "n=2: expected 3 …"),
+    ("tesh(m=3, levels=2, q=0)", "cannot be got from the papers"),
+    ("tesh(m=2, levels=4, q=0)", "cannot be got from the papers"),
+    ("tesh(m=2, levels=3, q=1)", "cannot be got from the papers"),
+    ("mh3dt(m=2, n=4, levels=2, q=0)", "m=2: expected ≥ 3"),
+    ("mh3dt(m=4, n=4, levels=6, q=0)", "at most 5 levels with q=0"),
+    ("h3dt(m=4, n=4, levels=3, q=2)", "at most 2 levels with q=2"),
+    ("h3dt(m=4, n=4, levels=2, q=3)", "q=3: expected 0 … 2"),
+    ("faulty(links=3)", "expected a network as the first argument"),
+    ("faulty(ring(k=4), nodes=4)", "fewer than the network's 4"),
+    ("faulty(ring(k=4), links=5)", "at most 4"),
+    ("faulty(mesh(k=2, n=1), links=2)", "at most 1"),
+    ("faulty(mesh(k=3, n=2), links=13)", "at most 12"),
+    ("faulty(torus(k=1, n=2), links=1)", "k=1: expected ≥ 2"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "reason"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused_with_one_line_that_says_why(spelling, reason):
+    with pytest.raises(BadInput) as refusal:
+        build(spelling)
+    assert reason in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert str(refusal.value).startswith((spelling.partition("(")[0], "unknown", "torus"))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "reason"),
+    [
+        ("torus(k=10000, n=3)", "1,000,000,000,000 nodes"),
+        ("torus(k=1000, n=3)", "GiB"),
+        ("mh3dt(m=4, n=4, levels=5, q=0)", "1,073,741,824 nodes"),
+        ("lattice(matrix=[[100000, 1], [1, 100000]])", "9,999,999,999"),
+        ("faulty(torus(k=1000, n=3), links=4)", "GiB"),
+    ],
+)
+def test_too_large_is_refused_before_anything_is_made(spelling, reason):
+    with pytest.raises(Refused, match=reason):
+        build(spelling, memory=2**33)
+
+
+def test_plans_cost_nothing():
+    """A sweep counts designs that no machine could hold."""
+    assert plan("torus(k=10000, n=3)")[1].nodes == 10**12
+    assert plan("faulty(torus(k=10000, n=3), links=4)")[1].nodes == 10**12
+
+
+def test_canonical_spelling_leaves_defaults_out_and_keeps_the_signatures_order():
+    assert plan("torus(n=3,k=8,directed=false)")[0] == "torus(k=8, n=3)"
+    assert plan("faulty(torus(n=2,k=8), seed=0, links=4)")[0] == "faulty(torus(k=8, n=2), links=4)"
+
+
+def test_every_parameter_says_what_it_means():
+    for name, family in FAMILIES.items():
+        assert family.__doc__
+        assert "Source:" in family.__doc__, name
+        for parameter in parameters(name):
+            assert parameter.whole is None or parameter.whole.meaning
+
+
+def test_networks_of_random_parameters_are_sound():
+    """Sizes nobody thought of: building checks every array, orbits proves every declared symmetry."""
+    draw = random.Random(5)
+    for _ in range(40):
+        k, n, a, intact = 2 * draw.randint(1, 4), draw.randint(3, 4), draw.randint(2, 6), draw.randint(1, 2)
+        period = n - intact
+        twists = {1: {0: draw.randint(-9, 9)}, 2: {0: draw.randint(-9, 9), 1: draw.randint(-9, 9)}}
+        for spelling in (
+            f"pdtt(a={a})",
+            f"directed_torus(k={k}, n={n - 1})",
+            f"twisted_torus(radices=[{k}, {a}, {n}], twists={twists})",
+            f"sequin(k={k + 1}, s={draw.randint(0, 9)}, t={draw.randint(0, 9)})",
+            *([f"partly_pruned_torus(k={period * draw.randint(1, 2) + period}, n={n}, intact={intact})"] if period > 1 else []),
+        ):
+            topology = build(spelling)
+            assert topology.plan.degree == topology.degrees.max(), spelling
+            orbits(topology)
