@@ -140,7 +140,9 @@ class _Block:
             return self._say("◆", "has links that leave this corner")
         if self.depth == 1:
             return "●"
-        up, down = (any(b[2] == (z + step) % self.topology.plan.radices[2] for b in places if b[2] != z) for step in (1, -1))
+        around = self.topology.plan.radices[2] - 1
+        steps = {b[2] - z for b in places}
+        up, down = (step in steps or (around > 1 and -around * step in steps) for step in (1, -1))
         if up and down:
             return self._say("●", "links to the planes z + 1 and z − 1")
         if up or down:

@@ -438,6 +438,30 @@ def test_p04_section_3e_is_false_for_pruned_tori(directed: bool, pruned: bool, k
     assert row.corrected == (0 if orbits > 1 else None)
 
 
+def test_p04_links_of_a_pruned_torus_do_not_carry_the_same_load() -> None:
+    """Uniform traffic, every shortest path alike: by vertex-transitivity one source tells every channel's load."""
+    k, source = 8, (0, 0, 0)
+    neighbours = four_classes(k, 3, directed=False, pruned=True)
+    away = distances(neighbours, source)
+    ways: dict[Address, int] = {source: 1}
+    for node in sorted(away, key=away.__getitem__):
+        for head in neighbours(node):
+            if away[head] == away[node] + 1:
+                ways[head] = ways.get(head, 0) + ways[node]
+    passing = {node: Fraction(1, k**3) for node in away}
+    carried = {True: Fraction(0), False: Fraction(0)}  # along dimension 0, or not
+    for node in sorted(away, key=away.__getitem__, reverse=True):
+        for tail in neighbours(node):
+            if away[tail] == away[node] - 1:
+                share = passing[node] * ways[tail] / ways[node]
+                passing[tail] += share
+                carried[tail[0] != node[0]] += share
+    loads = {dimension_0: total / 2 for dimension_0, total in carried.items()}  # two channels of each sort leave a node
+    assert loads == {True: Fraction(71, 64), False: 2}
+    utilization = (loads[True] + loads[False]) / 2 / max(loads.values())
+    assert corrected("P04", "Sec. 5", "pruned_torus(k=8, n=3)", "link_utilization") == float(utilization)
+
+
 # --- end to end -----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,133 @@
+"""Pictures: known drawings, and that every link of a small network is in its picture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pipeline.errors import BadInput
+from pipeline.picture import SMALL, WIDTH, small_instance, text_picture
+from pipeline.picture_svg import svg_picture
+from pipeline.topologies import FAMILIES, build, plan
+
+TWISTED = """\
+   ╎2  ╎3  ╎0  ╎1
+  ╌●───●───●───●╌
+   │   │   │   │
+  ╌●───●───●───●╌
+   │   │   │   │
+  ╌●───●───●───●╌
+   ╎2  ╎3  ╎0  ╎1
+╎  goes round to the other side, to the column with the number beside it
+╌  goes round to the other side"""
+
+MANHATTAN = """\
+   ↑   ↓   ↑   ↓
+  ←●─←─●─←─●─←─●←
+   ↑   ↓   ↑   ↓
+  →●─→─●─→─●─→─●→
+   ↑   ↓   ↑   ↓
+  ←●─←─●─←─●─←─●←
+   ↑   ↓   ↑   ↓
+  →●─→─●─→─●─→─●→
+   ↑   ↓   ↑   ↓
+↑  at the edge: goes round to the other side
+→  at the edge: goes round to the other side"""
+
+MESH = """\
+z = 0           z = 1
+   ▲───▲           ▼───▼
+   │   │           │   │
+   ▲───▲           ▼───▼
+▲  a link to the plane z + 1 only
+▼  a link to the plane z − 1 only"""
+
+
+@pytest.mark.parametrize(
+    ("topology", "picture"),
+    [
+        ("mesh(k=2, n=1)", "   ●───●"),
+        ("ring(k=4)", "  ╌●───●───●───●╌\n╌  goes round to the other side"),
+        ("twisted_torus(radices=[4, 3], twists={1: {0: 2}})", TWISTED),
+        ("directed_torus(k=4, n=2)", MANHATTAN),
+        ("mesh(radices=[2, 2, 2])", MESH),
+    ],
+)
+def test_known_drawings(topology: str, picture: str) -> None:
+    assert text_picture(build(topology)) == picture
+
+
+@pytest.mark.parametrize(("topology", "across", "down"), [("torus(k=4, n=2)", 12, 12), ("mesh(radices=[5, 3])", 12, 10), ("rtt(a=4)", 28, 24)])
+def test_every_step_of_a_plane_is_drawn(topology: str, across: int, down: int) -> None:
+    picture = text_picture(build(topology))
+    assert picture.count("───") == across
+    assert picture.count("│") == down
+
+
+def test_faulty_links_are_missing() -> None:
+    whole, damaged = (text_picture(build(t)) for t in ("mesh(k=6, n=2)", "faulty(mesh(k=6, n=2), links=7, seed=3)"))
+    steps = [picture.count("───") + picture.count("│") for picture in (whole, damaged)]
+    assert steps == [60, 53]
+
+
+@pytest.mark.parametrize(
+    "topology", ["pdtt(a=16)", "torus(k=100, n=3)", "mh3dt(m=4, n=4, levels=2, q=0)", "ccc(n=9)", "hypercube(n=12)", "torus(radices=[40, 20])"]
+)
+def test_large_networks_fit_the_terminal_and_say_what_is_shown(topology: str) -> None:
+    picture = text_picture(build(topology))
+    assert max(map(len, picture.splitlines())) <= WIDTH
+    assert "a small one of its family" in picture.splitlines()[0] or "one corner of" in picture
+
+
+def test_irregular_networks_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "star.edges"
+    path.write_text("".join(f"0 {leaf}\n" for leaf in range(1, 21)))
+    lines = text_picture(build(f'graph(path="{path}")')).splitlines()
+    assert lines[0].split() == ["0", "─", *map(str, range(1, 13)), "and", "8", "more"]
+    assert lines[1].split() == ["1", "─", "0"]
+    assert lines[-1] == "… and 9 more nodes"
+
+
+def test_every_family_but_the_open_ones_has_a_small_instance() -> None:
+    assert set(FAMILIES) - set(SMALL) == {"twisted_torus", "lattice", "sequin", "graph", "faulty"}
+    for choices in SMALL.values():
+        for spelling in choices.values():
+            assert plan(spelling)[1].nodes <= 256
+    assert small_instance(build("torus(k=9, n=2)")).spelling == "torus(k=4, n=2)"
+    assert small_instance(build("torus(k=3, n=4)")).spelling == "torus(k=4, n=3)"
+
+
+@pytest.mark.parametrize("topology", [choices[0] for choices in SMALL.values()] + ["torus(k=4, n=2, directed=true)", "sequin(k=5, s=1, t=2)"])
+def test_svg_has_every_node_and_every_link(topology: str) -> None:
+    network = build(topology)
+    root = ElementTree.fromstring(svg_picture(network))
+    name = {"svg": "http://www.w3.org/2000/svg"}
+    assert len(root.findall(".//svg:circle", name)) == network.nodes
+    paths = root.findall(".//svg:path", name)
+    stubs = [path for path in paths if path.get("stroke-dasharray")]
+    wholes = [path for path in paths if not path.get("stroke-dasharray")]
+    digits = network.addresses()
+    tails, heads, _ = network.arcs
+    twisted = sum((digits[v] != digits[u]).sum() > 1 for u, v in zip(tails, heads)) // (1 if network.directed else 2)
+    assert len(wholes) - twisted + len(stubs) / 2 == network.links
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    for path in paths:
+        numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", path.attrib["d"])]
+        assert all(left <= x <= left + width for x in numbers[::2])
+        assert all(top <= y <= top + height for y in numbers[1::2])
+
+
+def test_svg_of_a_large_network_without_a_small_one_is_refused() -> None:
+    with pytest.raises(BadInput, match="expected at most 600 nodes to draw, got 961"):
+        svg_picture(build("sequin(k=31, s=1, t=1)"))
+
+
+def test_svg_escapes_the_spelling(tmp_path: Path) -> None:
+    path = tmp_path / "<b>&.edges"
+    path.write_text("0 1\n")
+    text = svg_picture(build(f'graph(path="{path}")'))
+    assert "<b>" not in text
+    assert ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title") == build(f'graph(path="{path}")').spelling
