@@ -12,6 +12,16 @@ CONFIG, FOLDER, INPUTS, OPTIONS, CODE, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")
 
 
+# a cluster's scheduler is for what takes long
+localrules:
+    all,
+    points,
+    distances,
+    verification,
+    report,
+    check,
+
+
 rule all:
     input:
         points=FOLDER / "points.parquet",
@@ -40,9 +50,9 @@ rule static:
     output:
         table=FOLDER / "static.parquet",
         manifest=FOLDER / "manifest.json",
+    threads: 1024  # all there are
     params:
         code=CODE,
-    threads: 1024  # all there are
     shell:
         "torusweep step static {CONFIG:q} {FOLDER:q} {OPTIONS}"
 

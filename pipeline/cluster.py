@@ -15,6 +15,7 @@ import itertools
 import os
 import queue
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -136,7 +137,8 @@ def connect(settings: Any, *, backend: str, batches: int) -> Iterator[InProcess 
             client = stack.enter_context(_join(settings))
             _wait_for_worker(client, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
         elif settings.slurm:
-            jobs = slurm_cluster(settings.slurm)
+            # the home folder is the one that clusters share
+            jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
             stack.enter_context(contextlib.closing(jobs))
             jobs.scale(jobs=settings.slurm.jobs)
             address, description = "Slurm", f"{settings.slurm.jobs} Slurm jobs"
@@ -227,12 +229,33 @@ def _signals_blocked() -> Iterator[None]:
 # --- elsewhere ---------------------------------------------------------------------------------
 
 
-def slurm_cluster(slurm: Any) -> Any:
-    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit."""
-    from dask_jobqueue import SLURMCluster
+def slurm_cluster(slurm: Any, certificates: str) -> Any:
+    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
 
-    options = {name: value for name, value in slurm.model_dump().items() if value is not None and name != "jobs"}
-    return SLURMCluster(**options, protocol="tls://", scheduler_options={"dashboard": False}, shared_temp_directory=str(Path.cwd()))
+    certificates  folder for this run's keys, readable by us alone and seen by every node
+    """
+    from dask_jobqueue import SLURMCluster
+    from distributed.security import Security
+
+    return SLURMCluster(
+        cores=slurm.cores,
+        processes=slurm.cores,
+        memory=slurm.memory.replace(" ", ""),
+        walltime=slurm.walltime,
+        queue=slurm.queue,
+        account=slurm.account,
+        interface=slurm.interface,
+        job_extra_directives=list(slurm.directives),
+        job_script_prologue=["export NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1"],
+        python=sys.executable,
+        job_name="torusweep",
+        # certificates of this run only, in a folder that nodes and this machine share
+        protocol="tls://",
+        security=Security.temporary(),
+        shared_temp_directory=certificates,
+        scheduler_options={"dashboard": False},
+        config_name=None,
+    )
 
 
 def _join(settings: Any) -> Any:

@@ -34,6 +34,7 @@ CHATTER = (
     "Elapsed time",
     "Warning: the following output files",
 )
+PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
 DRY = {"-n", "--dry-run", "--dryrun"}
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
@@ -117,7 +118,8 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         _say(f"{sweep.sweep}: {points:,} points → {folder}")
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
-        command += ["--cores", "all", "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
+        cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
+        command += [*cores, "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
         _unlock(command)
         status = _supervise(command, folder, essential=not options)
     if status == 0 and DRY.isdisjoint(options):
