@@ -90,6 +90,12 @@ def test_exchange_of_switches_with_unlike_terminals_is_no_automorphism():
     assert not is_automorphism(topology, np.array([2, 1, 0], np.int32))  # a path turned round: links fit, terminals do not
 
 
+def test_symmetry_keeps_parallel_links():
+    topology = build(written("triangle.edges", "0 1\n0 1\n1 2\n2 0\n"))
+    assert is_automorphism(topology, np.array([1, 0, 2], np.int32))
+    assert not is_automorphism(topology, np.array([1, 2, 0], np.int32))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "links", "notes"),
     [

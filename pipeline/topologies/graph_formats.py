@@ -84,7 +84,7 @@ def anynet(path: Path) -> Listing:
                 _fail(path, line, f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}")
             listing.nodes.append(router)
     if not router_of:
-        raise BadInput(f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only: nothing would send or receive")
+        raise BadInput(f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only, so that nothing sends")
     listing.terminals = [router_of[node] for node in sorted(router_of)]
     if latencies:
         listing.notes.append("the file's link latencies are not used: distances are in hops")
