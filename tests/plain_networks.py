@@ -167,7 +167,7 @@ def ccc(n: int) -> Arcs:
 
 
 def hierarchy(m: int, n: int, levels: int, q: int, wrap: bool) -> Arcs:
-    """R05 sec. 2, with the corners (a_y, a_x) of level i as FACTS orders them. Digits: x, y, z of each level."""
+    """R05 sec. 2, with the corners (a_y, a_x) of level i in the order of mh3dt. Digits: x, y, z of each level."""
     corners = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]
     arcs: Arcs = {}
     for a in product(*[range(m)] * 3, *[range(n)] * (3 * (levels - 1))):

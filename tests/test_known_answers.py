@@ -1,6 +1,6 @@
 """What the papers print, and closed forms: distances by SciPy's breadth-first search on our networks.
 
-FACTS' short names: P98 Kwai & Parhami 1998, P04 Parhami & Kwai 2004, C10 Cámara et al. 2010, R05
+Short names: P98 Kwai & Parhami 1998, P04 Parhami & Kwai 2004, C10 Cámara et al. 2010, R05
 Rahman et al. 2005. Means are per node (divided by N).
 """
 

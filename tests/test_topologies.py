@@ -130,7 +130,7 @@ def test_declared_symmetry_is_all_there_is(spelling):
 
 
 def test_three_names_of_one_network():
-    """FACTS sec. 3: the RTT is a twisted torus and a lattice graph, node for node."""
+    """C10 definition 5: the RTT is a twisted torus and a lattice graph, node for node."""
     named, twisted, lattice = (
         build(s) for s in ("rtt(a=6)", "twisted_torus(radices=[12, 6], twists={1: {0: 6}})", "lattice(matrix=[[12, 6], [0, 6]])")
     )
