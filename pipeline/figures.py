@@ -71,6 +71,11 @@ LIGHT = Theme(ink="#1d2329", muted="#5b6570", grid="#e4e8ec", paper="#ffffff")
 DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
+def distinct(records: Iterable[Record]) -> list[Record]:
+    """Each network once: one that was also computed with faults stands several times in the table."""
+    return list({record["topology"]: record for record in records}.values())
+
+
 def kind(record: Record) -> str:
     """The kind of network a record belongs to: a colour of its own in every chart."""
     if record["directed"]:
@@ -88,7 +93,7 @@ def series(record: Record) -> str:
 
 def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
     """A row for each connected network of two nodes and more."""
-    chosen = sorted((r for r in records if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"]))
+    chosen = sorted((r for r in distinct(records) if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"]))
     return [{**{name: r[name] for name in SHOWN}, "kind": kind(r), "series": series(r)} for r in chosen]
 
 
@@ -105,7 +110,7 @@ CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
 
 def _classes(records: Iterable[Record], dimensions: tuple[int, ...]) -> list[dict[str, Any]]:
     rows = []
-    for record in records:
+    for record in distinct(records):
         parameters, name = dict(record["parameters"]), CLASSES.get((record["family"], record["directed"]))
         if name and "k" in parameters and parameters.get("n") in dimensions:
             row = {**{column: record[column] for column in SHOWN}, "class": name, "k": parameters["k"], "n": parameters["n"]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
@@ -71,10 +71,11 @@ def write_report(folder: Path, out: Path) -> None:
     store.publish(out, page(static, verification, store.read_manifest(folder)).encode())
 
 
-def page(static: list[dict[str, Any]], verification: list[dict[str, Any]], manifest: Mapping[str, Any]) -> str:
+def page(static: Sequence[Record], verification: Sequence[Record], manifest: Mapping[str, Any]) -> str:
     """The page, as text."""
-    drawn, charts = _charts(static)
-    sections = [verification_section(verification), charts, networks_section(static), gallery_section(static), provenance_section(manifest)]
+    networks = figures.distinct(static)
+    drawn, charts = _charts(networks)
+    sections = [verification_section(verification), charts, networks_section(networks), gallery_section(networks), provenance_section(manifest)]
     shown = [section for section in sections if section.body]
     script = vl_convert.javascript_bundle((HERE / "report_page.js").read_text(encoding="utf-8")).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -82,7 +83,7 @@ def page(static: list[dict[str, Any]], verification: list[dict[str, Any]], manif
         title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
         lead=_lead(manifest),
         style=(HERE / "report.css").read_text(encoding="utf-8"),
-        tiles=_tiles(static, verification),
+        tiles=_tiles(networks, verification),
         contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown),
         sections="\n".join(section.html() for section in shown),
         charts=_json({"specifications": drawn, "themes": {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}}),
@@ -101,12 +102,12 @@ def _lead(manifest: Mapping[str, Any]) -> str:
     return f'<p class="lead">{escape(str(description))}</p>'
 
 
-def _tiles(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> str:
+def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
     counts = summary(verification)
     tiles = [
-        ("", f"{len(static):,}", "networks"),
-        ("", f"{len({record['family'] for record in static}):,}", "families"),
-        ("", f"{max((record['nodes'] for record in static), default=0):,}", "nodes in the largest"),
+        ("", f"{len(networks):,}", "networks"),
+        ("", f"{len({record['family'] for record in networks}):,}", "families"),
+        ("", f"{max((record['nodes'] for record in networks), default=0):,}", "nodes in the largest"),
     ]
     if verification:
         tiles += [
@@ -119,11 +120,11 @@ def _tiles(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> 
     return f'<div class="tiles">{shown}</div>'
 
 
-def _charts(static: Iterable[Record]) -> tuple[dict[str, Any], Section]:
+def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
     """(Vega-Lite specifications by element id, the section that they are drawn in); charts without data are left out."""
-    records, drawn, parts = list(static), {}, []
+    drawn, parts = {}, []
     for name, title, wide, caption in CHARTS:
-        specification = getattr(figures, name)(records).to_dict()
+        specification = getattr(figures, name)(networks).to_dict()
         if not _has_data(specification):
             continue
         drawn[name] = specification

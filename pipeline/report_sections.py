@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -94,7 +94,7 @@ def _verification_row(row: Record) -> list[Cell]:
     ]
 
 
-def verification_section(rows: list[dict[str, Any]]) -> Section:
+def verification_section(rows: Sequence[Record]) -> Section:
     """What needs a reader's eye first: unexplained rows, then errors with their reasons, then what waits, then everything."""
     parts = []
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
@@ -113,7 +113,7 @@ def verification_section(rows: list[dict[str, Any]]) -> Section:
     return Section("verification", "The papers' numbers and ours", "\n".join(parts) if rows else "")
 
 
-def _by_reason(rows: list[dict[str, Any]], style: str) -> list[str]:
+def _by_reason(rows: Sequence[Record], style: str) -> list[str]:
     """A box for each reason, with the rows that it explains."""
     boxes = []
     for paper, reason in dict.fromkeys((row["paper"], row["reason"]) for row in rows):
@@ -124,7 +124,7 @@ def _by_reason(rows: list[dict[str, Any]], style: str) -> list[str]:
     return boxes
 
 
-def _paper_details(paper: str, rows: list[dict[str, Any]]) -> str:
+def _paper_details(paper: str, rows: Sequence[Record]) -> str:
     if not rows:
         return ""
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLE}
@@ -147,9 +147,10 @@ NETWORK_COLUMNS: tuple[tuple[str, str], ...] = (
 )
 
 
-def networks_section(static: list[dict[str, Any]]) -> Section:
+def networks_section(static: Sequence[Record]) -> Section:
     """A line for each family, then the networks by size."""
-    families = sorted({record["family"] for record in static}, key=list(FAMILIES).index)
+    order = {family: place for place, family in enumerate(FAMILIES)}
+    families = sorted({record["family"] for record in static}, key=lambda family: (order.get(family, len(order)), family))
     numbers = ("networks", "nodes from", "to", "degree", "diameter", "mean distance")
     summary_headers = [("family", "", ""), ("what it is", "", ""), *[(title, "number", "") for title in numbers]]
     summary_rows = [_family_row(family, [record for record in static if record["family"] == family]) for family in families]
@@ -177,7 +178,7 @@ def _alike(record: Record) -> str:
     return ", ".join(what + signs[known] for what, known in transitive if known is not False) or "–"
 
 
-def _family_row(family: str, records: list[dict[str, Any]]) -> list[Cell]:
+def _family_row(family: str, records: Sequence[Record]) -> list[Cell]:
     def least_and_most(column: str, show: Callable[[Any], str]) -> Cell:
         low, high = min(record[column] for record in records), max(record[column] for record in records)
         return Cell(show(low) if low == high else f"{show(low)} … {show(high)}", "number", low)
@@ -196,12 +197,12 @@ def _family_row(family: str, records: list[dict[str, Any]]) -> list[Cell]:
     ]
 
 
-def _some_of_each(static: list[dict[str, Any]], families: list[str]) -> list[dict[str, Any]]:
+def _some_of_each(static: Sequence[Record], families: list[str]) -> Sequence[Record]:
     """At most MOST_NETWORKS, the same number of each family as far as it has them, spread over its sizes."""
     if len(static) <= MOST_NETWORKS:
         return static
     share = max(1, MOST_NETWORKS // len(families))
-    chosen = []
+    chosen: list[Record] = []
     for family in families:
         own = sorted((record for record in static if record["family"] == family), key=lambda record: (record["nodes"], record["topology"]))
         count = min(share, len(own))
@@ -212,7 +213,7 @@ def _some_of_each(static: list[dict[str, Any]], families: list[str]) -> list[dic
 # --- pictures and provenance ---------------------------------------------------------------------
 
 
-def gallery_section(static: list[dict[str, Any]]) -> Section:
+def gallery_section(static: Sequence[Record]) -> Section:
     """A small network of each family in the sweep that can be drawn."""
     families = [family for family in FAMILIES if any(record["family"] == family for record in static) and family in SMALL]
     figures = []

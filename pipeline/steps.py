@@ -72,6 +72,7 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
         manifest = {
             "sweep": sweep.sweep,
+            "description": sweep.description,
             "config": {"sha256": sweep.digest, "text": sweep.text},
             "stage": {"static": manner.stage},
             "software": software(),

@@ -1,0 +1,275 @@
+"""The page and its charts: everything is in it, nothing gets out of it, and names cannot break it."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import vl_convert
+
+from pipeline import figures, report, store
+from pipeline.errors import BadInput
+from pipeline.records import arrow_schema
+from pipeline.report_sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
+from pipeline.static import static_record
+from pipeline.topologies import build
+from pipeline.verify import verification_rows
+
+HOSTILE = '</script><script>alert("&1")</script>'
+TOPOLOGIES = (
+    *(f"{family}(k={k}, n=3)" for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus") for k in (4, 6)),
+    "torus(k=3, n=4)",
+    "pruned_torus(k=3, n=4)",
+    "pruned_xy(k=4)",
+    "rtt(a=4)",
+    "ccc(n=3)",
+    "mesh(k=4, n=2)",
+    "torus(k=4, n=2, directed=true)",
+)
+
+
+@pytest.fixture(scope="module")
+def static() -> list[dict[str, Any]]:
+    return [static_record(build(topology)) for topology in TOPOLOGIES]
+
+
+@pytest.fixture(scope="module")
+def verification(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in verification_rows(static, ["P04", "C10"]) if row["our_value"] is not None or row["verdict"] == "waits"]
+
+
+MANIFEST: dict[str, Any] = {
+    "sweep": "small",
+    "config": {"sha256": "c0ffee", "text": f"sweep: small # {HOSTILE}\n"},
+    "software": {"torusweep": "0.1.0", "commit": "abc+", "python": "3.12", "packages": {"numpy": "2.1"}},
+    "shards": [
+        {"sha256": "aa", "backend": "numba", "device": "a CPU", "host": "one", "seconds": 1.25},
+        {"sha256": "bb", "backend": "numpy", "host": "two"},
+    ],
+    "tables": {"static": {"sha256": "beef", "rows": 3}},
+    "failed": [{"topology": f'graph(path="{HOSTILE}")', "reason": HOSTILE}],
+}
+
+
+class Page(HTMLParser):
+    """Elements, scripts and visible text of a page; complains of elements closed in the wrong order."""
+
+    VOID = ("meta", "link", "img", "br", "circle", "path", "polygon")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attributes)))
+        if tag == "script":
+            self.scripts.append((dict(attributes), ""))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            attributes, so_far = self.scripts[-1]
+            self.scripts[-1] = (attributes, so_far + data)
+        elif self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> Page:
+    hostile = {**static[0], "topology": f'graph(path="{HOSTILE}")', "family": "graph", "nodes": 99, "parameters": {}}
+    wrong = {**verification[0], "verdict": "unexplained", "reason": HOSTILE, "topology": HOSTILE}
+    return Page(report.page([*static, hostile], [*verification, wrong], MANIFEST))
+
+
+def test_names_cannot_break_out(page: Page) -> None:
+    assert len(page.scripts) == 2  # the data and the program; a third would be the hostile name's
+    text = "".join(page.text)
+    assert text.count(HOSTILE) >= 5  # in tables, reasons, the configuration and what failed: as text
+    charts = json.loads(page.scripts[0][1])
+    rows = _values(charts["specifications"]["distance_against_size"])
+    assert f'graph(path="{HOSTILE}")' in {row["topology"] for row in rows}
+
+
+def _values(specification: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*specification.get("data", {}).get("values", ()), *(row for layer in specification.get("layer", ()) for row in _values(layer))]
+
+
+def test_only_the_pages_own_script_may_run_and_nothing_is_loaded(page: Page) -> None:
+    attributes = dict(next(attributes for tag, attributes in page.elements if tag == "meta" and "http-equiv" in attributes))
+    assert attributes["http-equiv"] == "Content-Security-Policy"
+    policy = dict(part.strip().split(" ", 1) for part in str(attributes["content"]).split(";"))
+    assert policy["default-src"] == "'none'"
+    kind, script = page.scripts[1]
+    assert kind == {}
+    assert policy["script-src"] == f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    assert page.scripts[0][0] == {"type": "application/json", "id": "charts"}
+    for tag, own in page.elements:
+        assert not {"src", "onclick", "onload", "srcset", "action"} & set(own), (tag, own)
+        assert not own.get("href") or str(own["href"]).startswith("#")
+
+
+def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> None:
+    text = "".join(page.text)
+    for expected in (
+        "torusweep: small",
+        "Unexplained",
+        "multiple of 4 only",
+        "waits",
+        "What they look like",
+        "numpy 2.1",
+        "abc+",
+        "numba, numpy",
+        "1.2 s",
+    ):
+        assert expected in text
+    for record in static:
+        assert record["topology"] in text
+    anchors = [str(own["href"])[1:] for tag, own in page.elements if tag == "a"]
+    ids = [own["id"] for _, own in page.elements if "id" in own]
+    assert len(ids) == len(set(ids))
+    assert set(anchors) <= set(ids)
+    charts = json.loads(page.scripts[0][1])
+    assert set(charts["specifications"]) == {name for name, *_ in report.CHARTS}
+    assert set(charts["specifications"]) <= set(ids)
+
+
+def test_same_tables_same_page(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:
+    first = report.page(static, verification, MANIFEST)
+    assert report.page(copy.deepcopy(static), copy.deepcopy(verification), MANIFEST) == first
+    elsewhere = report.page(static, verification, {**MANIFEST, "shards": []})
+    assert elsewhere != first
+    assert elsewhere.partition('<section id="provenance">')[0] == first.partition('<section id="provenance">')[0]
+    assert len(first.encode()) < 5_000_000
+
+
+def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:
+    points = [{"key": str(i), "topology": record["topology"], "fault_nodes": None} for i, record in enumerate(static)]
+    store.publish_table(tmp_path, "points", pa.Table.from_pylist(points, schema=arrow_schema("points")))
+    store.replace_manifest(tmp_path, MANIFEST)
+    store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
+    store.publish_table(tmp_path, "verification", pa.Table.from_pylist(verification, schema=arrow_schema("verification")))
+    out = tmp_path / "else" / "page.html"
+    report.write_report(tmp_path, out)
+    text = "".join(Page(out.read_text(encoding="utf-8")).text)
+    assert "pruned_torus(k=6, n=3)" in text
+    assert store.read_manifest(tmp_path)["tables"]["static"]["sha256"] in text
+    (tmp_path / "static.parquet").write_bytes(b"x")
+    with pytest.raises(BadInput, match=r"static\.parquet was altered"):
+        report.write_report(tmp_path, out)
+
+
+def test_an_empty_sweep_has_a_page() -> None:
+    text = "".join(Page(report.page([], [], {})).text)
+    assert "torusweep: networks" in text
+    assert "Figures" not in text
+
+
+# --- sections -------------------------------------------------------------------------------------
+
+
+def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, Any]]) -> None:
+    body = verification_section([{**verification[0], "verdict": "unexplained", "reason": "no reason"}, *verification]).body
+    places = [body.index(title) for title in ("Unexplained", "Where the papers are in error", "Not compared yet", "<details>")]
+    assert places == sorted(places)
+    assert "Unexplained" not in verification_section(verification).body
+    assert verification_section([]).body == ""
+
+
+def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]]) -> None:
+    rings = [{**static[0], "topology": f"ring(k={k})", "family": "ring", "nodes": k} for k in range(3, 3000)]
+    body = networks_section([*rings, *static]).body
+    shown = re.findall(r"ring\(k=(\d+)\)", body)
+    assert len(shown) <= MOST_NETWORKS
+    assert len(shown) >= MOST_NETWORKS // 10
+    assert {shown[0], shown[-1]} == {"3", "2999"}
+    assert all(record["topology"] in body for record in static)
+
+
+def test_provenance_without_a_run_is_short() -> None:
+    assert provenance_section({}).body == "<dl></dl>"
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in report.CHARTS])
+def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: Path) -> None:
+    specification = figures.finished(getattr(figures, name)(static), "A title", "and a subtitle")
+    figures.save(specification, tmp_path / "chart.svg")
+    drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert "A title" in drawing
+    assert drawing.count("<path") > len(_values(specification)) / 2  # marks, not an empty frame
+    with pytest.raises(BadInput, match=r"expected a name that ends in \.svg or \.png, got '\.jpg'"):
+        figures.save(specification, tmp_path / "chart.jpg")
+
+
+def test_charts_leave_out_what_is_not_connected_and_count_a_network_once(static: list[dict[str, Any]]) -> None:
+    rows = _values(figures.distance_against_size([*static, {**static[0], "fault_nodes": 2}]).to_dict())
+    assert sorted(row["topology"] for row in rows) == sorted(set(TOPOLOGIES) - {"pruned_xy(k=4)"})
+
+
+def test_four_classes_excess(static: list[dict[str, Any]]) -> None:
+    """P04 Table 1 at k = 4: means 3, 3.375, 3.9375 and, by breadth-first search, 5.0625 hops."""
+    rows = _values(figures.four_classes_excess(static).to_dict())
+    assert [(row["class"], row["excess"]) for row in rows if row["k"] == 4] == [
+        ("torus", 0),
+        ("pruned", 0.375),
+        ("directed", 0.9375),
+        ("pruned and directed", 2.0625),
+    ]
+    assert [row["excess"] for row in _values(figures.more_dimensions(static).to_dict()) if row["class"] == "torus"] == [0]  # odd radix: 8/3
+
+
+@pytest.mark.parametrize(
+    ("topology", "kind", "series"),
+    [
+        ("torus(k=4, n=2, directed=true)", "directed", "torus n=2 directed"),
+        ("pruned_torus(k=4, n=3)", "pruned", "pruned_torus n=3"),
+        ("ccc(n=3)", "hierarchical", "ccc"),
+        ("rtt(a=4)", "twisted", "rtt"),
+        ("mesh(k=4, n=2)", "mesh", "mesh n=2"),
+    ],
+)
+def test_kinds_and_series(topology: str, kind: str, series: str) -> None:
+    record = static_record(build(topology))
+    assert figures.kind(record) == kind
+    assert figures.series(record) == series
+    assert figures.kind({**record, "family": "graph", "directed": False}) == "other"
+
+
+def test_front_of_size_and_cost() -> None:
+    rows = [
+        {"topology": str(i), "nodes": nodes, "cost": cost} for i, (nodes, cost) in enumerate([(8, 4), (8, 5), (16, 9), (32, 9), (20, 3), (64, 30)])
+    ]
+    assert [(row["nodes"], row["cost"]) for row in figures.largest_for_cost(rows)] == [(20, 3), (32, 9), (64, 30)]
+    assert figures.largest_for_cost([]) == []
+
+
+def test_bundle_holds_no_address_that_is_loaded() -> None:
+    """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
+    text = (Path(report.__file__).parent / "report_page.js").read_text(encoding="utf-8")
+    assert "actions: false" in text
+    assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
+    assert "http" not in text
+    assert vl_convert.javascript_bundle(text)
