@@ -75,7 +75,7 @@ def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_no
     from kernels.backend import device_name, resolve
     from pipeline.evaluate import evaluate
     from pipeline.points import Point
-    from pipeline.topologies import plan
+    from pipeline.topologies import build, plan
 
     running = resolve(backend)
     record = evaluate(Point(plan(topology)[0], fault_nodes), backend=running, use_symmetry=symmetry == "on")
@@ -85,4 +85,5 @@ def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_no
         return
     from pipeline.cli.rendering import print_description
 
-    print_description(record, picture=not no_picture, computed_by=f"{running} on {device_name(running)}")
+    network = build(record["topology"])
+    print_description(record, network, picture=not no_picture, computed_by=f"{running} on {device_name(running)}")

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.topology import Topology
+
 VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "waits": "dim", "unexplained": "bold red"}
 
 
@@ -40,8 +42,8 @@ def _signature(entry: dict[str, Any]) -> str:
     return f"{entry['name']}({', '.join(shown)})"
 
 
-def print_description(record: dict[str, Any], *, picture: bool, computed_by: str) -> None:
-    """A network's record as a table of named numbers, its distance distribution, and its picture."""
+def print_description(record: dict[str, Any], network: Topology, *, picture: bool, computed_by: str) -> None:
+    """A network's record as a table of named numbers, its distance distribution, what its file said, and its picture."""
     console = _console()
     console.print(Text(record["topology"], style="bold"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -55,10 +57,11 @@ def print_description(record: dict[str, Any], *, picture: bool, computed_by: str
         console.print(Text(_distribution(record["distance_histogram"], console.width)))
     if picture:
         from pipeline.picture import text_picture
-        from pipeline.topologies import build
 
         console.print()
-        console.print(Text.from_ansi(text_picture(build(record["topology"]))), soft_wrap=True)
+        console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
+    for note in network.plan.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
     console.print(Text(f"computed by {computed_by}", style="dim"))
 
 
