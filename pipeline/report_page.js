@@ -8,7 +8,7 @@ function draw() {
     const height = element.parentElement.classList.contains("wide") ? 400 : 320;
     const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
     const own = charts.themes[theme];
-    const config = { ...own, legend: { ...own.legend, columns: element.clientWidth < 560 ? 3 : 0 } };
+    const config = { ...own, legend: { ...own.legend, columns: element.clientWidth < 440 ? 3 : 0 } };
     // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
     vegaEmbed(element, sized, { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config, tooltip: { theme } });
   }

@@ -89,7 +89,7 @@ def _verification_row(row: Record) -> list[Cell]:
         Cell(row["quantity"]),
         number(row["paper_value"]),
         number(row["our_value"]),
-        number(row["difference"], 3),
+        number(row["difference"], 6),
         Cell(row["verdict"], VERDICT_STYLE[row["verdict"]]),
     ]
 
