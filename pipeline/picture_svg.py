@@ -30,7 +30,7 @@ def svg_picture(topology: Topology) -> str:
 
     A network of more than 600 nodes is shown by a smaller one of its family. Colours of nodes follow the text's.
     """
-    shown = topology if topology.nodes <= DRAWN // 3 else small_instance(topology)
+    shown = topology if topology.nodes <= DRAWN else small_instance(topology)
     if shown.nodes > DRAWN:
         raise BadInput(f"expected at most {DRAWN} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one")
     frame = _frame(shown)
