@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,6 +14,26 @@ BACKENDS = ("auto", "numpy", "numba", "cupy")
 
 class BackendUnavailable(Exception):
     """The backend asked for cannot run here; the message says why and what to do."""
+
+
+class GpuOutOfMemory(MemoryError):
+    """The GPU's memory cannot hold even the least that a kernel needs at once."""
+
+
+class KernelCompileError(Exception):
+    """NVRTC refused a kernel's source; the message names the kernel and holds the compiler's log."""
+
+
+@contextmanager
+def gpu_errors(kernel: str) -> Iterator[None]:
+    """CuPy's errors under our names, so that callers need not import CuPy to tell them apart."""
+    cupy = importlib.import_module("cupy")
+    try:
+        yield
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise GpuOutOfMemory(f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba") from error
+    except cupy.cuda.compiler.CompileException as error:
+        raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
 
 
 @cache

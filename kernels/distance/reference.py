@@ -101,4 +101,4 @@ def any_row(rows: Any) -> Any:
 
 def host(array: Any) -> np.ndarray:
     """The array in main memory."""
-    return array if isinstance(array, np.ndarray) else array.get()
+    return array.get() if hasattr(array, "get") else array

@@ -1,0 +1,157 @@
+"""A stand-in for CuPy on a machine without a GPU: NumPy's arrays, and .cu files run through cuda_shim.h.
+
+It is as strict as CuPy where a slip would otherwise go unseen: arrays of the two libraries do not
+mix, `take` knows no mode, `bitwise_or` no reduce, and a kernel's arguments must have its parameters'
+types. Memory is counted, so that running out of it can be tried.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+SHIM = Path(__file__).with_name("cuda_shim.h")
+KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
+TYPES = {"word_t": np.uint64, "long long": np.int64, "int": np.int32, "unsigned int": np.uint32, "unsigned char": np.uint8}
+
+
+class OutOfMemoryError(MemoryError):
+    pass
+
+
+class CompileException(Exception):
+    pass
+
+
+class DeviceArray(np.ndarray):
+    """An array that only admits its own kind."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
+        if method != "__call__" and not (method == "reduce" and ufunc in (np.add, np.logical_or)):
+            raise NotImplementedError(f"{ufunc.__name__}.{method}")
+        options.update({"out": tuple(map(on_host, out))} if out else {})
+        result = on_device(getattr(ufunc, method)(*map(on_host, inputs), **options))
+        return out[0] if out else result
+
+    def __getitem__(self, key: Any) -> Any:
+        return on_device(on_host(self)[index(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        on_host(self)[index(key)] = on_host(value)
+
+    def get(self) -> np.ndarray:
+        return np.array(self.view(np.ndarray))
+
+
+def index(key: Any) -> Any:
+    return tuple(map(on_host, key)) if isinstance(key, tuple) else key if isinstance(key, slice | int) or key is None else on_host(key)
+
+
+def on_host(value: Any) -> Any:
+    if isinstance(value, DeviceArray):
+        return value.view(np.ndarray)
+    if isinstance(value, np.ndarray):
+        raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+    return value
+
+
+def on_device(value: Any) -> Any:
+    return np.asarray(value).view(DeviceArray) if isinstance(value, np.ndarray | np.generic) else value
+
+
+class RawModule:
+    """Compiles CUDA source as C++ with the ziglang wheel."""
+
+    folder: Path
+
+    def __init__(self, code: str, options: tuple[str, ...]) -> None:
+        stem = self.folder / hashlib.sha256(code.encode()).hexdigest()[:16]
+        source, library = stem.with_suffix(".cpp"), stem.with_suffix(".so")
+        self.parameters = {name: [kind(p) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)}
+        if not library.exists():
+            self.build(code, source, library)
+        self.library = ctypes.CDLL(str(library))
+
+    def build(self, code: str, source: Path, library: Path) -> None:
+        runs = "".join(
+            f'\nextern "C" void run_{name}(unsigned int grid, unsigned int block, void** arguments) {{ launch({name}, grid, block, arguments); }}'
+            for name in self.parameters
+        )
+        source.write_text(f'#include "{SHIM}"\n{code}{runs}\n')
+        command = [sys.executable, "-m", "ziglang", "c++", "-shared", "-fPIC", "-O1", "-nostdlib++", "-fno-exceptions", "-Wall", "-Werror"]
+        command.append("-Wl,-Bsymbolic")  # or a kernel called like a function of the C library would be taken for it
+        caches = {f"ZIG_{which}_CACHE_DIR": str(self.folder / "zig") for which in ("GLOBAL", "LOCAL")}
+        done = subprocess.run([*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True)
+        if done.returncode:
+            raise CompileException(done.stderr)
+
+    def get_function(self, name: str) -> Any:
+        run, parameters = self.library[f"run_{name}"], self.parameters[name]
+
+        def kernel(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
+            assert len(arguments) == len(parameters), f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
+            pointers = (ctypes.c_void_p * len(arguments))()
+            kept = []
+            for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, parameters)):
+                assert isinstance(argument, DeviceArray if pointer else np.generic), f"{name}: argument {i} is {type(argument)}"
+                assert argument.dtype == dtype, f"{name}: argument {i} is {argument.dtype}, its parameter {dtype}"
+                assert not pointer or argument.flags.c_contiguous, f"{name}: argument {i} is not contiguous"
+                holder = ctypes.c_void_p(argument.ctypes.data) if pointer else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
+                kept.append(holder)
+                pointers[i] = ctypes.addressof(holder)
+            assert 1 <= block[0] <= 1024
+            assert grid[0] >= 1
+            run(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
+
+        return kernel
+
+
+def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
+    """(is it a pointer, its element's type) of a C parameter."""
+    words = re.sub(r"\b(const|__restrict__)\b", "", parameter).replace("*", " * ").split()
+    pointer = "*" in words
+    return pointer, np.dtype(TYPES[" ".join(word for word in words[:-1] if word != "*")])
+
+
+def module(folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory: int = 2**30, free: int | None = None) -> ModuleType:
+    """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
+
+    memory: bytes that an array may take; free: bytes that the device says are free, `memory` by default.
+    """
+    cupy: Any = ModuleType("cupy")
+
+    def on_the_device(function: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            options = {name: on_host(value) for name, value in options.items()}
+            result = on_device(function(*[on_host(a) if isinstance(a, DeviceArray | np.ndarray) else a for a in arguments], **options))
+            if isinstance(result, DeviceArray) and result.nbytes > memory:
+                raise OutOfMemoryError(f"Out of memory allocating {result.nbytes:,} bytes")
+            return result
+
+        return call
+
+    creation = np.empty, np.zeros, np.ones, np.full, np.arange
+    for function in (*creation, np.cumsum, np.bincount, np.flatnonzero, np.argsort, np.bitwise_count, np.bitwise_or, np.bitwise_xor):
+        setattr(cupy, function.__name__, on_the_device(function))
+    cupy.asarray = lambda array: on_device(np.array(array))
+    cupy.stack = lambda arrays: on_device(np.stack([on_host(array) for array in arrays]))
+    cupy.take = lambda a, indices, axis=None, out=None: on_device(np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip"))
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+    properties = {"multiProcessorCount": multiprocessors, "l2CacheSize": cache, "name": b"a processor that plays a GPU"}
+    cupy.cuda = SimpleNamespace(
+        Device=lambda: SimpleNamespace(id=0),
+        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        compiler=SimpleNamespace(CompileException=CompileException),
+        runtime=SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda device: properties, memGetInfo=lambda: (free or memory, memory)),
+    )
+    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder})
+    return cupy

@@ -1,0 +1,135 @@
+"""What can be known about the GPU code: it compiles for every GPU, it launches rightly, its errors are ours."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import fake_cupy
+import numpy as np
+import nvrtc
+import oracle
+import pytest
+
+import kernels
+from kernels import backend
+from kernels.distance import all_pairs_distance, gpu, reference
+from kernels.distance.lanes import Task
+
+AsCupy = Callable[..., ModuleType]
+SOURCES = sorted(Path(kernels.__file__).parent.rglob("*.cu"))
+OLDEST = {12: 70, 13: 75}
+
+
+def options(source: Path) -> tuple[str, ...]:
+    return importlib.import_module(f"kernels.{source.parent.name}.gpu").OPTIONS
+
+
+@pytest.mark.parametrize("cuda", OLDEST)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_sources_compile_for_every_gpu(source: Path, cuda: int) -> None:
+    for architecture in nvrtc.architectures(cuda, OLDEST[cuda]):
+        log, code = nvrtc.compile_for(cuda, architecture, source, options(source))
+        assert code[:4] == b"\x7fELF", f"sm_{architecture}: {log}"
+        assert "warning" not in log.replace("warning: Architectures prior to", "")
+
+
+def test_the_compiler_would_refuse_nonsense(tmp_path: Path) -> None:
+    source = tmp_path / "wrong.cu"
+    source.write_text('extern "C" __global__ void wrong() { undeclared = 1; }')
+    log, code = nvrtc.compile_for(13, 90, source, ())
+    assert "undeclared" in log
+    assert code == b""
+
+
+def network() -> tuple[np.ndarray, list[int]]:
+    return oracle.torus(16, 12, 4), oracle.torus_histogram(16, 12, 4)
+
+
+@pytest.mark.parametrize("eccentricity", [False, True])
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ({"cache": 2**30, "memory": 2**30}, 16),  # 768 sources: no more words than needed
+        ({"cache": 2**16}, 4),  # as the cache holds, and not below 4
+        ({"cache": 2**30, "free": 2 * (2 * 16 * 768)}, 2),  # as half of the free memory holds
+        ({"multiprocessors": 132, "cache": 2**26}, 16),  # more threads than words of the network
+    ],
+)
+def test_widths_and_launches(device: dict[str, int], words: int, eccentricity: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    ports, from_one = network()
+    used = []
+    width = gpu.Network.width
+    monkeypatch.setattr(gpu.Network, "width", lambda self, needed: used.append(width(self, needed)) or used[-1])
+    as_cupy(**device)
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768), eccentricity=eccentricity, backend="cupy")
+    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    assert used == [words]
+
+
+@pytest.mark.parametrize("length", [15, 16, 17, 32, 33])
+def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) -> None:
+    as_cupy()
+    line = np.append(np.arange(1, length + 1), -1)[:, None]  # the last of length + 1 nodes is `length` links away
+    found = all_pairs_distance(line, np.zeros(1), np.zeros(1), backend="cupy")
+    assert found.histogram.tolist() == [[1] * (length + 1)]
+
+
+def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
+    ports, from_one = network()
+    task = Task(ports, np.arange(768, dtype=np.int32), np.zeros(768, np.int32), np.ones(768, bool), None, True)
+    histogram, eccentricity = reference.distances(task, 1, as_cupy(), None)
+    assert histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    assert eccentricity is not None
+    assert eccentricity.tolist() == [len(from_one) - 1] * 768
+
+
+def test_out_of_memory(as_cupy: AsCupy) -> None:
+    as_cupy(memory=2**12)
+    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/distance: expected enough GPU memory, got: .*; make the work smaller"):
+        all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600), backend="cupy")
+
+
+def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = tmp_path / "wrong.cu"
+    source.write_text('extern "C" __global__ void advance(int* here) { undeclared = 1; }')
+    monkeypatch.setattr(gpu, "SOURCE", source)
+    as_cupy()
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/distance: NVRTC could not compile.*undeclared"):
+        all_pairs_distance(oracle.torus(4), np.arange(4), np.zeros(4), backend="cupy")
+
+
+def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:
+    cupy = as_cupy()
+    device, host = cupy.arange(3), np.arange(3)
+    for mixed in (lambda: device + host, lambda: cupy.take(host, device), lambda: device[host]):
+        with pytest.raises(TypeError, match=r"numpy\.ndarray"):
+            mixed()
+    advance = cupy.RawModule(code=gpu.SOURCE.read_text(), options=gpu.OPTIONS).get_function("advance")
+    with pytest.raises(AssertionError, match="2 arguments for 13 parameters"):
+        advance((1,), (1,), (device, device))
+    with pytest.raises(AssertionError, match="argument 0 is int64, its parameter uint64"):
+        advance((1,), (1,), (device,) * 13)
+    assert fake_cupy.kind("const unsigned char* __restrict__ counted") == (True, np.dtype(np.uint8))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not backend.gpu_count(), reason="needs a GPU that CuPy can use; none found here")
+@pytest.mark.parametrize("eccentricity", [False, True])
+@pytest.mark.parametrize("removed", [0, 2])
+def test_a_real_gpu_gives_the_same_bits(removed: int, eccentricity: bool) -> None:
+    rng = np.random.default_rng(1)
+    nodes, lanes = 3000, 5000
+    ports, sources, groups = rng.integers(-1, nodes, (nodes, 3)), rng.integers(0, nodes, lanes), rng.integers(0, 7, lanes)
+    gone = rng.integers(-1, nodes, (lanes, removed))
+    gone = np.where(gone == sources[:, None], -1, gone)
+    counted = rng.random(nodes) < 0.5
+    here, there = (
+        all_pairs_distance(ports, sources, groups, counted=counted, removed=gone if removed else None, eccentricity=eccentricity, backend=name)
+        for name in ("numba", "cupy")
+    )
+    assert here.histogram.tolist() == there.histogram.tolist()
+    assert (here.eccentricity is None) == (there.eccentricity is None) == (not eccentricity)
+    assert here.eccentricity is None or here.eccentricity.tolist() == there.eccentricity.tolist()
