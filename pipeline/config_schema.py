@@ -43,7 +43,7 @@ def _interval(value: Any) -> Any:
     return {"from": value, "to": value} if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Bounds = Annotated[Interval, BeforeValidator(_interval, json_schema_input_type=int | Interval)]
+Bounds = Annotated[Interval, BeforeValidator(_interval, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_NODES)] | Interval)]
 
 
 class Family(Section):

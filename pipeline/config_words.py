@@ -48,9 +48,37 @@ def at(place: Place) -> Key | None:
     return key
 
 
+_INTRODUCTION = """\
+# Configuration
+
+Made from `pipeline/config_schema.py` by `make docs`. A configuration is a YAML file of plain values
+(no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
+the nearest key that is.
+
+Networks are written in three ways:
+
+```yaml
+topologies:
+  - torus(k=8, n=3)                                   # as a spelling; 'torusweep topologies' lists the families
+  - family: torus                                     # as a family with values, lists and ranges: all combinations
+    k: {from: 4, to: 32, step: 4}
+    n: [2, 3]
+  - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, which every family is asked to meet
+```
+
+Every family means every one whose parameters are whole numbers or are given under `parameters`.
+Graph files, lattices, faulty networks and mixed radices take part only where they are given. So does
+a parameter that leaves the number of nodes alone and may have many values (how far a twist goes);
+one with few is tried out (q, how many dimensions are intact), and one that has a default keeps it.
+
+Points are counted before anything is computed; a network asked for twice is one point.
+
+"""
+
+
 def documentation() -> str:
     """docs/config.md: every key with what it may hold, its default and its meaning."""
-    rows = ["| key | holds | default | meaning |", "|---|---|---|---|"]
+    rows = [_INTRODUCTION + "| key | holds | default | meaning |", "|---|---|---|---|"]
     for place, key in _keys((), root()):
         cells = (f"`{spelled(place)}`", key.expected(), "required" if key.required else _written(key), key.description)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

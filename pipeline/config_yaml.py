@@ -87,7 +87,7 @@ def _explained(error: MarkedYAMLError, name: str) -> str:
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     problem = " ".join(str(error.problem or error.context or "not YAML").split())
     remedy = ""
-    if "mapping values are not allowed" in problem:
+    if "mapping values are not allowed" in problem or "<block end>" in problem:
         remedy = "; check the indentation, and put a topology that holds ': ' in quotes"
     elif "\\t" in problem or "tab" in problem:
         remedy = "; indent with blanks, not tabs"

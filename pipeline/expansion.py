@@ -14,7 +14,7 @@ from pipeline.points import Point
 from pipeline.requirements import meeting
 from pipeline.spelling import Spelling
 from pipeline.topologies import FAMILIES, default_memory, parameters, plan
-from pipeline.topology import check_size
+from pipeline.topology import Plan, check_size
 from pipeline.values import count, values_of
 
 Network = tuple[str, int | None]  # canonical spelling, fault_nodes
@@ -47,9 +47,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
     with _at(sweep, ("papers",)):
         for spelling in expected:
-            canonical, planned = plan(spelling)
-            check_size(canonical, planned, memory)
-            _add(faults, canonical, sweep.fault_nodes)
+            _add(faults, *_network(*plan(spelling), memory, sweep.fault_nodes))
     return [Point(canonical, fault_nodes) for canonical, fault_nodes in faults.items()]
 
 
@@ -77,15 +75,20 @@ def _check_count(sweep: Sweep, expected: int) -> None:
 def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
     entry = sweep.topologies[number]
     if isinstance(entry, str):
-        canonical, planned = plan(entry)
-        check_size(canonical, planned, memory)
-        yield canonical, sweep.fault_nodes
+        yield _network(*plan(entry), memory, sweep.fault_nodes)
     elif isinstance(entry, Family):
         yield from _combinations(sweep, number, memory)
     else:
         for canonical, planned in meeting(entry.require, sweep.limits.points):
-            check_size(canonical, planned, memory)
-            yield canonical, sweep.fault_nodes
+            yield _network(canonical, planned, memory, sweep.fault_nodes)
+
+
+def _network(canonical: str, planned: Plan, memory: int, fault_nodes: int | None) -> Network:
+    """A network that fits, and that so many faults leave a node of."""
+    check_size(canonical, planned, memory)
+    if fault_nodes is not None and fault_nodes >= planned.nodes:
+        raise BadInput(f"{canonical}: fault_nodes={fault_nodes}: expected fewer than its {planned.nodes} nodes")
+    return canonical, fault_nodes
 
 
 def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
@@ -95,11 +98,8 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
     choices = _choices(sweep, number)
     fault_nodes = sweep.fault_nodes if entry.fault_nodes is None else entry.fault_nodes
     for values in product(*choices.values()):
-        arguments = dict(zip(choices, values))
-        inner = next((value for value in values if isinstance(value, Spelling)), None)
-        spelling = Spelling(entry.family, {key: value for key, value in arguments.items() if value is not inner}, inner)
         try:
-            canonical, planned = plan(spelling)
+            canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
         except Refused:
             raise
         except BadInput as error:
@@ -107,8 +107,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
                 continue
             remedy = " (skip_invalid: true leaves such combinations out)" if count(choices.values()) > 1 else ""
             raise BadInput(f"{error}{remedy}") from None
-        check_size(canonical, planned, memory)
-        yield canonical, fault_nodes
+        yield _network(canonical, planned, memory, fault_nodes)
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:

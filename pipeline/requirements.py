@@ -12,9 +12,7 @@ hundred plans a family, however large the networks are.
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,7 +20,7 @@ from pipeline.config_schema import Requirement
 from pipeline.errors import BadInput, Refused, nearest
 from pipeline.spelling import Spelling
 from pipeline.topologies import FAMILIES, Parameter, parameters, plan
-from pipeline.topology import Plan, Whole
+from pipeline.topology import Plan
 from pipeline.values import count, values_of
 
 SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
@@ -81,15 +79,7 @@ def _asked(requirement: Requirement) -> list[str]:
 
 
 def _needed(parameter: Parameter) -> bool:
-    return parameter.required and whole(parameter) is None
-
-
-def whole(parameter: Parameter) -> Whole | None:
-    """The range of a whole-number parameter, also of one that may be left out (`Radix | None`)."""
-    if parameter.whole is not None or not (isinstance(parameter.kind, types.UnionType) or typing.get_origin(parameter.kind) is typing.Union):
-        return parameter.whole
-    ranges = [mark for option in typing.get_args(parameter.kind) for mark in typing.get_args(option)[1:] if isinstance(mark, Whole)]
-    return ranges[0] if ranges and not any(typing.get_origin(option) is list for option in typing.get_args(parameter.kind)) else None
+    return parameter.required and parameter.whole is None
 
 
 class _Family:
@@ -100,12 +90,13 @@ class _Family:
         self.requirement = requirement
         self.lowest, self.highest = requirement.nodes.lowest, requirement.nodes.highest
         free = [
-            Size(p.name, found.minimum, found.maximum)
+            Size(p.name, p.whole.minimum, p.whole.maximum)
             for p in parameters(name)
-            if p.name not in given and (p.required or p.default is None) and (found := whole(p)) is not None
+            if p.whole is not None and p.name not in given and (p.required or p.default is None)
         ]
         self.size: Size | None = free[0] if free else None
         self.outer = free[1:]
+        self.growing: set[str] = set()  # outer parameters that make the network larger
 
     def networks(self) -> Iterator[tuple[str, Plan]]:
         if self.size is None:
@@ -113,7 +104,8 @@ class _Family:
             if found is not None and self.fits(found[1]):
                 yield found
             return
-        many = [parameter.name for parameter in self.outer if self.has_many_values(parameter)]
+        self.growing = {parameter.name for parameter in self.outer if self.effect(parameter, range(1, OUTER_GAP + 1)) is True}
+        many = [parameter.name for parameter in self.outer if self.effect(parameter, [MANY]) is False]
         if not many:
             yield from self.walk(self.outer, {})
         elif self.requirement.families != "all":
@@ -121,10 +113,8 @@ class _Family:
 
     def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
         """The network of these values, or None where they violate the family's constraints."""
-        arguments = self.given | values
-        inner = next((value for value in arguments.values() if isinstance(value, Spelling)), None)
         try:
-            return plan(Spelling(self.name, {key: value for key, value in arguments.items() if value is not inner}, inner))
+            return plan(Spelling(self.name, self.given | values))
         except BadInput:
             return None
 
@@ -136,33 +126,38 @@ class _Family:
             and (wanted.directed is None or wanted.directed == found.directed)
         )
 
-    def has_many_values(self, parameter: Size) -> bool:
-        """True where values that are far apart are permitted at one size and give the same number of nodes."""
+    def effect(self, parameter: Size, steps: Iterable[int]) -> bool | None:
+        """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal; None where it never can."""
         assert self.size is not None
         others = {other.name: other.minimum for other in self.outer}
-        for size in range(self.size.minimum, self.size.minimum + SIZE_GAP):
+        for step, size in product(steps, range(self.size.minimum, self.size.minimum + SIZE_GAP)):
             first = self.plan({**others, self.size.name: size})
-            far = self.plan({**others, parameter.name: parameter.minimum + MANY, self.size.name: size})
-            if first is not None and far is not None:
-                return first[1].nodes == far[1].nodes
-        return False
+            second = self.plan({**others, parameter.name: parameter.minimum + step, self.size.name: size})
+            if first is not None and second is not None:
+                return first[1].nodes != second[1].nodes
+        return None
 
     def walk(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
         """Every value of the outer parameters at which the smallest network is not too large already."""
         if not outer:
             yield from self.sizes(values)
             return
+        for value, least in self.values(outer, values):
+            if least <= self.highest:
+                yield from self.walk(outer[1:], {**values, outer[0].name: value})
+
+    def values(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[int, int]]:
+        """Permitted values of the first outer parameter, each with the nodes of its smallest network, while they can be small enough."""
         parameter, *rest = outer
-        value, misses = parameter.minimum, 0
+        grows = parameter.name in self.growing
+        misses, value = 0, parameter.minimum
         while misses < OUTER_GAP and (parameter.maximum is None or value <= parameter.maximum):
             least = self.least(rest, {**values, parameter.name: value})
-            if least is None:
-                misses += 1
-            elif least > self.highest:
-                return
-            else:
-                misses = 0
-                yield from self.walk(rest, {**values, parameter.name: value})
+            misses = misses + 1 if least is None else 0
+            if least is not None:
+                yield value, least
+                if (grows and least > self.highest) or (not grows and value - parameter.minimum >= MANY):
+                    return
             value += 1
 
     def least(self, outer: Sequence[Size], values: dict[str, int]) -> int | None:
@@ -170,11 +165,7 @@ class _Family:
         if not outer:
             assert self.size is not None
             return self.nodes_from(self.size.minimum, values)
-        parameter, *rest = outer
-        for value in range(parameter.minimum, parameter.minimum + OUTER_GAP):
-            if (nodes := self.least(rest, {**values, parameter.name: value})) is not None:
-                return nodes
-        return None
+        return min((least for _, least in self.values(outer, values)), default=None)
 
     def nodes_from(self, start: int, values: dict[str, int]) -> int | None:
         """Nodes at the first permitted size from `start` on; None where there is none."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log10
 from typing import NamedTuple
 
 import numpy as np
@@ -155,14 +156,18 @@ def default_memory() -> int:
 def check_size(spelling: str, plan: Plan, memory: int) -> None:
     """Refuse a network that would not fit, naming what it needs and the limit."""
     if plan.nodes >= 2**31:
-        raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters"
-        )
+        needs = f"{_count(plan.nodes)} nodes, about {_count(plan.bytes >> 30)} GiB"
+        raise Refused(f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters")
     if plan.bytes > memory:
         raise Refused(
             f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB;"
             f" the limit is {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
         )
+
+
+def _count(number: int) -> str:
+    """A number as people read it, however large."""
+    return f"{number:,}" if number < 10**18 else f"10^{log10(number):.0f}"
 
 
 def check(topology: Topology) -> None:

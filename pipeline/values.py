@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.errors import BadInput, nearest
 from pipeline.spelling import Spelling, parse
 from pipeline.topologies import Parameter
-from pipeline.topology import Topology
+from pipeline.topology import Plan
 
 _RANGE = ("from", "to", "step")
 
@@ -38,7 +38,7 @@ def count(choices: Iterable[Sequence[Any]]) -> int:
 
 
 def _value(parameter: Parameter, value: Any) -> Any:
-    if parameter.kind is Topology:
+    if parameter.kind is Plan:
         if not isinstance(value, str):
             raise BadInput(f"expected a topology such as torus(k=8, n=3), got {value!r}")
         return parse(value)
