@@ -115,11 +115,11 @@ class Workers:
 
 
 @contextlib.contextmanager
-def connect(settings: Any, *, backend: str, batches: int) -> Iterator[InProcess | Workers]:
+def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | Workers]:
     """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
 
     settings  the configuration's cluster section (pipeline.config)
-    batches   tasks to come: no more local workers are started than can be used
+    tasks     at most so many tasks will come: no more local workers are started
     Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
     """
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
@@ -145,7 +145,7 @@ def connect(settings: Any, *, backend: str, batches: int) -> Iterator[InProcess 
             client = stack.enter_context(Client(jobs))
             _wait_for_worker(client, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
         else:
-            cluster, count = _local(settings, backend, batches, folder, stack)
+            cluster, count = _local(settings, backend, tasks, folder, stack)
             address, description = "the local cluster", f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
             client.wait_for_workers(count, timeout=CONNECT_SECONDS * 15)
@@ -156,7 +156,7 @@ def connect(settings: Any, *, backend: str, batches: int) -> Iterator[InProcess 
 # --- local -------------------------------------------------------------------------------------
 
 
-def local_workers(settings: Any, backend: str, batches: int, devices: list[str] | None = None) -> list[dict[str, str]]:
+def local_workers(settings: Any, backend: str, tasks: int, devices: list[str] | None = None) -> list[dict[str, str]]:
     """The environment of each local worker: as many as cores (or the setting), or one per GPU.
 
     devices  GPUs, as CUDA_VISIBLE_DEVICES names them; found where None
@@ -165,11 +165,11 @@ def local_workers(settings: Any, backend: str, batches: int, devices: list[str] 
     if on_gpu:
         found = visible_gpus() if devices is None else devices
         asked = len(found) if settings.workers == "auto" else settings.workers
-        chosen = found[: max(1, min(asked, batches))]
+        chosen = found[: max(1, min(asked, tasks))]
         return [{"CUDA_VISIBLE_DEVICES": device, **_threads(len(chosen))} for device in chosen]
     cores = len(os.sched_getaffinity(0))
     asked = cores if settings.workers == "auto" else settings.workers
-    count = max(1, min(asked, batches))
+    count = max(1, min(asked, tasks))
     return [_threads(count) for _ in range(count)]
 
 
@@ -189,12 +189,12 @@ def _threads(workers: int) -> dict[str, str]:
     return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers)), "OMP_NUM_THREADS": "1"}
 
 
-def _local(settings: Any, backend: str, batches: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
+def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
     from distributed import Nanny, Scheduler
     from distributed.deploy.spec import SpecCluster
     from distributed.security import Security
 
-    environments = local_workers(settings, backend, batches)
+    environments = local_workers(settings, backend, tasks)
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)

@@ -10,23 +10,20 @@ from __future__ import annotations
 import signal
 import socket
 import time
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
 from kernels.backend import BackendUnavailable, device_name, resolve
 from pipeline import cluster, store
+from pipeline.batches import Batch, Batches
 from pipeline.errors import BadInput
 from pipeline.evaluate import evaluate
-from pipeline.points import Point, estimated_cost, stage_digest
+from pipeline.points import Point, stage_digest
 from pipeline.progress import progress
 from pipeline.provenance import software
 
-LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's to the disk take some hundredths of a second
-LEAST_BATCHES = 16  # of a short sweep, so that there is something for every worker
-MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
 
@@ -108,21 +105,6 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     return Answer(digest, len(records), seconds, failed)
 
 
-def batches(points: Iterable[Point], batch_seconds: float) -> list[list[Point]]:
-    """Points in batches of about `batch_seconds` or more each, long ones first, so that none is begun last."""
-    costs = sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0])
-    enough = min(batch_seconds, max(LEAST_SECONDS, sum(cost for cost, _ in costs) / LEAST_BATCHES))
-    found: list[list[Point]] = []
-    seconds = float("inf")
-    for cost, point in costs:
-        if seconds >= enough or len(found[-1]) >= MOST_POINTS:
-            found.append([])
-            seconds = 0.0
-        found[-1].append(point)
-        seconds += cost
-    return found
-
-
 def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
@@ -132,49 +114,53 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     todo = [point for point in points if point.key not in done]
     if not todo:
         return Computed([], None)
-    waiting = deque((batch, 0) for batch in batches(todo, settings.batch_seconds))
+    left = Batches(todo, settings.batch_seconds)
     failed: list[Failure] = []
-    with _Stop() as stop, cluster.connect(settings, backend=manner.backend, batches=len(waiting)) as workers:
-        with progress(f"static ({workers.description})", total=len(points), done=len(points) - len(todo)) as shown:
-            running: dict[int, tuple[list[Point], int]] = {}
+    with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
+        with progress(f"static ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
+            running: dict[int, Batch] = {}
             told = False
-            while running or (waiting and not stop.signal):
-                while waiting and not stop.signal and len(running) < workers.places:
-                    batch, deaths = waiting.popleft()
-                    running[workers.submit(run_batch, batch, [point.key for point in batch], manner)] = (batch, deaths)
+            while running or (left and not stop.signal):
+                while left and not stop.signal and len(running) < workers.places:
+                    batch = left.next(workers.places)
+                    running[workers.submit(run_batch, batch.points, [point.key for point in batch.points], manner)] = batch
                 if stop.signal and not told:
                     shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
                     told = True
                 outcome = workers.outcome(seconds=0.5)
                 if outcome is None:
                     continue
-                batch, deaths = running.pop(outcome.ticket)
+                batch = running.pop(outcome.ticket)
                 if outcome.died:
-                    waiting.extendleft(_after_death(batch, deaths + 1, failed, shown))
+                    fallen = _after_death(batch, left, shown)
+                    if fallen is None:
+                        continue
+                    ended = [fallen]
                 elif outcome.error is not None:
                     raise outcome.error
                 else:
-                    for failure in outcome.answer.failed:
-                        shown.say(f"{failure.topology} failed: {failure.reason}")
-                    failed += outcome.answer.failed
-                    shown.advance(len(batch))
+                    left.took(batch, outcome.answer.seconds)
+                    ended = outcome.answer.failed
+                for failure in ended:
+                    shown.say(f"{failure.topology} failed: {failure.reason}")
+                failed += ended
+                shown.advance(len(batch.points), batch.cost)
         return Computed(failed, stop.signal)
 
 
-def _after_death(batch: list[Point], deaths: int, failed: list[Failure], shown: Any) -> list[tuple[list[Point], int]]:
-    """What is left to try of a batch whose worker died: its halves, the lone point again, or nothing."""
-    if len(batch) > 1:
-        middle = len(batch) // 2
-        shown.say(f"a worker died; its batch of {len(batch)} points is halved and tried again")
-        return [(batch[:middle], 0), (batch[middle:], 0)]
-    if deaths < LIVES:
-        shown.say(f"a worker died computing {batch[0].topology}; tried again")
-        return [(batch, deaths)]
+def _after_death(batch: Batch, left: Batches, shown: Any) -> Failure | None:
+    """A batch whose worker died is halved; a lone point is tried again, or given up."""
+    if len(batch.points) > 1:
+        shown.say(f"a worker died; its batch of {len(batch.points)} points is halved and tried again")
+        left.halve(batch)
+        return None
+    (point,) = batch.points
+    if batch.deaths + 1 < LIVES:
+        shown.say(f"a worker died computing {point.topology}; tried again")
+        left.put_back(batch._replace(deaths=batch.deaths + 1))
+        return None
     reason = f"its worker died {LIVES} times, as it does when it takes more memory than cluster.memory_per_worker_gib allows"
-    failed.append(Failure(batch[0].topology, batch[0].fault_nodes, reason))
-    shown.say(f"{batch[0].topology} failed: {reason}")
-    shown.advance(1)
-    return []
+    return Failure(point.topology, point.fault_nodes, reason)
 
 
 class _Stop:

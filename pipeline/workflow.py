@@ -17,6 +17,7 @@ import psutil
 
 from pipeline import lock, store
 from pipeline.config import Sweep, load
+from pipeline.config_schema import Family
 from pipeline.errors import BadInput, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,7 +94,13 @@ def inputs(sweep: Sweep) -> list[str]:
     from pipeline.topologies import files_of
     from pipeline.verify import FOLDER
 
-    graphs = [str(path) for entry in sweep.topologies if isinstance(entry, str) for path in files_of(entry)]
+    graphs: list[str] = []
+    for entry in sweep.topologies:
+        if isinstance(entry, str):
+            graphs += map(str, files_of(entry))
+        elif isinstance(entry, Family) and entry.family == "graph":
+            paths = (entry.model_extra or {}).get("path", [])
+            graphs += [paths] if isinstance(paths, str) else paths
     return [*dict.fromkeys(graphs), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
@@ -169,8 +176,9 @@ def _unlock(command: list[str]) -> None:
 
 
 def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
-    """Run Snakemake, dropping its chatter where only what is essential is wanted, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
+    """Run Snakemake, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
 
+    essential  drop Snakemake's chatter
     Snakemake gets a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
     """
     asked_to_stop: list[int] = []

@@ -1,0 +1,70 @@
+"""What is left to compute, handed out in batches of about equal time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pipeline.points import Point, estimated_cost
+
+LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
+MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
+
+
+class Batch(NamedTuple):
+    """Points that one task computes; cost: estimated seconds; deaths: workers that a lone point has cost so far."""
+
+    points: list[Point]
+    cost: float
+    deaths: int = 0
+
+
+class Batches:
+    """Points, long ones first, so that none is begun last.
+
+    Estimated seconds are corrected by what batches took, since machines differ. Towards the end
+    batches become smaller, so that the workers finish together.
+    """
+
+    def __init__(self, points: Iterable[Point], batch_seconds: float) -> None:
+        self._points = deque(sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0]))
+        self._again: deque[Batch] = deque()
+        self._seconds = batch_seconds
+        self._estimated = self._taken = 0.0
+        self.cost = sum(cost for cost, _ in self._points)  # of all that is left, in estimated seconds
+
+    def __bool__(self) -> bool:
+        return bool(self._points or self._again)
+
+    def next(self, places: int) -> Batch:
+        """The next batch for one of `places` workers."""
+        if self._again:
+            batch = self._again.popleft()
+        else:
+            pace = self._taken / self._estimated if self._taken else 1.0
+            enough = min(self._seconds, max(LEAST_SECONDS, self.cost * pace / (2 * places)))
+            chosen: list[Point] = []
+            cost = 0.0
+            while self._points and cost * pace < enough and len(chosen) < MOST_POINTS:
+                seconds, point = self._points.popleft()
+                chosen.append(point)
+                cost += seconds
+            batch = Batch(chosen, cost)
+        self.cost -= batch.cost
+        return batch
+
+    def took(self, batch: Batch, seconds: float) -> None:
+        """Learn from a finished batch."""
+        self._estimated += batch.cost
+        self._taken += seconds
+
+    def halve(self, batch: Batch) -> None:
+        """Put the halves of a batch back, to find the point that its worker died of."""
+        middle = len(batch.points) // 2
+        for part in (batch.points[:middle], batch.points[middle:]):
+            self.put_back(Batch(part, batch.cost * len(part) / len(batch.points)))
+
+    def put_back(self, batch: Batch) -> None:
+        self._again.append(batch)
+        self.cost += batch.cost
