@@ -45,20 +45,21 @@ def all_pairs_distance(
     threads       CPU threads; by default all that Numba may use
 
     Method: a bit per source, rows of 64-bit words per node, one OR per link and level (Then et al., "The More the
-    Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014, in pull form). Memory: two rows of at most 1024 bits a
-    node and thread (on a GPU 4096), and the arcs once more, turned round, as lists: a hub that a million nodes lead to
-    costs no more than its links. Few sources, and networks of thousands of levels, are searched from a queue instead.
+    Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014, in pull form). Memory, in rows of a bit per source and
+    node: two of 512 bits a thread (numba), three of 1024 (numpy), two of at most 4096 (cupy), less where that would be
+    much; and the arcs once more, turned round, as lists: a hub that a million nodes lead to costs no more than its
+    links. Numba searches from few sources, and networks of thousands of levels, with a queue instead.
 
     Raises ValueError for arrays that contradict each other, `kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
+    `kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
     """
-    ports, sources, groups = (np.ascontiguousarray(array, np.int32) for array in (ports, sources, groups))
-    if counted is not None:
-        counted = np.ascontiguousarray(counted, np.bool_)
-    if removed is not None:
-        removed = np.ascontiguousarray(removed, np.int32)
     check(ports, sources, groups, counted, removed, threads)
     chosen = backends.resolve(backend)
+    ports, sources, groups = (np.ascontiguousarray(array, np.int32) for array in (ports, sources, groups))
+    if counted is not None:
+        counted = np.ascontiguousarray(counted)
+    if removed is not None:
+        removed = np.ascontiguousarray(removed, np.int32)
     task = Task(ports, sources, groups, counted, removed, eccentricity)
     if not len(sources):
         return Distances(np.zeros((0, 1), np.int64), np.zeros(0, np.int32) if eccentricity else None)
@@ -85,18 +86,19 @@ def check(
         if not holds:
             raise ValueError(f"all_pairs_distance: expected {what}, got {got}")
 
+    for name, array in (("ports", ports), ("sources", sources), ("groups", groups), ("removed", removed)):
+        expect(array is None or not array.size or array.dtype.kind in "iu", f"{name} of whole numbers", "" if array is None else array.dtype)
     expect(ports.ndim == 2, "ports of shape [N, d]", ports.shape)
     nodes = len(ports)
     expect(sources.ndim == 1, "sources of shape [S]", sources.shape)
     expect(groups.shape == sources.shape, f"groups of shape {sources.shape}, one per source", groups.shape)
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
-    for name, array, low in (("ports", ports, -1), ("sources", sources, 0), ("removed", removed, -1)):
+    limits = (("ports", ports, -1, nodes), ("sources", sources, 0, nodes), ("groups", groups, 0, 2**31), ("removed", removed, -1, nodes))
+    for name, array, low, end in limits:
         if array is not None and array.size:
-            expect(low <= int(array.min()) and int(array.max()) < nodes, f"{name} of {low} … {nodes - 1}", f"{array.min()} … {array.max()}")
-    if groups.size:
-        expect(int(groups.min()) >= 0, "groups ≥ 0", groups.min())
+            expect(low <= array.min() and array.max() < end, f"{name} of {low} … {end - 1}", f"{array.min()} … {array.max()}")
     if counted is not None:
-        expect(counted.shape == (nodes,), f"counted of shape ({nodes},)", counted.shape)
+        expect(counted.shape == (nodes,) and counted.dtype == np.bool_, f"counted bool[{nodes}]", f"{counted.dtype}{list(counted.shape)}")
     if removed is not None:
         expect(removed.ndim == 2 and len(removed) == len(sources), f"removed of shape [{len(sources)}, F]", removed.shape)
         own = np.flatnonzero((removed == sources[:, None]).any(axis=1))

@@ -46,7 +46,7 @@ CLOSED_FORMS = {
     "400 nodes without links": (np.full((400, 3), -1), [1]),
     "400 nodes without ports": (np.zeros((400, 0)), [1]),
     "one node": (np.full((1, 2), -1), [1]),
-    "one node, a link to itself": (np.zeros((1, 1)), [1]),
+    "one node, a link to itself": (np.zeros((1, 1), int), [1]),
 }
 
 
@@ -211,8 +211,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "source outside": ({"sources": [0, 6]}, "sources of 0 … 5, got 0 … 6"),
     "negative source": ({"sources": [-1, 2]}, "sources of 0 … 5, got -1 … 2"),
     "groups of another length": ({"groups": [0]}, r"groups of shape \(2,\), one per source, got \(1,\)"),
-    "negative group": ({"groups": [-1, 0]}, "groups ≥ 0, got -1"),
-    "counted of another length": ({"counted": np.ones(5, bool)}, r"counted of shape \(6,\), got \(5,\)"),
+    "negative group": ({"groups": [-1, 0]}, "groups of 0 … 2147483647, got -1 … 0"),
+    "a port that 32 bits cannot hold": ({"ports": RING.astype(np.int64) + 2**32}, "ports of -1 … 5, got 4294967296 … 4294967301"),
+    "broken numbers": ({"sources": [0.5, 1.0]}, "sources of whole numbers, got float64"),
+    "counted of another length": ({"counted": np.ones(5, bool)}, r"counted bool\[6\], got bool\[5\]"),
+    "counted as numbers": ({"counted": np.ones(6, int)}, r"counted bool\[6\], got int64\[6\]"),
     "removed of another length": ({"removed": [[1]]}, r"removed of shape \[2, F\], got \(1, 1\)"),
     "removed outside": ({"removed": [[1], [9]]}, "removed of -1 … 5, got 1 … 9"),
     "a source removed": ({"removed": [[1], [1]]}, "sources that are not among their own removed nodes, got source 1"),
@@ -225,6 +228,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_contradictions_are_refused(name: str) -> None:
     change, message = REFUSED[name]
     arguments: dict[str, Any] = {"ports": RING, "sources": [0, 1], "groups": [0, 0], "backend": "numpy", **change}
-    ports, sources, groups = (np.asarray(arguments.pop(key)) for key in ("ports", "sources", "groups"))
+    arrays = {name: np.asarray(arguments.pop(name)) for name in ("ports", "sources", "groups", "removed") if name in arguments}
     with pytest.raises(ValueError, match=message):
-        all_pairs_distance(ports, sources, groups, **arguments)
+        all_pairs_distance(**arrays, **arguments)

@@ -64,7 +64,7 @@ def test_widths_and_launches(device: dict[str, int], words: int, eccentricity: b
     width = gpu.Network.width
     monkeypatch.setattr(gpu.Network, "width", lambda self, needed: used.append(width(self, needed)) or used[-1])
     as_cupy(**device)
-    found = all_pairs_distance(ports, np.arange(768), np.zeros(768), eccentricity=eccentricity, backend="cupy")
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=eccentricity, backend="cupy")
     assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
     assert used == [words]
 
@@ -73,7 +73,7 @@ def test_widths_and_launches(device: dict[str, int], words: int, eccentricity: b
 def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) -> None:
     as_cupy()
     line = np.append(np.arange(1, length + 1), -1)[:, None]  # the last of length + 1 nodes is `length` links away
-    found = all_pairs_distance(line, np.zeros(1), np.zeros(1), backend="cupy")
+    found = all_pairs_distance(line, np.zeros(1, int), np.zeros(1, int), backend="cupy")
     assert found.histogram.tolist() == [[1] * (length + 1)]
 
 
@@ -89,7 +89,7 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/distance: expected enough GPU memory, got: .*; make the work smaller"):
-        all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600), backend="cupy")
+        all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600, int), backend="cupy")
 
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
     with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/distance: NVRTC could not compile.*undeclared"):
-        all_pairs_distance(oracle.torus(4), np.arange(4), np.zeros(4), backend="cupy")
+        all_pairs_distance(oracle.torus(4), np.arange(4), np.zeros(4, int), backend="cupy")
 
 
 def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:

@@ -13,7 +13,7 @@ from kernels.distance import all_pairs_distance
 from oracle import torus, torus_histogram
 def whole(backend, *radices, **options):
     ports = torus(*radices)
-    found = all_pairs_distance(ports, np.arange(len(ports)), np.zeros(len(ports)), backend=backend, **options)
+    found = all_pairs_distance(ports, np.arange(len(ports)), np.zeros(len(ports), int), backend=backend, **options)
     assert found.histogram.tolist() == [[len(ports) * nodes for nodes in torus_histogram(*radices)]]
 """
 
