@@ -13,16 +13,20 @@ from pipeline.errors import BadInput, nearest
 from pipeline.query import query
 
 BLOCK = 256  # rows that are compared pair by pair
+BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
     """The Pareto front of a results folder's static table, among the rows that meet the SQL condition `where`.
 
+    The columns are topology, the named ones, and what one wants to see beside them.
+
     Raises as `query` and `pareto` do.
     """
     condition = "" if where is None else f" WHERE (\n{where}\n)"
-    return pareto(query(f"SELECT * FROM static{condition}", results_dir), minimise, maximise)
+    found = pareto(query(f"SELECT * FROM static{condition}", results_dir), minimise, maximise)
+    return found.select(list(dict.fromkeys([*found.column_names[: 1 + len(minimise) + len(maximise)], *BESIDE])))
 
 
 def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
