@@ -1,0 +1,120 @@
+"""Exact expected channel loads of minimal routing: what every channel carries when traffic spreads over shortest paths."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels import backend as backends
+from kernels.loads.network import Task
+
+SPLITS = ("paths", "next-hops")
+
+
+class Loads(NamedTuple):
+    """Expected loads, in the unit of the demand.
+
+    load         float64[N, P]  what each port's channel carries (all its parallel links together); 0 where there is no channel
+    delivered    demand that some path can carry, a node's demand for itself (0 hops) included
+    unreachable  demand between nodes that no path joins; it loads nothing
+    hops         sum of delivered demand × distance; equals the sum of `load`
+    """
+
+    load: np.ndarray
+    delivered: float
+    unreachable: float
+    hops: float
+
+
+def minimal_loads(
+    ports: np.ndarray,
+    roots: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    split: str = "paths",
+    demand: np.ndarray | None = None,
+    capacity: np.ndarray | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Loads:
+    """Expected load of every channel when all traffic takes shortest paths, summed over roots in float64.
+
+    ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to their own node
+    roots     int32[R]        where the traffic starts (split "paths") or ends (split "next-hops"); a node may stand there several times
+    weights   float64[R]      ≥ 0, multiplies a root's traffic: an orbit's size, say; 1 by default
+    split     "paths"         each pair's demand spreads equally over all its shortest paths; a channel of c parallel links is c paths
+              "next-hops"     at every node, what is bound for a destination spreads equally over the links that bring it nearer (ECMP)
+    demand    float64[R, N]   ≥ 0, what flows between each root and each node: from the root with "paths", to it with "next-hops";
+              or float64[N]   the same for every root (terminals at each node, say); 1 everywhere by default: uniform, itself included
+    capacity  int32[N, P]     ≥ 1, parallel links that each channel stands for; 1 by default
+    backend   auto, numpy, numba or cupy; loads are the same to the bit
+    threads   CPU threads of numba; by default all that it may use. The result does not depend on it
+
+    The roots differ because the splits do: over paths, a pair's shares are the same from either end; over next hops they
+    are chosen on the way, so that all traffic to one destination, and not all from one source, has common shares. With all
+    nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
+
+    Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), which for next hops counts
+    links where it counts paths, for several roots at once. Every sum has a fixed order: over a node's channels in node
+    and port order, over roots as given in at most 64 shares. Memory: some 25 bytes a node and root of a block, and
+    the channels four times; never N².
+
+    Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between two
+    nodes than float64 can count (1.8·10³⁰⁸), `kernels.backend.BackendUnavailable` for cupy without a GPU,
+    `kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
+    """
+    ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
+    weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)
+    demand = np.ones(len(ports)) if demand is None else np.ascontiguousarray(demand, np.float64)
+    if capacity is not None:
+        capacity = np.ascontiguousarray(capacity, np.int32)
+    check(ports, roots, weights, split, demand, capacity, threads)
+    chosen = backends.resolve(backend)
+    task = Task(ports, roots, weights, split == "next-hops", demand, capacity)
+    if not len(roots):
+        return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0)
+    if chosen == "numba":
+        from kernels.loads import cpu
+
+        load, totals = cpu.loads(task, threads)
+    elif chosen == "cupy":
+        from kernels.loads import gpu
+
+        load, totals = gpu.loads(task)
+    else:
+        from kernels.loads import reference
+
+        load, totals = reference.loads(task, backends.array_module(chosen))
+    if not np.isfinite(totals.most_paths).all():
+        raise OverflowError("minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit")
+    return Loads(load.reshape(ports.shape), *(float(of_roots.sum()) for of_roots in (totals.delivered, totals.unreachable, totals.hops)))
+
+
+def check(
+    ports: np.ndarray, roots: np.ndarray, weights: np.ndarray, split: str, demand: np.ndarray, capacity: np.ndarray | None, threads: int | None
+) -> None:
+    """Refuse arrays that contradict each other, naming the array and what was expected."""
+
+    def expect(holds: bool, what: str, got: object) -> None:
+        if not holds:
+            raise ValueError(f"minimal_loads: expected {what}, got {got}")
+
+    expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
+    expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
+    nodes = len(ports)
+    expect(roots.ndim == 1, "roots of shape [R]", roots.shape)
+    expect(weights.shape == roots.shape, f"weights of shape {roots.shape}, one per root", weights.shape)
+    expect(demand.shape in ((nodes,), (len(roots), nodes)), f"demand of shape ({nodes},) or {(len(roots), nodes)}", demand.shape)
+    expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
+    for name, array, low in (("ports", ports, -1), ("roots", roots, 0)):
+        if array.size:
+            expect(low <= int(array.min()) and int(array.max()) < nodes, f"{name} of {low} … {nodes - 1}", f"{array.min()} … {array.max()}")
+    for name, array in (("weights", weights), ("demand", demand)):
+        if array.size:
+            least, most = float(array.min()), float(array.max())
+            expect(least >= 0 and most < np.inf, f"{name} ≥ 0 and finite", f"{least} … {most}")
+    if capacity is not None:
+        expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)
+        used = capacity[ports >= 0]
+        expect(not used.size or int(used.min()) >= 1, "capacity ≥ 1 wherever a port leads somewhere", used.min() if used.size else "")

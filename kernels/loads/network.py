@@ -1,0 +1,78 @@
+"""The task that all three implementations share: its channels by either end, and in which order roots are summed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SHARES = 64  # most shares of the roots; a share's sum is one thread's work
+BLOCK = 8  # a share holds a multiple of so many roots: those that the CPU searches from at once
+SINGLE = 8  # up to so many roots, each is a share
+
+
+class Task(NamedTuple):
+    """What `minimal_loads` was asked, after its checks.
+
+    ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over next
+    hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None
+    """
+
+    ports: np.ndarray
+    roots: np.ndarray
+    weights: np.ndarray
+    inward: bool
+    demand: np.ndarray
+    capacity: np.ndarray | None
+
+    @property
+    def nodes(self) -> int:
+        return self.ports.shape[0]
+
+
+class Arcs(NamedTuple):
+    """The channels at each node, in node and port order.
+
+    start     int64[N+1]        those of node v stand at start[v] … start[v+1] − 1
+    node      int32[A]          the other end
+    channel   int64[A]          place in ports.ravel()
+    capacity  float64[A] | None parallel links
+    """
+
+    start: np.ndarray
+    node: np.ndarray
+    channel: np.ndarray
+    capacity: np.ndarray | None
+
+
+class Totals(NamedTuple):
+    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the most paths to any node."""
+
+    delivered: np.ndarray
+    unreachable: np.ndarray
+    hops: np.ndarray
+    most_paths: np.ndarray
+
+
+def arcs(task: Task) -> tuple[Arcs, Arcs]:
+    """(towards the root, away from it): each node's channels on the side where shortest paths come nearer, and on the other.
+
+    Traffic starts at a root, or ends there: away from a root is along the channels, or against them.
+    """
+    flat = task.ports.ravel()
+    channel = np.flatnonzero(flat >= 0)
+    tail, head = (channel // max(task.ports.shape[1], 1)).astype(np.int32), flat[channel]
+    capacity = None if task.capacity is None else task.capacity.ravel()[channel].astype(np.float64)
+
+    def by(own: np.ndarray, other: np.ndarray, order: np.ndarray | slice) -> Arcs:
+        start = np.zeros(task.nodes + 1, np.int64)
+        np.cumsum(np.bincount(own, minlength=task.nodes), out=start[1:])
+        return Arcs(start, other[order], channel[order], None if capacity is None else capacity[order])
+
+    out, into = by(tail, head, slice(None)), by(head, tail, np.argsort(head, kind="stable"))
+    return (out, into) if task.inward else (into, out)
+
+
+def share(roots: int) -> int:
+    """Roots a share, the last one's fewer. Depends on their number alone, and so does the order of every sum over them."""
+    return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))

@@ -1,0 +1,107 @@
+"""The specification: level by level over lists of (node, root) entries, the same lines for NumPy and CuPy.
+
+From each root outwards, count(v) = Σ near(u) over the channels that lead v nearer, to u; near is the
+count itself where traffic splits over paths, 1 where it splits over next hops. Then from the
+farthest level inwards, carried(v) = demand(v) + near(v) · Σ unit(w) over the channels that lead v
+farther, to w, with unit = carried / count; the channel between v and w carries near(v) · unit(w).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernels.loads.network import Arcs, Task, Totals, arcs, share
+
+LANES = 64  # roots searched from at once
+SCRATCH = 2**29  # bytes that a block's arrays may take before it gets fewer lanes
+
+
+def loads(task: Task, xp: Any) -> tuple[np.ndarray, Totals]:
+    """(load float64[N·P], totals per root); see `minimal_loads`."""
+    toward, away = (Side(side, xp) for side in arcs(task))
+    roots = len(task.roots)
+    lanes = max(1, min(LANES, SCRATCH // (32 * (task.nodes + len(away.node)))))
+    of_root = np.empty((len(Totals._fields), roots))
+    total, partial = xp.zeros(len(away.node)), xp.zeros(len(away.node))
+    for first in range(0, roots, lanes):
+        block = slice(first, min(first + lanes, roots))
+        carried, of_root[:, block] = search(task, block, toward, away, xp)
+        for lane in range(carried.shape[1]):
+            if (first + lane) % share(roots) == 0:
+                total, partial = total + partial, xp.zeros(len(away.node))
+            partial = partial + carried[:, lane]
+    load = np.zeros(task.ports.size)
+    load[host(away.channel)] = host(total + partial)
+    return load, Totals(*of_root)
+
+
+class Entries(NamedTuple):
+    """int64[E] each: a node, its lane, and the place of both in an array [N, lanes]."""
+
+    node: Any
+    lane: Any
+    place: Any
+
+
+class Side:
+    """`Arcs` in the array library, and the tail of each arc."""
+
+    def __init__(self, arcs: Arcs, xp: Any) -> None:
+        self.start, self.node, self.channel = (xp.asarray(array.astype(np.int64)) for array in arcs[:3])
+        self.own = xp.asarray(np.repeat(np.arange(len(arcs.start) - 1), np.diff(arcs.start)))
+        self.capacity = xp.asarray(np.ones(len(arcs.node)) if arcs.capacity is None else arcs.capacity)
+        self.most = int(np.diff(arcs.start).max(initial=0))
+
+    def neighbours(self, entries: Entries, lanes: int) -> Iterator[tuple[Any, Any, Any]]:
+        """For each p: which entries have a p-th arc, the other end's place, the capacity."""
+        for p in range(self.most):
+            arc = self.start[entries.node] + p
+            having = (arc < self.start[entries.node + 1]).nonzero()[0]
+            arc = arc[having]
+            yield having, self.node[arc] * lanes + entries.lane[having], self.capacity[arc]
+
+
+def search(task: Task, block: slice, toward: Side, away: Side, xp: Any) -> tuple[Any, np.ndarray]:
+    """(what each arc of `away` carries, float64[A, lanes]; the block's totals, float64[4, lanes])."""
+    roots, lanes = task.roots[block], block.stop - block.start
+    rows = task.demand[block] if task.demand.ndim == 2 else task.demand[None]
+    demand = xp.asarray(np.ascontiguousarray((task.weights[block, None] * rows).T).ravel())
+    distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # −2 + 1 is no distance
+    near = xp.ones(task.nodes * lanes) if task.inward else count
+    ticket = xp.empty(task.nodes * lanes, np.int64)
+    place = xp.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))
+    distance[place] = 0
+    levels: list[Entries] = []
+    while len(place):
+        level = len(levels)
+        entries = Entries(place // lanes, place % lanes, place)
+        levels.append(entries)
+        if level:
+            paths = xp.zeros(len(place))
+            for having, other, capacity in toward.neighbours(entries, lanes):
+                paths[having] += xp.where(distance[other] == level - 1, near[other] * capacity, 0.0)
+            count[place] = paths
+        found = xp.concatenate([place[:0]] + [other[distance[other] < 0] for _, other, _ in away.neighbours(entries, lanes)])
+        ticket[found] = xp.arange(len(found))
+        place = found[ticket[found] == xp.arange(len(found))]  # each once
+        distance[place] = level + 1
+    unit = xp.zeros(task.nodes * lanes)
+    for level, entries in reversed(list(enumerate(levels))):
+        farther = xp.zeros(len(entries.place))
+        for having, other, capacity in away.neighbours(entries, lanes):
+            farther[having] += xp.where(distance[other] == level + 1, unit[other] * capacity, 0.0)
+        unit[entries.place] = (demand[entries.place] + near[entries.place] * farther) / count[entries.place]
+    distance, demand, count, near, unit = (array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit))
+    on_path = (distance[away.node] == distance[away.own] + 1) & (distance[away.own] >= 0)
+    carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
+    delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
+    totals = [values.sum(axis=0) for values in (delivered, stranded, delivered * distance)] + [count.max(axis=0)]
+    return carried, host(xp.stack(totals))
+
+
+def host(array: Any) -> np.ndarray:
+    """The array in main memory."""
+    return array.get() if hasattr(array, "get") else array
