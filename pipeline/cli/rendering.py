@@ -124,25 +124,33 @@ def _distribution(histogram: list[int], width: int) -> str:
 
 
 def print_verification(rows: list[dict[str, Any]], *, everything: bool) -> None:
-    """Verdicts counted, and every row that does not simply agree."""
+    """Rows that do not simply agree, under the reason they share; what waits is counted; then the verdicts' numbers."""
     console = _console()
-    shown = [row for row in rows if everything or row["verdict"] != "agrees"]
-    if shown:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name, justify in (("paper", "left"), ("row", "left"), ("theirs", "right"), ("ours", "right"), ("verdict", "left"), ("why", "left")):
-            table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-        for row in shown:
-            table.add_row(
-                row["paper"],
-                Text(f"{row['place']}: {row['row']}"),
-                _number(row["paper_value"]),
-                _number(row["our_value"]),
-                Text(row["verdict"], style=VERDICT_STYLES[row["verdict"]]),
-                Text(row["reason"] or ""),
-            )
-        console.print(table)
+    for verdict in ("agrees", "paper in error", "unexplained"):
+        if verdict == "agrees" and not everything:
+            continue
+        for (paper, reason), group in _by_reason(rows, verdict).items():
+            console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), (f": {reason}" if reason else "")))
+            widest = max(len(f"{row['place']}: {row['row']}") for row in group)
+            for row in group:
+                theirs, ours = _number(row["paper_value"]), _number(row["our_value"])
+                label = f"{row['place']}: {row['row']}"
+                console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
+    for (paper, reason), group in _by_reason(rows, "waits").items():
+        console.print(Text.assemble((f"{paper}  waits", VERDICT_STYLES["waits"]), f": {len(group)} numbers, {reason.removeprefix('waits ')}"))
+        if everything:
+            for row in group:
+                console.print(Text(f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}", style="dim"), soft_wrap=True)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
     console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
+
+
+def _by_reason(rows: list[dict[str, Any]], verdict: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["verdict"] == verdict:
+            groups.setdefault((row["paper"], row["reason"] or ""), []).append(row)
+    return groups
 
 
 def _number(value: float | None) -> str:
