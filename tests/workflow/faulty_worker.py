@@ -1,7 +1,7 @@
 """Loaded into Dask workers by the tests (Dask's own `distributed.worker.preload`): points that misbehave.
 
-FAULT says how: `kill NAME` dies of the point NAME; `kill-often N` dies of one point in N, another one
-each time; `slow SECONDS` takes its time; `stop NAME` raises. Records are made up: what is tested is the sweep.
+FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies of the point NAME; `raise NAME`
+raises; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time. Records are made up: what is tested is the sweep.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1
 
 
 def evaluate(point, **_):
-    fault, _, about = os.environ.get("FAULT", "").partition(" ")
-    if fault == "kill" and point.topology == about:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if fault == "kill-often" and int(hashlib.sha256(f"{point.topology} {time.time_ns()}".encode()).hexdigest(), 16) % int(about) == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if fault == "stop" and point.topology == about:
-        raise ZeroDivisionError("a made-up defect")
-    if fault == "slow":
-        time.sleep(float(about))
+    for wanted in os.environ.get("FAULT", "").split("; "):
+        fault, _, about = wanted.partition(" ")
+        if fault == "kill" and point.topology == about:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if fault == "kill-often" and int(hashlib.sha256(f"{point.topology} {time.time_ns()}".encode()).hexdigest(), 16) % int(about) == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if fault == "raise" and point.topology == about:
+            raise ZeroDivisionError("a made-up defect")
+        if fault == "slow":
+            time.sleep(float(about))
     made_up = {column.name: ZERO[column.type] for column in STATIC}
     return {"key": point.key, **made_up, "topology": point.topology, "family": "ring", "distance_histogram": [1, len(point.topology)]}
 
 
-pipeline.sweep.evaluate = evaluate
+def dask_setup(worker):
+    """Called by Dask in a worker that was told to load this file."""
+    pipeline.sweep.evaluate = evaluate

@@ -1,0 +1,94 @@
+"""A small sweep in a folder of its own, run as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from pipeline.steps import STEPS
+
+PRELOAD = Path(__file__).parent / "faulty_worker.py"
+RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.05}\n"
+COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+
+
+class Run:
+    """The sweep `rings` (40 networks) in a folder. `fault` is what its Dask workers do wrong (faulty_worker.py)."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / "results" / "rings"
+        self.config = home / "rings.yaml"
+        self.config.write_text(RINGS)
+        self._started: list[subprocess.Popen[str]] = []
+
+    def start(self, *arguments: str, fault: str = "", **environment: str) -> subprocess.Popen[str]:
+        """`torusweep ARGUMENTS`, in a process group of its own, as a shell starts it."""
+        preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault}
+        process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=self.home,
+            env={**os.environ, **preload, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
+        self._started.append(process)
+        return process
+
+    def call(self, *arguments: str, fault: str = "", **environment: str) -> tuple[int, str]:
+        """Exit status, and all that was said."""
+        process = self.start(*arguments, fault=fault, **environment)
+        said = process.communicate(timeout=100)[0]
+        return process.returncode, said
+
+    def step(self, name: str, *options: str, fault: str = "", **environment: str) -> tuple[int, str]:
+        return self.call("step", name, str(self.config), str(self.folder), *options, fault=fault, **environment)
+
+    def here(self, name: str, **overrides: object) -> int:
+        """A step in this very process."""
+        return STEPS[name](self.config, self.folder, overrides)
+
+    def shards(self) -> list[Path]:
+        return sorted(self.folder.glob("shards/*.parquet"))
+
+    def forget(self) -> None:
+        """Remove what was computed."""
+        for path in [*self.shards(), self.folder / "static.parquet"]:
+            path.unlink(missing_ok=True)
+
+    def static(self) -> bytes:
+        return (self.folder / "static.parquet").read_bytes()
+
+    def failed(self) -> dict[str, str]:
+        manifest = json.loads((self.folder / "manifest.json").read_bytes())
+        return {failure["topology"]: failure["reason"] for failure in manifest["failed"]}
+
+    def end(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                for child in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+                    child.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for a condition, which a test waits for instead of for a time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return psutil.wait_procs(processes, timeout=10)[1]

@@ -1,0 +1,214 @@
+"""The sweep's driver under faults: whatever happens, the table is that of an undisturbed run (rows 1-3, 8, 11-14, 23)."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pyarrow.parquet as pq
+import pytest
+from faulty_worker import evaluate as made_up
+from rings import Run, alive, until
+
+from pipeline.batches import Batches
+from pipeline.errors import BadInput
+from pipeline.points import Point, estimated_cost
+from pipeline.store import read_shards
+
+
+def topologies(table: bytes) -> list[str]:
+    return pq.read_table(io.BytesIO(table)).column("topology").to_pylist()
+
+
+def test_the_table_has_every_point_in_order(clean):
+    assert topologies(clean) == [f"ring(k={k})" for k in range(3, 43)]
+
+
+def test_workers_that_die_now_and_then_change_nothing_and_leave_nothing(rings: Run, clean: bytes, tmp_path: Path):  # 1, 2
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    rings.here("points")
+    status, said = rings.step("static", "--workers", "2", fault="kill-often 20", TMPDIR=str(scratch))
+    assert status == 0, said
+    assert rings.static() == clean
+    assert rings.failed() == {}
+    assert list(scratch.iterdir()) == []
+    assert {path.name for path in rings.home.iterdir()} == {"results", "rings.yaml", "scratch"}
+
+
+def test_poisoned_points_are_named_and_the_rest_completes(
+    rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):  # 3
+    rings.here("points")
+    status, said = rings.step("static", "--workers", "2", fault="kill ring(k=17); raise ring(k=9)")
+    assert status == 0, said
+    failed = rings.failed()
+    assert set(failed) == {"ring(k=17)", "ring(k=9)"}
+    assert "its worker died 3 times" in failed["ring(k=17)"]
+    assert failed["ring(k=9)"] == "ZeroDivisionError: a made-up defect"
+    assert topologies(rings.static()) == [name for name in topologies(clean) if name not in failed]
+    assert all(f"{name} failed: {reason}" in said for name, reason in failed.items())
+    rings.here("verification")
+    capsys.readouterr()
+    assert rings.here("check") == 1
+    assert "2 points failed, 0 numbers are unexplained" in capsys.readouterr().out
+    before = rings.shards()
+    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)  # tried again, without their faults
+    assert rings.here("static", workers=0) == 0
+    assert (rings.static(), rings.failed()) == (clean, {})
+    added = set(rings.shards()) - set(before)
+    assert sum(pq.read_metadata(path).num_rows for path in added) == 2
+
+
+def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: Run, clean: bytes):  # 8, 16
+    rings.here("points")
+    for published in (1, 4):
+        driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05")
+        until(lambda: (rings.folder / ".lock").exists() and len(rings.shards()) >= published)  # noqa: B023
+        workers = psutil.Process(driver.pid).children(recursive=True)
+        os.kill(driver.pid, signal.SIGKILL)
+        driver.communicate()
+        assert alive(workers) == [], "workers of a dead driver stop"
+    kept = rings.shards()
+    assert len(kept) >= 4
+    (rings.folder / "shards" / ".writing-half").write_bytes(b"half a shard")
+    (rings.folder / "shards" / ("0" * 64 + ".parquet")).write_bytes(b"no shard")
+    status, said = rings.step("static", "--workers", "2")
+    assert status == 0, said
+    assert rings.static() == clean
+    assert set(kept) <= set(rings.shards()), "nothing was computed twice"
+    points = [key for shard in read_shards(rings.folder).whole for key in shard.rows.column("key").to_pylist()]
+    assert len(points) == len(set(points)) == 40
+    assert "damaged: removed" in said
+    assert not list(rings.folder.glob("shards/.*"))
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, status: int, monkeypatch: pytest.MonkeyPatch):  # 12, 13
+    rings.here("points")
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05")
+    until(rings.shards)
+    os.killpg(driver.pid, number)  # as a terminal does: the workers get it too
+    said = driver.communicate(timeout=60)[0]
+    assert driver.returncode == status, said
+    assert "stopping: the batches that run are finished" in said
+    assert not (rings.folder / "static.parquet").exists()
+    saved = rings.shards()
+    assert len(saved) >= 2
+    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)
+    assert rings.here("static", workers=0) == 0
+    assert rings.static() == clean
+    assert set(saved) <= set(rings.shards())
+
+
+def test_two_signals_stop_at_once(rings: Run):  # 12
+    rings.here("points")
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 60")
+    process = psutil.Process(driver.pid)
+    until(lambda: len([child for child in process.children() if child.cpu_times().user > 0.5]) >= 2)
+    os.killpg(driver.pid, signal.SIGINT)
+    said = ""
+    assert driver.stdout is not None
+    while "once more to stop at once" not in said:
+        line = driver.stdout.readline()
+        assert line, said
+        said += line
+    workers = process.children(recursive=True)
+    os.killpg(driver.pid, signal.SIGINT)
+    driver.communicate(timeout=20)
+    assert driver.returncode == 130
+    assert alive(workers) == []
+
+
+def test_a_second_run_is_refused_at_once(rings: Run):  # 11
+    rings.here("points")
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder), fault="slow 0.5")
+    until(lambda: (rings.folder / ".lock").exists() and (rings.folder / ".lock").read_text())
+    with pytest.raises(BadInput, match=f"in use by process {driver.pid}"):
+        rings.here("static", workers=0)
+
+
+def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 23
+    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)
+    rings.here("points")
+    rings.here("static", workers=0)
+    shards = rings.shards()
+    rings.config.write_text("sweep: rings\ntopologies: [ring(k=5), ring(k=50), ring(k=4)]\n")
+    rings.here("points")
+    assert rings.here("static", workers=0) == 0
+    assert topologies(rings.static()) == ["ring(k=5)", "ring(k=50)", "ring(k=4)"]
+    assert set(shards) < set(rings.shards())
+    assert len(rings.shards()) == len(shards) + 1, "one point was new"
+
+
+def test_altered_points_are_refused(rings: Run):
+    rings.here("points")
+    path = rings.folder / "points.parquet"
+    table = pq.read_table(path)
+    names = [name.replace("=9)", "=8)") for name in table.column("topology").to_pylist()]
+    pq.write_table(table.set_column(1, table.schema.field(1), [names]), path)
+    with pytest.raises(BadInput, match=r"points.parquet does not fit"):
+        rings.here("static", workers=0)
+
+
+def test_a_shard_that_cannot_be_written_stops_the_sweep_with_one_line(rings: Run):  # 14
+    rings.here("points")
+    (rings.folder / "shards").write_text("in the way")
+    status, said = rings.step("static", "--workers", "1")
+    assert (status, said.count("\n")) == (2, 1), said
+    assert "cannot write" in said
+    assert "run again: what was published is kept" in said
+
+
+CONFIG = """
+sweep: rings
+topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)", "pruned_xy(k=4)", "directed_torus(k=4, n=3)", "sequin(k=5, s=2, t=1)", "hypercube(n=3)"]
+fault_nodes: 1
+"""
+
+
+def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
+    rings.config.write_text(CONFIG)
+    rings.here("points")
+    assert rings.here("static", workers=0, backend="numba") == 0
+    reference = rings.static()
+    rings.forget()
+    assert rings.here("static", workers=0, backend="numpy") == 0
+    assert rings.static() == reference, "NumPy"
+    rings.forget()
+    status, said = rings.step("static", "--workers", "4", "--symmetry", "off", DASK_DISTRIBUTED__WORKER__PRELOAD="[]")
+    assert status == 0, said
+    assert rings.static() == reference, "four workers, the long way"
+    rows = pq.read_table(io.BytesIO(reference)).to_pylist()
+    assert [row["connected"] for row in rows] == [True, True, False, True, True, True]
+    assert [rows[index]["diameter"] for index in (0, 1, 3, 5)] == [4, 4, 7, 3]
+
+
+@pytest.mark.parametrize("pace", [0.1, 1.0, 10.0])
+def test_batches_hold_every_point_once_long_ones_first(pace: float):
+    points = [Point(f"ring(k={k})") for k in (3, 100_000, 1000, 10)] + [Point(f"mesh(k={k}, n=2)") for k in range(3, 60)]
+    batches = Batches(points, batch_seconds=1.0)
+    total, seen, costs = batches.cost, [], []
+    while batches:
+        batch = batches.next(places=2)
+        batches.took(batch, batch.cost * pace)
+        seen += batch.points
+        costs.append(batch.cost)
+    assert len(seen) == len(set(seen)) == len(points)
+    assert sum(costs) == pytest.approx(total)
+    assert batches.cost == pytest.approx(0, abs=1e-9)
+    estimates = [estimated_cost(point) for point in seen]
+    assert estimates == sorted(estimates, reverse=True)
+
+
+def test_halves_are_handed_out_before_anything_new():
+    points = [Point(f"ring(k={k})") for k in range(3, 12)]
+    batches = Batches(points, batch_seconds=0.01)
+    batch = batches.next(places=1)
+    batches.halve(batch)
+    halves = [batches.next(places=1), batches.next(places=1)]
+    assert [point for half in halves for point in half.points] == batch.points
+    assert sum(half.cost for half in halves) == pytest.approx(batch.cost)
