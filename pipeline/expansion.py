@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from pipeline.config_schema import Family, Required, Sweep
-from pipeline.config_yaml import Place
+from pipeline.config_yaml import Place, shown
 from pipeline.errors import BadInput, Refused, nearest
 from pipeline.points import Point
 from pipeline.requirements import meeting
@@ -17,7 +17,7 @@ from pipeline.topologies import FAMILIES, default_memory, parameters, plan
 from pipeline.topology import Plan, check_size
 from pipeline.values import count, values_of
 
-Network = tuple[str, int | None]  # canonical spelling, fault_nodes
+Network = tuple[str, int | None]  # canonical spelling, fault_nodes of its own
 
 
 def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Point]:
@@ -47,8 +47,8 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
     with _at(sweep, ("papers",)):
         for spelling in expected:
-            _add(faults, *_network(*plan(spelling), memory, sweep.fault_nodes))
-    return [Point(canonical, fault_nodes) for canonical, fault_nodes in faults.items()]
+            _add(faults, *_network(sweep, *plan(spelling), memory))
+    return [Point(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
 
 
 def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
@@ -75,20 +75,21 @@ def _check_count(sweep: Sweep, expected: int) -> None:
 def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
     entry = sweep.topologies[number]
     if isinstance(entry, str):
-        yield _network(*plan(entry), memory, sweep.fault_nodes)
+        yield _network(sweep, *plan(entry), memory)
     elif isinstance(entry, Family):
         yield from _combinations(sweep, number, memory)
     else:
         for canonical, planned in meeting(entry.require, sweep.limits.points):
-            yield _network(canonical, planned, memory, sweep.fault_nodes)
+            yield _network(sweep, canonical, planned, memory)
 
 
-def _network(canonical: str, planned: Plan, memory: int, fault_nodes: int | None) -> Network:
-    """A network that fits, and that so many faults leave a node of."""
+def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> Network:
+    """A network that fits, and that the faults leave a node of: its own number of faults, or the sweep's."""
     check_size(canonical, planned, memory)
-    if fault_nodes is not None and fault_nodes >= planned.nodes:
-        raise BadInput(f"{canonical}: fault_nodes={fault_nodes}: expected fewer than its {planned.nodes} nodes")
-    return canonical, fault_nodes
+    faults = sweep.fault_nodes if own is None else own
+    if faults is not None and faults >= planned.nodes:
+        raise BadInput(f"{canonical}: fault_nodes={faults}: expected fewer than its {planned.nodes} nodes")
+    return canonical, own
 
 
 def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
@@ -96,7 +97,6 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     choices = _choices(sweep, number)
-    fault_nodes = sweep.fault_nodes if entry.fault_nodes is None else entry.fault_nodes
     for values in product(*choices.values()):
         try:
             canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
@@ -107,7 +107,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
                 continue
             remedy = " (skip_invalid: true leaves such combinations out)" if count(choices.values()) > 1 else ""
             raise BadInput(f"{error}{remedy}") from None
-        yield _network(canonical, planned, memory, fault_nodes)
+        yield _network(sweep, canonical, planned, memory, entry.fault_nodes)
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
@@ -135,4 +135,4 @@ def _at(sweep: Sweep, place: Place) -> Iterator[None]:
     except BadInput as error:
         if str(error).startswith(f"{sweep.source}:"):
             raise
-        raise type(error)(f"{sweep.where(place)}: {error}") from None
+        raise type(error)(shown(f"{sweep.where(place)}: {error}")) from None

@@ -13,6 +13,7 @@ from pipeline.errors import BadInput, nearest
 from pipeline.query import query
 
 BLOCK = 256  # rows that are compared pair by pair
+NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
@@ -24,6 +25,8 @@ def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequ
 
     Raises as `query` and `pareto` do.
     """
+    if not [*minimise, *maximise]:
+        raise BadInput(NONE_NAMED)
     condition = "" if where is None else f" WHERE (\n{where}\n)"
     found = pareto(query(f"SELECT * FROM static{condition}", results_dir), minimise, maximise)
     return found.select(list(dict.fromkeys([*found.column_names[: 1 + len(minimise) + len(maximise)], *BESIDE])))
@@ -40,7 +43,7 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
     """
     named = [*minimise, *maximise]
     if not named:
-        raise BadInput("expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost")
+        raise BadInput(NONE_NAMED)
     for name in named:
         if name not in table.column_names:
             raise BadInput(f"unknown column '{name}'{nearest(name, table.column_names)}; 'torusweep query --schema' lists all")

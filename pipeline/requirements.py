@@ -25,6 +25,8 @@ from pipeline.values import count, values_of
 
 SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
 OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
+MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
+LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
 MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
@@ -40,7 +42,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
     """(canonical spelling, plan) of every network that meets a requirement, family by family in the order asked.
 
     Raises BadInput for an unknown family or parameter and for a listed family that cannot be
-    searched; Refused where more than `limit` candidates would have to be looked at.
+    searched; Refused where far more than `limit` networks would have to be looked at.
     """
     families = _asked(requirement)
     known = {parameter.name for name in families for parameter in parameters(name)}
@@ -49,8 +51,8 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
             raise BadInput(f"parameters: unknown parameter '{key}'{nearest(key, known)}; the families asked take {', '.join(sorted(known))}")
     for name in families:
         given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
-        if count(given.values()) > limit:
-            raise Refused(f"parameters: {count(given.values()):,} combinations for {name}; limits.points is {limit:,}: give fewer values or raise it")
+        if count(given.values()) > MOST_GIVEN:
+            raise Refused(f"parameters: {count(given.values()):,} combinations for {name}; at most {MOST_GIVEN:,} are tried: give fewer values")
         for values in product(*given.values()):
             yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
 
@@ -179,8 +181,12 @@ class _Family:
         """Every permitted size whose network has the wanted number of nodes."""
         assert self.size is not None
         sizes = range(self.first_above(self.lowest - 1, values), self.first_above(self.highest, values))
-        if len(sizes) > SIZE_GAP * self.limit:
-            raise Refused(f"{self.name}: about {len(sizes):,} networks; limits.points is {self.limit:,}: narrow 'nodes', or except the family")
+        if len(sizes) > LOOKED_AT * self.limit + SIZE_GAP:
+            least = ", ".join(f"{key}={value}" for key, value in {**self.given, **values}.items())
+            raise Refused(
+                f"{self.name}({least}): about {len(sizes):,} networks to look at; limits.points is {self.limit:,}:"
+                " narrow 'nodes', except the family, or give 'parameters' that leave them out, as n: {from: 2, to: 30}"
+            )
         for size in sizes:
             found = self.plan({**values, self.size.name: size})
             if found is not None and self.fits(found[1]):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.config import load
+from pipeline.config_schema import PAPERS
 from pipeline.config_words import documentation
 from pipeline.errors import BadInput
 
@@ -252,6 +253,10 @@ def test_shipped_configurations_are_named_after_their_sweep(path):
 def test_each_paper_has_its_configuration():
     papers = {load(path).papers for path in CONFIGS if path.parent.name == "papers"}
     assert papers == {("P98",), ("P04",), ("D90",), ("C10",), ("R05",)}
+
+
+def test_papers_are_those_whose_numbers_are_here():
+    assert {path.stem.upper() for path in ROOT.glob("config/expected/*.csv")} == set(PAPERS)
 
 
 def test_documentation_is_current():
