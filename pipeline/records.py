@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """type: an Arrow type's alias, list<…> or map<string, …>; unit: '' where a number has none."""
+    """type: an Arrow type's alias, list<…>, map<string, …> or struct<name: …>; unit: '' where a number has none."""
 
     name: str
     type: str
@@ -68,6 +68,35 @@ DISTANCES = (
     Column("fraction", "double", "", "their share of the pairs that are joined by a path"),
 )
 
+LOADS = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("routing", "string", "", "minimal: uniform over all shortest paths; minimal_ecmp: equally over the next hops of shortest paths"),
+    Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
+    Column("method", "string", "", "exact, or how it was estimated"),
+    Column("max_channel_load", "double", "flits/cycle", "largest load of a channel (over its capacity) at one flit injected per terminal and cycle"),
+    Column("mean_channel_load", "double", "flits/cycle", "mean load of a channel, unused ones included"),
+    Column("saturation_load", "double", "flits/cycle/terminal", "injection that fills the busiest channel: 1 / max_channel_load; null without load"),
+    Column("ejection_load", "double", "flits/cycle/terminal", "injection at which the terminal that receives most receives a flit a cycle"),
+    Column("terminal_saturation_load", "double", "flits/cycle/terminal", "the smaller of saturation_load and ejection_load"),
+    Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load"),
+    Column("mean_hops", "double", "hops", "mean path of an injected flit; one to its own source counts, with 0 hops"),
+    Column("per_class_load", "map<string, struct<mean: double, max: double>>", "flits/cycle", "of each link class, as in per_class_load['x'].max"),
+    Column("max_channel_load_stderr", "double", "flits/cycle", "standard error of max_channel_load; null where it is exact"),
+    Column("max_channel_load_low", "double", "flits/cycle", "estimate biased low where max_channel_load is biased high; null where it is exact"),
+    Column("packets", "int64", "packets", "packets sampled; null where it is exact"),
+    Column("seed", "int64", "", "seed of the sample; null where it is exact"),
+)
+
+CHANNEL_LOADS = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("routing", "string", "", "as in loads"),
+    Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
+    Column("from", "int64", "", "number of the node that the channel leaves"),
+    Column("to", "int64", "", "number of the node that it leads to"),
+    Column("class", "string", "", "its link class"),
+    Column("load", "double", "flits/cycle", "flits over the channel, divided by its capacity, at one flit injected per terminal and cycle"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -82,7 +111,14 @@ VERIFICATION = (
     Column("reason", "string", "", "why the paper is in error, or what the row waits for"),
 )
 
-TABLES: dict[str, tuple[Column, ...]] = {"points": POINTS, "static": STATIC, "distances": DISTANCES, "verification": VERIFICATION}
+TABLES: dict[str, tuple[Column, ...]] = {
+    "points": POINTS,
+    "static": STATIC,
+    "distances": DISTANCES,
+    "loads": LOADS,
+    "channel_loads": CHANNEL_LOADS,
+    "verification": VERIFICATION,
+}
 
 
 def arrow_schema(table: str) -> pa.Schema:
@@ -97,6 +133,8 @@ def arrow_schema(table: str) -> pa.Schema:
 def _arrow_type(name: str) -> Any:
     import pyarrow as pa
 
+    if name.startswith("struct<"):
+        return pa.struct([(field, _arrow_type(kind)) for field, kind in (part.split(": ") for part in name[len("struct<") : -1].split(", "))])
     if name.startswith("list<"):
         return pa.list_(_arrow_type(name[5:-1]))
     if name.startswith("map<string, "):

@@ -96,6 +96,11 @@ def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def foreign_table(content: bytes) -> pa.Table:
+    """Somebody else's Parquet file, which no manifest knows. Raises pyarrow.ArrowException where it is none."""
+    return pq.read_table(pa.BufferReader(content))
+
+
 def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 

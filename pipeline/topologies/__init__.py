@@ -60,10 +60,14 @@ class Parameter(typing.NamedTuple):
 @cache
 def parameters(name: str) -> tuple[Parameter, ...]:
     """The parameters of a family, in the order of its signature."""
-    family = FAMILIES[name]
-    hints = typing.get_type_hints(family, include_extras=True)
+    return signature_of(FAMILIES[name])
+
+
+def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters of a function that is spelled like a family, in order."""
+    hints = typing.get_type_hints(function, include_extras=True)
     found = []
-    for parameter in inspect.signature(family).parameters.values():
+    for parameter in inspect.signature(function).parameters.values():
         kind, whole = hints[parameter.name], None
         annotated = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)  # bare, or one of a union
         if annotated is not None and get_origin(kind) is not list:
@@ -125,14 +129,15 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
                 raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {call.name} takes {', '.join(names)}")
             continue
         value = call.arguments[parameter.name]
-        _check_value(call, parameter, value)
+        check_value(call, parameter, value)
         values[parameter.name] = value
         if value != parameter.default or isinstance(value, bool) != isinstance(parameter.default, bool):
             shown.append(f"{parameter.name}={written(value)}")
     return f"{call.name}({', '.join(shown)})", values
 
 
-def _check_value(call: Spelling, parameter: Parameter, value: Value) -> None:
+def check_value(call: Spelling, parameter: Parameter, value: Value) -> None:
+    """Refuse a value of the wrong kind or outside its range."""
     if not _fits(parameter.kind, value):
         raise BadInput(f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {written(value)}")
     whole = parameter.whole
@@ -168,4 +173,4 @@ def _describe(kind: Any) -> str:
     return {int: "a whole number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
 
 
-__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "files_of", "parameters", "plan"]
+__all__ = ["FAMILIES", "Parameter", "build", "check_size", "check_value", "default_memory", "files_of", "parameters", "plan", "signature_of"]

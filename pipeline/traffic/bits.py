@@ -1,0 +1,68 @@
+"""Permutations that act on the bits of a terminal's number.
+
+Each bit of the destination's number is a bit of the source's (Dally & Towles 2004, Table 3.1). The
+number counts with x fastest, which decides results on networks of unequal sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.topology import Topology, require
+from pipeline.traffic.matrix import Traffic, permutation
+
+
+def bit_complement(topology: Topology) -> Traffic:
+    """Every bit of the number inverted.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BC).
+    """
+    bits = _bits(topology)
+    return permutation(np.arange(1 << bits)[::-1].copy())
+
+
+def bit_reversal(topology: Topology) -> Traffic:
+    """The number's bits in reverse order.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
+    """
+    bits = _bits(topology)
+    return _rearranged([bits - 1 - i for i in range(bits)])
+
+
+def perfect_shuffle(topology: Topology) -> Traffic:
+    """The number's bits rotated left by one.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
+    """
+    bits = _bits(topology)
+    return _rearranged([(i - 1) % bits for i in range(bits)])
+
+
+def transpose(topology: Topology) -> Traffic:
+    """The number's bits rotated by half of them: the transpose of a matrix, row and column exchanged.
+
+    Source: Dally & Towles 2004, Table 3.1.
+    """
+    bits = _bits(topology)
+    require(bits % 2 == 0, "terminals", f"2^{bits}", "a power of 4", "transpose exchanges the two halves of the number's bits")
+    return _rearranged([(i + bits // 2) % bits for i in range(bits)])
+
+
+def _bits(topology: Topology) -> int:
+    """Bits of a terminal's number."""
+    terminals = len(topology.terminals)
+    holds = terminals > 1 and terminals & (terminals - 1) == 0
+    require(holds, "terminals", terminals, "a power of 2", "the pattern permutes the bits of the terminals' numbers")
+    return terminals.bit_length() - 1
+
+
+def _rearranged(sources: Sequence[int]) -> Traffic:
+    """Bit i of the destination is bit sources[i] of the source."""
+    number = np.arange(1 << len(sources))
+    destination = np.zeros_like(number)
+    for i, source in enumerate(sources):
+        destination |= (number >> source & 1) << i
+    return permutation(destination)

@@ -1,0 +1,90 @@
+"""Traffic read from a file."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from pipeline.errors import BadInput, Refused
+from pipeline.topology import Topology, default_memory
+from pipeline.traffic.matrix import Traffic, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = ("source", "destination", "demand")
+MEMORY_PER_BYTE = 16  # while reading, per byte of the file: a row is 6 bytes of CSV at least, and 24 as numbers that are sorted and copied
+
+
+def demand(topology: Topology, path: str) -> Traffic:
+    """A demand matrix: a CSV or Parquet file of the columns source, destination, demand (others are ignored).
+
+    Source and destination are numbers of terminals, 0 … T − 1; pairs that are not listed send nothing,
+    pairs listed several times add up. Demands are in any unit: they are scaled to one flit per
+    terminal in the mean. The path is relative to the current directory.
+    Source: the file.
+    """
+    terminals = len(topology.terminals)
+    table = _read(Path(path))
+    source, destination, amount = (_column(table, name) for name in COLUMNS)
+    for name, numbers in (("source", source), ("destination", destination)):
+        _expect(name, (numbers >= 0) & (numbers < terminals), numbers, f"numbers of terminals, 0 … {terminals - 1}")
+    _expect("demand", (amount >= 0) & np.isfinite(amount), amount, "finite numbers ≥ 0")
+    with np.errstate(over="ignore"):
+        total = float(amount.sum())
+    if not 0 < total < np.inf or terminals / total == np.inf:
+        raise BadInput(f"expected demands with a sum that is neither 0 nor beyond all measure, got {total}; list what the terminals send")
+    own = csr_array(coo_array((amount, (source, destination)), shape=(terminals, terminals)))
+    own.sum_duplicates()
+    own.eliminate_zeros()
+    return listed(own)
+
+
+def _read(path: Path) -> pa.Table:
+    import pyarrow as pa
+
+    try:
+        size = path.stat().st_size
+        if size * MEMORY_PER_BYTE > default_memory():
+            raise Refused(f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs")
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"expected a demand file, got: {error.strerror}; paths are relative to {Path.cwd()}") from None
+    try:
+        if path.suffix.lower() == ".parquet":
+            from pipeline.store import foreign_table
+
+            return foreign_table(content)
+        if path.suffix.lower() == ".csv":
+            from pyarrow import csv
+
+            return csv.read_csv(BytesIO(content))
+    except pa.ArrowException as error:
+        raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {error}") from None
+    raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
+
+
+def _column(table: pa.Table, name: str) -> np.ndarray:
+    """int64[rows], or float64[rows] for demand."""
+    import pyarrow as pa
+
+    if table.column_names.count(name) != 1:
+        raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {', '.join(table.column_names) or 'none'}")
+    column = table.column(name)
+    kind = pa.float64() if name == "demand" else pa.int64()
+    if column.null_count:
+        raise BadInput(f"{name}: expected a number in every row, got {column.null_count} without")
+    try:
+        return column.cast(kind).to_numpy()
+    except pa.ArrowException as error:
+        raise BadInput(f"{name}: expected {'numbers' if name == 'demand' else 'whole numbers'}, got: {error}") from None
+
+
+def _expect(name: str, holds: np.ndarray, values: np.ndarray, what: str) -> None:
+    if not holds.all():
+        row = int(np.argmin(holds))
+        raise BadInput(f"{name}: expected {what}, got {values[row]} in row {row + 1}")

@@ -1,0 +1,45 @@
+"""Permutations that act on the digits of a node's address, each modulo its radix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.topologies import files_of
+from pipeline.topologies.grids import translation
+from pipeline.topology import Topology, require
+from pipeline.traffic.matrix import Traffic, permutation
+
+
+def tornado(topology: Topology) -> Traffic:
+    """To the node ⌈k/2⌉ − 1 further on in every dimension: all flits go the same way round.
+
+    Source: Dally & Towles 2004, Table 3.1.
+    """
+    sides = _sides(topology)
+    require(max(sides) > 2, "radices", list(sides), "a radix above 2", "in smaller rings the tornado moves nothing")
+    return _shifted(sides, [(side + 1) // 2 - 1 for side in sides])
+
+
+def neighbour(topology: Topology) -> Traffic:
+    """To the node one further on in the first dimension.
+
+    Source: Dally & Towles 2004, Table 3.1, there in every dimension.
+    """
+    sides = _sides(topology)
+    require(sides[0] > 1, "radices", list(sides), "a first radix above 1", "otherwise every node is its own neighbour")
+    return _shifted(sides, [1] + [0] * (len(sides) - 1))
+
+
+def _sides(topology: Topology) -> Sequence[int]:
+    """The radices of a network whose nodes have addresses and all send."""
+    spelling = topology.spelling
+    require(not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits")
+    everyone = np.array_equal(topology.terminals, np.arange(topology.nodes))
+    require(everyone, "terminals", len(topology.terminals), f"one at each of the {topology.nodes} nodes", "every node sends to a shifted address")
+    return topology.plan.radices
+
+
+def _shifted(sides: Sequence[int], shift: Sequence[int]) -> Traffic:
+    return permutation(translation(sides, shift))

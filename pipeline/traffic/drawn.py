@@ -1,0 +1,21 @@
+"""Traffic drawn at random, once for the whole run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.topology import Topology, Whole
+from pipeline.traffic.matrix import Traffic, permutation
+
+Seed = Annotated[int, Whole(0, "seed of the random choice")]
+
+
+def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
+    """To one terminal each, drawn once; a terminal may draw itself.
+
+    Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
+    """
+    words = np.random.Philox(key=[seed, 2]).random_raw(len(topology.terminals))
+    return permutation(np.argsort(words, kind="stable"))

@@ -1,0 +1,39 @@
+"""Traffic that makes no difference between destinations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.topology import Topology, require
+from pipeline.traffic.matrix import Traffic, alike, to_others
+
+
+def uniform(topology: Topology) -> Traffic:
+    """To every terminal alike, itself included.
+
+    Source: Cámara et al. 2010, sec. 6.2 (UN).
+    """
+    terminals = len(topology.terminals)
+    return alike(np.full(terminals, 1 / terminals), symmetric=True)
+
+
+def uniform_other(topology: Topology) -> Traffic:
+    """To every other terminal alike.
+
+    Source: means over distinct pairs, as in Rahman et al. 2005, Table 1 (mesh).
+    """
+    return _others(topology)
+
+
+def all_to_all(topology: Topology) -> Traffic:
+    """The collective operation: a message of one length from every terminal to every other; in the mean, uniform_other.
+
+    Source: the operation's definition (MPI_Alltoall).
+    """
+    return _others(topology)
+
+
+def _others(topology: Topology) -> Traffic:
+    terminals = len(topology.terminals)
+    require(terminals > 1, "terminals", terminals, "two or more", "a terminal alone has nobody to send to")
+    return to_others(terminals)

@@ -1,0 +1,25 @@
+"""Traffic between nodes that are joined by a link."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from pipeline.static.links import channel_matrix
+from pipeline.topology import Topology, require
+from pipeline.traffic.matrix import Traffic, listed
+
+
+def nearest_neighbour(topology: Topology) -> Traffic:
+    """To the nodes at the other end of each link, the same amount over every link: a halo exchange.
+
+    A node with more links sends more; the mean over terminals is 1. Links to a node without terminals
+    are not used.
+    Source: Cámara et al. 2010, sec. 7.4.
+    """
+    terminals, nodes = topology.terminals, topology.nodes
+    share = 1 / np.bincount(terminals, minlength=nodes)[terminals]
+    place = csr_array(coo_array((share, (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)))
+    pairs = csr_array(place @ channel_matrix(topology) @ place.T)
+    require(pairs.nnz > 0, "links", 0, "a link between two terminals", "nobody has a neighbour to send to")
+    return listed(pairs, symmetric=True)

@@ -1,0 +1,37 @@
+"""Uniform traffic with a part of the network that draws more than its share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.topology import Topology, Whole, require
+from pipeline.traffic.matrix import Traffic, alike
+
+Share = Annotated[int, Whole(0, "percent of all traffic that is addressed to the hot node", maximum=100)]
+Node = Annotated[int, Whole(0, "number of the hot node")]
+
+
+def hot_region(topology: Topology) -> Traffic:
+    """25 % to the first 12.5 % of the terminals (lowest rows, lowest planes; rounded up), the rest uniform.
+
+    Source: Cámara et al. 2010, sec. 6.2 (HR).
+    """
+    terminals = len(topology.terminals)
+    region = -(-terminals // 8)
+    common = np.full(terminals, 0.75 / terminals)
+    common[:region] += 0.25 / region
+    return alike(common)
+
+
+def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic:
+    """10 % to one node (shared by its terminals), the rest uniform.
+
+    Source: Pfister & Norton 1985.
+    """
+    hot = topology.terminals == node
+    require(bool(hot.any()), "node", node, "a node that has a terminal", "nobody can send to the others")
+    common = np.full(len(hot), (1 - percent / 100) / len(hot))
+    common[hot] += percent / 100 / int(hot.sum())
+    return alike(common)
