@@ -18,17 +18,22 @@ BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
-def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
-    """The Pareto front of a results folder's static table, among the rows that meet the SQL condition `where`.
+def left_out(front: pa.Table) -> int:
+    """How many rows `pareto` left out of this answer because a named column had no value there."""
+    return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
-    The columns are topology, the named ones, and what one wants to see beside them.
+
+def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
+    """The Pareto front of a results folder's static table, among the connected networks that meet the SQL condition `where`.
+
+    Distances of a disconnected network are within its components, so that it would seem better than it is. The columns are topology, the named ones, and what one wants to see beside them.
 
     Raises as `query` and `pareto` do.
     """
     if not [*minimise, *maximise]:
         raise BadInput(NONE_NAMED)
-    condition = "" if where is None else f" WHERE (\n{where}\n)"
-    found = pareto(query(f"SELECT * FROM static{condition}", results_dir), minimise, maximise)
+    condition = "" if where is None else f" AND (\n{where}\n)"
+    found = pareto(query(f"SELECT * FROM static WHERE connected{condition}", results_dir), minimise, maximise)
     return found.select(list(dict.fromkeys([*found.column_names[: 1 + len(minimise) + len(maximise)], *BESIDE])))
 
 

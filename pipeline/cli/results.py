@@ -49,7 +49,7 @@ def query(sql: str | None, results: Path, style: str, out: Path | None, schema: 
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @options.json_output
 def pareto(minimise: str, maximise: str, where: str | None, results: Path, style: str, out: Path | None, as_json: bool) -> None:
-    """The designs that no other design beats in every named column.
+    """The connected designs that no other beats: none is as good in every named column and better in one.
 
     \b
     Examples:
@@ -61,6 +61,8 @@ def pareto(minimise: str, maximise: str, where: str | None, results: Path, style
 
     table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where)
     queries.print_table(table, "json" if as_json else style, out)
+    if front.left_out(table):
+        click.echo(f"{front.left_out(table)} designs without a value in one of these columns were left out", err=True)
 
 
 def _names(text: str) -> list[str]:
