@@ -162,7 +162,8 @@ def search(start, feeder, tile_start, tile_feeder, old, new, node, lane, full, k
             counts[0, lane[i] if totals is None else lane[i] // WORD] += 1
     changed = np.ones(tiles, np.uint8)
     next_changed = np.zeros(tiles, np.uint8)
-    complete = np.zeros(tiles, np.uint8)  # 1: in the old buffer; 2: in both, never to be touched again
+    # A complete tile may stay behind in one buffer: whoever reads from it took all of it a level after it was complete.
+    complete = np.zeros(tiles, np.uint8)
     level = 0
     some = True
     while some:
@@ -178,11 +179,7 @@ def search(start, feeder, tile_start, tile_feeder, old, new, node, lane, full, k
         some = False
         for tile in range(tiles):
             next_changed[tile] = 0
-            low, high = tile * TILE, min(nodes, tile * TILE + TILE)
             if complete[tile]:
-                if complete[tile] == 1:
-                    new[low * words : high * words] = old[low * words : high * words]
-                    complete[tile] = 2
                 continue
             active = changed[tile] or not sparse
             if not active:
@@ -191,6 +188,7 @@ def search(start, feeder, tile_start, tile_feeder, old, new, node, lane, full, k
                         active = True
                         break
             if active:
+                low, high = tile * TILE, min(nodes, tile * TILE + TILE)
                 outcome = _advance(old, new, start, feeder, low, high, full, totals, fresh, kept_at, kept, weight, width)
                 if outcome & 1:
                     next_changed[tile] = 1

@@ -160,6 +160,15 @@ def test_thread_counts(backend: str, threads: int) -> None:
     check(drawn(3, 260, 3, 1300, 4, counted=True, removed=1), backend, threads=threads)
 
 
+def test_tiles_that_all_read_from_each_other(backend: str) -> None:
+    nodes = 40 * 32
+    graph = networkx.random_regular_graph(6, nodes, seed=8)
+    sources = np.arange(0, nodes, 2)
+    lengths = [networkx.single_source_shortest_path_length(graph, source).values() for source in sources.tolist()]
+    expected = np.bincount([distance for reached in lengths for distance in reached])
+    assert search(oracle.table([graph.neighbors(node) for node in range(nodes)]), backend, sources).histogram.tolist() == [expected.tolist()]
+
+
 @pytest.mark.parametrize("words", [1, 8])
 @pytest.mark.parametrize("sides", [(64, 40), (2000,)], ids=["tiles", "more levels than lanes: a queue"])
 def test_tiles_and_queue(sides: tuple[int, ...], words: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +187,20 @@ def test_more_levels_than_lanes_is_given_to_the_queue() -> None:
     network = cpu.Network(task, ports)
     (block,) = cpu.blocks(*cpu.pack(task)[:1], 8, False)
     assert network.search(block)[0] == 0
+
+
+def test_tile_graph_is_given_up_where_it_would_not_pay() -> None:
+    torus, random = (cpu.tile_graph(*cpu.turned_round(ports)) for ports in (oracle.torus(32, 40), shuffled(oracle.torus(32, 40))))
+    assert [len(start) for start, _ in (torus, random)] == [41, 0]
+    assert sorted(torus[1][torus[0][1] : torus[0][2]]) == [0, 2]
+
+
+def shuffled(ports: np.ndarray) -> np.ndarray:
+    """The same network with its nodes numbered at random."""
+    number = np.random.default_rng(1).permutation(len(ports)).astype(np.int32)
+    renumbered = np.empty_like(ports)
+    renumbered[number] = number[ports]
+    return renumbered
 
 
 def test_calls_from_several_threads_at_once() -> None:

@@ -1,0 +1,271 @@
+"""Several roots searched at once, a vector lane each, along lists of the nodes that a level reaches.
+
+A node is visited at every level at which it is as far from some of the roots; a bit per lane says
+from which. Roots near one another have their levels in common, so that eight of them cost little
+more visits than one, and a visit's work on a channel is one vector instruction. With one lane this
+is the textbook's queue.
+
+Numba turns inner loops over lanes into slow code; they are written in LLVM's terms instead, the
+width being a type (a tuple's length), so that each width compiles once. Nothing is contracted or
+reordered: all widths give the same loads to the bit. The vector code and its caller share this file
+because Numba's cache watches one file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from kernels.distance.bits import cached, intrinsic
+
+INT64, INT32, DOUBLE, BIT = ir.IntType(64), ir.IntType(32), ir.DoubleType(), ir.IntType(1)
+ONE = ir.Constant(INT64, 1)
+
+
+class Vectors:
+    """Rows of `width` lanes in arrays that stand among an intrinsic's arguments."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any, width: int) -> None:
+        self.context, self.builder, self.signature, self.arguments, self.width = context, builder, signature, arguments, width
+        self.doubles, self.integers, self.bits = (ir.VectorType(kind, width) for kind in (DOUBLE, INT32, BIT))
+        self.zero = ir.Constant(self.doubles, None)
+
+    def data(self, index: int) -> Any:
+        """Pointer to an array argument's items; None where the argument is None."""
+        if isinstance(self.signature.args[index], types.NoneType):
+            return None
+        return self.context.make_array(self.signature.args[index])(self.context, self.builder, self.arguments[index]).data
+
+    def item(self, pointer: Any, place: Any) -> Any:
+        return self.builder.load(self.builder.gep(pointer, [place]))
+
+    def index(self, pointer: Any, place: Any) -> Any:
+        """An unsigned 32-bit item, as an index."""
+        return self.builder.zext(self.item(pointer, place), INT64)
+
+    def at(self, pointer: Any, row: Any, kind: Any = None) -> Any:
+        """Pointer to a row of doubles, or of another kind."""
+        first = self.builder.gep(pointer, [self.builder.mul(row, ir.Constant(INT64, self.width))])
+        return self.builder.bitcast(first, (kind or self.doubles).as_pointer())
+
+    def load(self, pointer: Any) -> Any:
+        value = self.builder.load(pointer)
+        value.align = 8 if value.type == self.doubles else 4
+        return value
+
+    def store(self, value: Any, pointer: Any) -> None:
+        self.builder.store(value, pointer).align = 8 if value.type == self.doubles else 4
+
+    def lanes(self, mask: Any) -> Any:
+        """<width x i1> of an integer's low bits."""
+        return self.builder.bitcast(self.builder.trunc(mask, ir.IntType(self.width)) if mask.type.width > self.width else mask, self.bits)
+
+    def spread(self, value: Any) -> Any:
+        """The same in every lane."""
+        kind = ir.VectorType(value.type, self.width)
+        single = self.builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(INT32, 0))
+        return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(INT32, self.width), None))
+
+    def scaled(self, value: Any, capacity: Any, arc: Any) -> Any:
+        return value if capacity is None else self.builder.fmul(value, self.spread(self.item(capacity, arc)))
+
+    def variable(self, value: Any) -> Any:
+        """Space for a vector that a loop changes."""
+        place = cgutils.alloca_once(self.builder, value.type)
+        self.builder.store(value, place)
+        return place
+
+    def over_arcs(self, start: Any, node: Any) -> Any:
+        """Loop over the arcs of a node."""
+        first, last = self.item(start, node), self.item(start, self.builder.add(node, ONE))
+        return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
+
+    def gathered(self, start: Any, node: Any, rows: Any, stride: Any, masks: Any, own: Any, arcs: Any, capacity: Any) -> Any:
+        """Sum over a node's arcs, in their order, of capacity · the other end's row, in the lanes of its mask and `own`."""
+        total = self.variable(self.zero)
+        with self.over_arcs(start, node) as (arc, _):
+            other = self.index(arcs, arc)
+            both = self.lanes(self.builder.and_(self.item(masks, other), own))
+            value = self.scaled(self.load(self.at(rows, self.builder.mul(other, stride))), capacity, arc)
+            self.builder.store(self.builder.fadd(self.builder.load(total), self.builder.select(both, value, self.zero)), total)
+        return self.builder.load(total)
+
+
+@intrinsic
+def _count(context, visits, masks, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width):
+    """Forward: count(v) = Σ near(u) · capacity over channels from the level before, for the visits begin … end − 1."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors(context, builder, signature, arguments, len(width))
+        visits, masks, start, arcs, capacity, before, near, count, distance = (v.data(i) for i in (0, 1, 5, 6, 7, 8, 9, 11, 12))
+        begin, end, level, stride = arguments[2], arguments[3], v.spread(builder.trunc(arguments[4], INT32)), arguments[10]
+        with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
+            node, own = v.index(visits, visit), v.item(masks, visit)
+            paths = v.gathered(start, node, near, stride, before, own, arcs, capacity)
+            row, hops = v.at(count, node), v.at(distance, node, v.integers)
+            v.store(builder.select(v.lanes(own), paths, v.load(row)), row)
+            v.store(builder.select(v.lanes(own), level, v.load(hops)), hops)
+        return context.get_dummy_value()
+
+    return types.none(visits, masks, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width), codegen
+
+
+@intrinsic
+def _carry(context, visits, masks, begin, end, start, arcs, capacity, after, near, stride, count, unit, width):
+    """Backward: unit(v) = (demand(v) + near(v) · Σ unit(w) · capacity over channels to the level after) / count(v).
+
+    unit holds each node's demand until then.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors(context, builder, signature, arguments, len(width))
+        visits, masks, start, arcs, capacity, after, near, count, unit = (v.data(i) for i in (0, 1, 4, 5, 6, 7, 8, 10, 11))
+        begin, end, stride = arguments[2], arguments[3], arguments[9]
+        with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
+            node, own = v.index(visits, visit), v.item(masks, visit)
+            farther = v.gathered(start, node, unit, ONE, after, own, arcs, capacity)
+            row = v.at(unit, node)
+            demand = v.load(row)
+            carried = builder.fadd(demand, builder.fmul(v.load(v.at(near, builder.mul(node, stride))), farther))
+            v.store(builder.select(v.lanes(own), builder.fdiv(carried, v.load(v.at(count, node))), demand), row)
+        return context.get_dummy_value()
+
+    return types.none(visits, masks, begin, end, start, arcs, capacity, after, near, stride, count, unit, width), codegen
+
+
+@intrinsic
+def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, load, width):
+    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors(context, builder, signature, arguments, len(width))
+        start, arcs, capacity, near, distance, unit, load = (v.data(i) for i in (1, 2, 3, 4, 6, 7, 8))
+        in_order = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(DOUBLE, [DOUBLE, v.doubles]), f"llvm.vector.reduce.fadd.v{v.width}f64"
+        )
+        with cgutils.for_range(builder, arguments[0], intp=INT64) as loop:
+            node = loop.index
+            own = v.load(v.at(near, builder.mul(node, arguments[5])))
+            following = builder.add(v.load(v.at(distance, node, v.integers)), v.spread(ir.Constant(INT32, 1)))
+            with v.over_arcs(start, node) as (arc, _):
+                other = v.index(arcs, arc)
+                farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
+                flow = v.scaled(builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
+                place = builder.gep(load, [arc])
+                builder.store(builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place)
+        return context.get_dummy_value()
+
+    return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, width), codegen
+
+
+@intrinsic
+def _sum(context, nodes, distance, demand, count, totals, width):
+    """Rows of totals float64[4, W], over all nodes in order: demand reached, not reached, · distance; greatest count."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors(context, builder, signature, arguments, len(width))
+        distance, demand, count, totals = (v.data(i) for i in (1, 2, 3, 4))
+        delivered, unreachable, hops, most = (v.variable(v.zero) for _ in range(4))
+        with cgutils.for_range(builder, arguments[0], intp=INT64) as loop:
+            away, wanted, paths = v.load(v.at(distance, loop.index, v.integers)), v.load(v.at(demand, loop.index)), v.load(v.at(count, loop.index))
+            reached = builder.icmp_signed(">=", away, ir.Constant(v.integers, None))
+            through = builder.select(reached, wanted, v.zero)
+            for place, value in (
+                (delivered, through),
+                (unreachable, builder.select(reached, v.zero, wanted)),
+                (hops, builder.fmul(through, builder.sitofp(away, v.doubles))),
+            ):
+                builder.store(builder.fadd(builder.load(place), value), place)
+            more = builder.fcmp_ordered(">", paths, builder.load(most))
+            builder.store(builder.select(more, paths, builder.load(most)), most)
+        for row, place in enumerate((delivered, unreachable, hops, most)):
+            v.store(builder.load(place), v.at(totals, ir.Constant(INT64, row)))
+        return context.get_dummy_value()
+
+    return types.none(nodes, distance, demand, count, totals, width), codegen
+
+
+@cached
+def accumulate(
+    toward_start, toward, toward_capacity, away_start, away, away_capacity, roots, weights, demand, inward, masks, count, unit, distance, width
+):
+    """Loads and totals of some roots.
+
+    toward_start, away_start int64[N+1], toward, away uint32[A], *_capacity float64[A] or None: `Arcs`; roots uint32[R],
+    weights float64[R], demand float64[R or 1, N], inward: next hops instead of paths;
+    scratch: masks uint8 or more[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
+    Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
+    """
+    lanes = len(width)
+    nodes = len(toward_start) - 1
+    load = np.zeros(len(away))
+    of_root = np.empty((4, len(roots)))
+    totals = np.empty(4 * lanes)
+    ones = np.ones(lanes)
+    near, stride = (ones, 0) if inward else (count, 1)
+    visits = np.empty(nodes * lanes, np.uint32)
+    visit_masks = np.empty(nodes * lanes, masks.dtype)
+    levels = np.empty(nodes + 2, np.int64)  # where each level's visits begin
+    seen = np.empty(nodes, masks.dtype)
+    for first in range(0, len(roots), lanes):
+        used = min(lanes, len(roots) - first)
+        distance[:] = -2  # so that one more is no distance either
+        count[:] = 1.0
+        unit[:] = 0.0
+        seen[:] = 0
+        for lane in range(used):
+            wanted = demand[first + lane if len(demand) > 1 else 0]
+            for node in range(nodes):
+                unit[node * lanes + lane] = weights[first + lane] * wanted[node]
+        masks[:] = 0
+        now, following = masks[0], masks[1]
+        end = 0
+        for lane in range(used):
+            root = roots[first + lane]
+            distance[root * lanes + lane] = 0
+            if now[root] == 0:
+                visits[end] = root
+                end += 1
+            now[root] |= 1 << lane
+            seen[root] |= 1 << lane
+        for i in range(end):
+            visit_masks[i] = now[visits[i]]
+        levels[0], levels[1] = 0, end
+        level = 0
+        while levels[level] < levels[level + 1]:
+            begin, middle = levels[level], levels[level + 1]
+            end = middle
+            for i in range(begin, middle):
+                node, own = visits[i], visit_masks[i]
+                for arc in range(away_start[node], away_start[node + 1]):
+                    other = away[arc]
+                    fresh = own & ~seen[other]
+                    before = following[other]
+                    following[other] = before | fresh
+                    visits[end] = other
+                    end += (before == 0) & (fresh != 0)
+            for i in range(middle, end):
+                own = following[visits[i]]
+                visit_masks[i] = own
+                seen[visits[i]] |= own
+            level += 1
+            _count(visits, visit_masks, middle, end, level, toward_start, toward, toward_capacity, now, near, stride, count, distance, width)
+            for i in range(begin, middle):
+                now[visits[i]] = 0
+            now, following = following, now
+            levels[level + 1] = end
+        _sum(nodes, distance, unit, count, totals, width)
+        of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
+        for step in range(level - 1, -1, -1):  # `now` marks the level after
+            begin, end = levels[step], levels[step + 1]
+            _carry(visits, visit_masks, begin, end, away_start, away, away_capacity, now, near, stride, count, unit, width)
+            for i in range(end, levels[step + 2]):
+                now[visits[i]] = 0
+            for i in range(begin, end):
+                now[visits[i]] = visit_masks[i]
+        _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, width)
+    return load, of_root
