@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("pipeline_run", "Run a sweep: tables, verification, report."),
     "topologies": ("network", "List the networks that can be asked for."),
     "describe": ("network", "Static properties of one network, and a picture."),
+    "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "query": ("results", "Ask a sweep's tables in SQL."),
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),

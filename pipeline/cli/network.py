@@ -7,7 +7,7 @@ import click
 from pipeline.cli import options
 
 
-def _complete_topology(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def complete_topology(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from pipeline.topologies import FAMILIES
 
     return [f"{name}(" for name in FAMILIES if name.startswith(incomplete)]
@@ -56,7 +56,7 @@ def topologies(name: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("topology", shell_complete=_complete_topology)
+@click.argument("topology", shell_complete=complete_topology)
 @options.json_output
 @options.backend
 @options.symmetry
