@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import itertools
+import logging
 import os
 import queue
 import signal
@@ -26,8 +27,8 @@ from typing import Any, NamedTuple
 from kernels.backend import gpu_count, resolve
 from pipeline.errors import BadInput
 
-CONNECT_SECONDS = 8
-JOIN_SECONDS = {"slurm": 600, "scheduler": 60}
+CONNECT_SECONDS = 5
+JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 
 
 class Outcome(NamedTuple):
@@ -41,6 +42,9 @@ class Outcome(NamedTuple):
 
 class LostScheduler(BadInput):
     """The scheduler is gone, and our tasks with it; what was published is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept")
 
 
 class InProcess:
@@ -107,11 +111,11 @@ class Workers:
         if future.status == "error":
             error = future.exception()
             return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
-        raise LostScheduler("lost the connection to the Dask scheduler; start it again and run the same command: finished points are kept")
+        raise LostScheduler
 
     def _must_be_alive(self) -> None:
         if self._client.status != "running":
-            raise LostScheduler("lost the connection to the Dask scheduler; start it again and run the same command: finished points are kept")
+            raise LostScheduler
 
 
 @contextlib.contextmanager
@@ -127,15 +131,17 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         return
     import dask
     from distributed import Client
+    from distributed.utils import silence_logging_cmgr
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
         # a death is reported at once, so that the sweep can split the batch; memory is the nanny's business
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0, "temporary-directory": folder}))
         if settings.scheduler:
             address, description = settings.scheduler, f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            _wait_for_worker(client, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
+            _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
         elif settings.slurm:
             # the home folder is the one that clusters share
             jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
@@ -143,12 +149,12 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             jobs.scale(jobs=settings.slurm.jobs)
             address, description = "Slurm", f"{settings.slurm.jobs} Slurm jobs"
             client = stack.enter_context(Client(jobs))
-            _wait_for_worker(client, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
+            _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
         else:
             cluster, count = _local(settings, backend, tasks, folder, stack)
             address, description = "the local cluster", f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
-            client.wait_for_workers(count, timeout=CONNECT_SECONDS * 15)
+            _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
         _check_code(client, address)
         yield Workers(client, description)
 
@@ -273,11 +279,11 @@ def _join(settings: Any) -> Any:
         raise BadInput(f"cluster.scheduler: no Dask scheduler answers at {settings.scheduler} ({reason}); check that it runs there") from None
 
 
-def _wait_for_worker(client: Any, seconds: float, advice: str) -> None:
+def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> None:
     try:
-        client.wait_for_workers(1, timeout=seconds)
+        client.wait_for_workers(count, timeout=seconds)
     except TimeoutError:
-        raise BadInput(f"cluster: expected a worker within {seconds:.0f} s, got none; {advice}") from None
+        raise BadInput(f"cluster: expected {count} workers within {seconds:.0f} s, got {len(client.nthreads())}; {advice}") from None
 
 
 def _check_code(client: Any, address: str) -> None:

@@ -41,6 +41,7 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
     from pipeline import sweep as driver
+    from pipeline.cluster import LostScheduler
 
     sweep = load(config)
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
@@ -60,7 +61,10 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         for complaint in before.complaints:
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
-        computed = driver.compute(asked, done, manner, cluster)
+        try:
+            computed = driver.compute(asked, done, manner, cluster)
+        except LostScheduler as lost:
+            raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
         if computed.stopped:
             _say("stopped; what is finished is kept, and the same command goes on from here")
             return 128 + computed.stopped

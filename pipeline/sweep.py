@@ -11,11 +11,12 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from kernels.backend import BackendUnavailable, device_name, resolve
+from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 from pipeline import cluster, store
 from pipeline.batches import Batch, Batches
 from pipeline.errors import BadInput
@@ -74,14 +75,18 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             " install the same version on both"
         )
     start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
+    ran = {backend}
     records, failed = [], []
+    record = partial(evaluate, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
     for point, key in zip(points, keys, strict=True):
         try:
             if point.key != key:
                 raise BadInput("a file that it names differs from the one the sweep was expanded with")
-            records.append(
-                evaluate(point, backend=backend, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
-            )
+            try:
+                records.append(record(point, backend=backend))
+            except GpuOutOfMemory:
+                ran.add("numba")
+                records.append(record(point, backend="numba"))
         except BackendUnavailable:
             raise
         except Exception as error:  # whatever one point does, the others are computed
@@ -91,7 +96,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     digest = ""
     if records:
         origin = {
-            "backend": backend,
+            "backend": ", ".join(sorted(ran)),
             "device": device_name(backend),
             "host": socket.gethostname(),
             "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),

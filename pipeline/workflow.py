@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -195,11 +196,10 @@ def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
         process = subprocess.Popen(command, process_group=0, stdout=sys.stderr, stderr=subprocess.PIPE if essential else None)
         for number in asked_to_stop:
             _pass_on(number, process, folder)
-        for line in process.stderr or ():
-            if not line.decode(errors="replace").startswith(CHATTER):
-                sys.stderr.buffer.write(line)
-                sys.stderr.flush()
+        listener = threading.Thread(target=_essential, args=(process.stderr or (),), daemon=True)
+        listener.start()
         status = process.wait()
+        listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -209,6 +209,14 @@ def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
         _say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
         return 128 - status
     return status
+
+
+def _essential(lines: Iterable[bytes]) -> None:
+    """Pass on what Snakemake says, but for its chatter."""
+    for line in lines:
+        if not line.decode(errors="replace").startswith(CHATTER):
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
 
 
 def _pass_on(number: int, process: subprocess.Popen[bytes], folder: Path) -> None:

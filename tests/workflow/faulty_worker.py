@@ -1,7 +1,8 @@
 """Loaded into Dask workers by the tests (Dask's own `distributed.worker.preload`): points that misbehave.
 
 FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies of the point NAME; `raise NAME`
-raises; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time. Records are made up: what is tested is the sweep.
+raises; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time;
+`hang FILE` makes the file and hangs. Records are made up: what is tested is the sweep.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import os
 import signal
 import time
+from pathlib import Path
 
 import pipeline.sweep
 from pipeline.records import STATIC
@@ -28,6 +30,9 @@ def evaluate(point, **_):
             raise ZeroDivisionError("a made-up defect")
         if fault == "slow":
             time.sleep(float(about))
+        if fault == "hang":
+            Path(about).touch()
+            time.sleep(600)
     made_up = {column.name: ZERO[column.type] for column in STATIC}
     return {"key": point.key, **made_up, "topology": point.topology, "family": "ring", "distance_histogram": [1, len(point.topology)]}
 

@@ -16,7 +16,7 @@ from pipeline.steps import STEPS
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
 RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.05}\n"
-COMMAND = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+COMMAND = (sys.executable, "-c", "from pipeline.cli import main; main()")
 
 
 class Run:
@@ -29,11 +29,11 @@ class Run:
         self.config.write_text(RINGS)
         self._started: list[subprocess.Popen[str]] = []
 
-    def start(self, *arguments: str, fault: str = "", **environment: str) -> subprocess.Popen[str]:
-        """`torusweep ARGUMENTS`, in a process group of its own, as a shell starts it."""
+    def start(self, *arguments: str, fault: str = "", command: tuple[str, ...] = COMMAND, **environment: str) -> subprocess.Popen[str]:
+        """`torusweep ARGUMENTS` (or another command's), in a process group of its own, as a shell starts it."""
         preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault}
         process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*command, *arguments],
             cwd=self.home,
             env={**os.environ, **preload, **environment},
             stdout=subprocess.PIPE,

@@ -13,6 +13,7 @@ import pytest
 from faulty_worker import evaluate as made_up
 from rings import Run, alive, until
 
+from kernels.backend import GpuOutOfMemory
 from pipeline.batches import Batches
 from pipeline.errors import BadInput
 from pipeline.points import Point, estimated_cost
@@ -104,11 +105,11 @@ def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, statu
     assert set(saved) <= set(rings.shards())
 
 
-def test_two_signals_stop_at_once(rings: Run):  # 12
+def test_two_signals_stop_at_once(rings: Run, tmp_path: Path):  # 12
     rings.here("points")
-    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 60")
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault=f"hang {tmp_path / 'begun'}")
     process = psutil.Process(driver.pid)
-    until(lambda: len([child for child in process.children() if child.cpu_times().user > 0.5]) >= 2)
+    until((tmp_path / "begun").exists)
     os.killpg(driver.pid, signal.SIGINT)
     said = ""
     assert driver.stdout is not None
@@ -185,6 +186,23 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
     rows = pq.read_table(io.BytesIO(reference)).to_pylist()
     assert [row["connected"] for row in rows] == [True, True, False, True, True, True]
     assert [rows[index]["diameter"] for index in (0, 1, 3, 5)] == [4, 4, 7, 3]
+
+
+def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 30
+    def evaluate(point: Point, *, backend: str, **how: object) -> dict[str, object]:
+        if backend == "cupy" and point.topology == "ring(k=9)":
+            raise GpuOutOfMemory("made up")
+        return made_up(point)
+
+    monkeypatch.setattr("pipeline.sweep.evaluate", evaluate)
+    monkeypatch.setattr("pipeline.sweep.resolve", lambda backend: "cupy")
+    monkeypatch.setattr("pipeline.sweep.device_name", lambda backend: "a made-up GPU")
+    rings.here("points")
+    assert rings.here("static", workers=0) == 0
+    assert rings.failed() == {}
+    ran = {shard.origin["backend"]: shard.rows.column("topology").to_pylist() for shard in read_shards(rings.folder).whole}
+    assert set(ran) == {"cupy", "cupy, numba"}
+    assert "ring(k=9)" in ran["cupy, numba"]
 
 
 @pytest.mark.parametrize("pace", [0.1, 1.0, 10.0])

@@ -1,0 +1,278 @@
+"""Who computes: local workers, GPUs, Slurm's job script, a scheduler over TLS; and what is said where there is nobody."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from rings import Run, until
+
+from pipeline import cluster
+from pipeline.config_schema import Cluster, Slurm
+from pipeline.errors import BadInput
+
+
+def listening(process: psutil.Process) -> set[str]:
+    """Addresses on which a process and its children take connections."""
+    family = [process, *process.children(recursive=True)]
+    return {connection.laddr.ip for member in family for connection in member.net_connections(kind="inet") if connection.status == "LISTEN"}
+
+
+def where_i_run() -> tuple[str, int]:
+    return os.environ.get("CUDA_VISIBLE_DEVICES", ""), cluster.threads_of_worker()
+
+
+def ask_all(workers: cluster.Workers | cluster.InProcess, count: int) -> list[object]:
+    for _ in range(count):
+        workers.submit(where_i_run)
+    found = [workers.outcome(seconds=30) for _ in range(count)]
+    return [outcome.answer for outcome in found if outcome is not None]
+
+
+def test_local_workers_listen_on_the_loopback_address_only_one_per_gpu(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "resolve", lambda backend: "cupy")
+    monkeypatch.setattr(cluster, "visible_gpus", lambda: ["3", "5"])
+    with cluster.connect(Cluster(), backend="auto", tasks=100) as workers:
+        assert workers.description == "2 local workers"
+        assert workers.places == 2
+        assert listening(psutil.Process()) == {"127.0.0.1"}
+        assert {device for device, _ in ask_all(workers, 20)} == {"3", "5"}  # type: ignore[misc]
+    assert listening(psutil.Process()) == set()
+
+
+@pytest.mark.parametrize(
+    ("workers", "devices", "tasks", "expected"),
+    [
+        ("auto", ["0", "1", "2"], 100, [("0", 1), ("1", 1), ("2", 1)]),
+        ("auto", ["0", "1", "2"], 2, [("0", 2), ("1", 2)]),
+        (2, ["GPU-aa", "GPU-bb", "GPU-cc"], 100, [("GPU-aa", 2), ("GPU-bb", 2)]),
+        ("auto", [], 100, [("", 1)] * 4),
+        ("auto", [], 1, [("", 4)]),
+        (8, [], 100, [("", 1)] * 8),
+        (3, [], 100, [("", 1)] * 3),
+    ],
+)
+def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expected, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    found = cluster.local_workers(Cluster(workers=workers), "auto", tasks, devices)
+    assert [(environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found] == expected
+
+
+@pytest.mark.parametrize(("named", "count", "expected"), [("", 2, ["0", "1"]), ("2,3", 2, ["2", "3"]), ("GPU-aa", 1, ["GPU-aa"]), ("0,1", 0, [])])
+def test_gpus_are_named_as_this_process_sees_them(named, count, expected, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    monkeypatch.setattr(cluster, "gpu_count", lambda: count)
+    assert cluster.visible_gpus() == expected
+
+
+def test_no_cluster_at_all():
+    with cluster.connect(Cluster(workers=0), backend="numpy", tasks=3) as workers:
+        assert workers.outcome(seconds=0) is None
+        assert ask_all(workers, 3) == [where_i_run()] * 3
+        workers.submit(int, "no number")
+        outcome = workers.outcome(seconds=0)
+        assert outcome is not None
+        assert isinstance(outcome.error, ValueError)
+
+
+def test_the_job_script_for_slurm(tmp_path: Path):
+    slurm = Slurm.model_validate(
+        {"jobs": 3, "cores": 8, "memory": "16 GiB", "walltime": "00:30:00", "queue": "batch", "account": "net", "interface": "lo"}
+        | {"directives": ["--constraint=epyc"]}
+    )
+    jobs = cluster.slurm_cluster(slurm, str(tmp_path))
+    try:
+        script = jobs.job_script().splitlines()
+    finally:
+        jobs.close()
+    assert script[0] == "#!/usr/bin/env bash"
+    assert {line for line in script if line.startswith("#SBATCH")} == {
+        *("#SBATCH -J torusweep", "#SBATCH -p batch", "#SBATCH -A net", "#SBATCH -n 1", "#SBATCH --cpus-per-task=8"),
+        *("#SBATCH --mem=16G", "#SBATCH -t 00:30:00", "#SBATCH --constraint=epyc"),
+    }
+    assert "export NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1" in script
+    command = next(line for line in script if "dask_worker" in line)
+    assert command.startswith(f"{sys.executable} -m distributed.cli.dask_worker tls://127.0.0.1:")
+    assert "--nworkers 8 " in command
+    assert "--nthreads 1 " in command
+    assert f"--tls-key {tmp_path}/" in command
+
+
+# --- an existing scheduler ---------------------------------------------------------------------
+
+
+def certificates(folder: Path) -> dict[str, str]:
+    """An authority, and one certificate signed by it for scheduler, workers and us."""
+
+    def signed(name: str, issuer: x509.Name | None, signer: ec.EllipticCurvePrivateKey | None) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        now = datetime.datetime.now(datetime.UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(issuer or subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+            .sign(signer or key, hashes.SHA256())
+        )
+        return certificate, key
+
+    authority, authority_key = signed("authority", None, None)
+    certificate, key = signed("torusweep", authority.subject, authority_key)
+    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    contents = {
+        "ca": authority.public_bytes(serialization.Encoding.PEM),
+        "cert": certificate.public_bytes(serialization.Encoding.PEM),
+        "key": key.private_bytes(*plain),
+    }
+    for name, content in contents.items():
+        (folder / f"{name}.pem").write_bytes(content)
+    return {name: str(folder / f"{name}.pem") for name in contents}
+
+
+class Elsewhere:
+    """A real `dask scheduler` on the loopback address, over TLS, and real `dask worker`s."""
+
+    def __init__(self, home: Path) -> None:
+        self.tls = certificates(home)
+        self.home = home
+        self._options = ["--tls-ca-file", self.tls["ca"], "--tls-cert", self.tls["cert"], "--tls-key", self.tls["key"], "--protocol", "tls"]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tls://127.0.0.1:{self.port}"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+        until(lambda: self.address in self.log("scheduler0") and "Scheduler at" in self.log("scheduler0"))
+
+    def _start(self, kind: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", kind, *self._options, *arguments]
+        with (self.home / f"{kind}{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(command, cwd=self.home, stdout=log, stderr=log, env={**os.environ, **environment}, process_group=0)
+        self.processes.append(process)
+        return process
+
+    def log(self, name: str) -> str:
+        return (self.home / f"{name}.log").read_text()
+
+    def worker(self, **environment: str) -> subprocess.Popen[bytes]:
+        number = len(self.processes)
+        options = ["--host", "127.0.0.1", "--no-dashboard", "--nthreads", "1", "--no-nanny", "--local-directory", str(self.home)]
+        process = self._start("worker", self.address, *options, **environment)
+        until(lambda: "Registered to" in self.log(f"worker{number}"))
+        return process
+
+    def config(self) -> str:
+        tls = ", ".join(f"{name}: '{path}'" for name, path in self.tls.items())
+        return (
+            "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\n"
+            f"cluster: {{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.05}}\n"
+        )
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Elsewhere]:
+    there = Elsewhere(tmp_path)
+    yield there
+    there.end()
+
+
+def test_a_scheduler_over_tls_is_used_and_its_loss_is_said(rings: Run, clean: bytes, elsewhere: Elsewhere):  # 7
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{Path(__file__).parent / "faulty_worker.py"}"]'}
+    elsewhere.worker(**preload)
+    elsewhere.worker(**preload, FAULT="slow 0.02")
+    rings.config.write_text(elsewhere.config())
+    rings.here("points")
+    status, said = rings.step("static")
+    assert status == 0, said
+    assert rings.static() == clean
+    assert f"static (the Dask scheduler {elsewhere.address}): 40 of 40 points" in said
+
+    rings.forget()
+    elsewhere.worker(**preload, FAULT="slow 0.2")
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder))
+    until(rings.shards)
+    elsewhere.scheduler.kill()
+    start = time.monotonic()
+    said = driver.communicate(timeout=60)[0]
+    assert driver.returncode == 2, said
+    assert time.monotonic() - start < 30
+    assert said.count("\n") == 1, said
+    assert "lost the connection to the Dask scheduler" in said
+    assert f"torusweep run {rings.config} --results {rings.folder.parent}" in said
+    assert rings.shards()
+
+
+BLOCKER = """
+import importlib.abc, sys
+class Blocker(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "pipeline":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Blocker())
+"""
+OTHER = """
+import pipeline.points
+pipeline.points.stage_digest = lambda stage: "0123456789abcdef"
+"""
+
+
+def test_workers_without_our_code_are_found_out_before_work(rings: Run, elsewhere: Elsewhere, tmp_path: Path):  # 26, 28
+    rings.config.write_text(elsewhere.config())
+    rings.here("points")
+    for name, code, says in (("other", OTHER, "torusweep 0.1.0 (code 0123456789ab)"), ("none", BLOCKER, "has no torusweep; install version")):
+        (tmp_path / f"{name}.py").write_text(code)
+        worker = elsewhere.worker(DASK_DISTRIBUTED__WORKER__PRELOAD=f'["{tmp_path / name}.py"]')
+        with pytest.raises(BadInput, match="install") as refusal:
+            rings.here("static")
+        assert says in str(refusal.value)
+        assert cluster.code_version() in str(refusal.value)
+        worker.kill()
+        worker.wait()
+        until(lambda: "Remove worker" in elsewhere.log("scheduler0"))
+    assert rings.shards() == []
+
+
+def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        for settings in (
+            Cluster.model_validate({"scheduler": f"tls://{address}", "tls": certificates(tmp_path)}),
+            Cluster.model_validate({"scheduler": f"tls://{address}", "tls": {"ca": "no", "cert": "such", "key": "file"}}),
+        ):
+            start = time.monotonic()
+            with pytest.raises(BadInput, match="cluster") as refusal, cluster.connect(settings, backend="numpy", tasks=1):
+                pytest.fail("connected to nobody")
+            assert time.monotonic() - start < 10
+            assert "\n" not in str(refusal.value)
+
+
+def test_no_worker_comes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch):  # 26
+    monkeypatch.setitem(cluster.JOIN_SECONDS, "scheduler", 1)
+    settings = Cluster.model_validate({"scheduler": elsewhere.address, "tls": elsewhere.tls})
+    with pytest.raises(BadInput, match="expected 1 workers within 1 s, got 0; start workers"), cluster.connect(settings, backend="numpy", tasks=1):
+        pytest.fail("worked without workers")
