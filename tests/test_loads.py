@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import defaultdict
 from fractions import Fraction as F
@@ -12,9 +13,11 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from static.networks import as_networkx, network
 
 import pipeline.loads
+from pipeline import cli
 from pipeline.errors import BadInput
 from pipeline.loads import ROUTINGS, channel_table, exact_loads, loads_record, record_of
 from pipeline.records import CHANNEL_LOADS, LOADS, arrow_schema
@@ -185,6 +188,17 @@ def test_every_shortest_path_written_out(name, pattern, routing):
     assert record_of(found)["ejection_load"] == pytest.approx(1 / matrix.sum(axis=0).max())
 
 
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_few_senders_and_few_receivers(tmp_path, routing):
+    (tmp_path / "demand.csv").write_text("source,destination,demand\n0,6,3\n2,7,1\n0,4,2\n")
+    topology, pattern = made("kite"), f'demand(path="{tmp_path / "demand.csv"}")'
+    matrix = np.zeros((8, 8))
+    matrix[0, 6], matrix[2, 7], matrix[0, 4] = 4, 4 / 3, 8 / 3  # a flit a terminal in the mean
+    found = exact_loads(topology, routing=routing, traffic_pattern=pattern)
+    np.testing.assert_allclose(found.load, oracle(topology, matrix, routing), rtol=1e-12, atol=1e-15)
+    assert record_of(found)["ejection_load"] == pytest.approx(1 / 4)
+
+
 def test_the_two_minimal_routings_differ():
     topology = made("kite")
     paths, next_hops = (channel_table(exact_loads(topology, routing=routing)).to_pylist() for routing in ROUTINGS)
@@ -322,3 +336,44 @@ def test_more_paths_than_can_be_counted_are_refused():
     with pytest.raises(BadInput, match="minimal_ecmp does not count them"):
         loads_record(line)
     assert loads_record(line, routing="minimal_ecmp")["max_channel_load"] == pytest.approx(1040 / 4 / 2, rel=1e-12)
+
+
+# --- the command line ------------------------------------------------------------------------------------------
+
+
+def torusweep(*arguments):
+    """Standard output of a call that succeeds."""
+    run = CliRunner().invoke(cli.torusweep, arguments, catch_exceptions=False)
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def test_the_command_prints_the_record():
+    arguments = ["loads", "rtt(a=16)", "--routing", "minimal", "--traffic", "uniform", "--method", "exact", "--json"]
+    assert json.loads(torusweep(*arguments)) == loads_record(build("rtt(a=16)"))
+    assert json.loads(torusweep(*arguments, "--symmetry", "off"))["saturation_load"] == pytest.approx(0.3753666, abs=5e-8)
+
+
+def test_the_command_prints_the_channels():
+    arguments = ["loads", "mesh(k=3, n=2)", "--traffic", "hot_spot( node=4 )", "--routing", "minimal_ecmp", "--channels"]
+    expected = channel_table(exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic_pattern="hot_spot(node=4)")).to_pylist()
+    assert json.loads(torusweep(*arguments, "--json")) == expected
+    read = list(csv.DictReader(torusweep(*arguments).splitlines()))
+    assert [(row["from"], row["to"], row["class"], float(row["load"])) for row in read] == [
+        (str(row["from"]), str(row["to"]), row["class"], row["load"]) for row in expected
+    ]
+
+
+def test_the_command_speaks_to_people():
+    said = torusweep("loads", "pt(a=4)", "--traffic", "uniform")
+    assert "\x1b" not in said
+    assert "1 flits/cycle/terminal" in said  # 4/a, Cámara et al. 2010, sec. 5.4
+    assert "66.67 %" in said
+    assert "x ████████████████████████████████████████ mean 1, max 1\n  y ████████████████████ " in said
+    assert "nothing is sent" in torusweep("loads", "lattice(matrix=[[1]])")
+
+
+def test_help_lists_every_pattern_and_routing():
+    said = torusweep("loads", "--help").replace("(", " ").split()
+    assert set(PATTERNS) <= set(said)
+    assert set(ROUTINGS) <= {word.strip(":;.") for word in said}
