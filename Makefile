@@ -34,16 +34,16 @@ lint: .venv/ready-dev
 
 .venv/ready: requirements.txt pyproject.toml $(if $(GPU),requirements-gpu$(GPU).txt)
 	@echo "setting up .venv (once; about a minute)"
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torusweep needs Python 3.11 or newer, this is %s; try: make PYTHON=python3.12 run" % sys.version.split()[0])'
-	$(PYTHON) -m venv .venv
-	$(PIP) --require-hashes -r requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torusweep needs Python 3.11 or newer, this is %s; try: make PYTHON=python3.12 run" % sys.version.split()[0])'
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --require-hashes -r requirements.txt
 	$(if $(GPU),$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
-	$(PIP) --no-deps --no-build-isolation --editable .
-	touch $@
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.txt
-	$(PIP) --require-hashes -r requirements-dev.txt
-	touch $@
+	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
 
 # after a change of pyproject.toml's dependencies: pip install uv in .venv, then make requirements
 requirements:

@@ -39,11 +39,15 @@ STATIC = (
     Column("cost", "int64", "hops x links", "diameter x degree_max"),
     Column("edge_connectivity", "int64", "links", "fewest links whose removal disconnects the network (arc connectivity)"),
     Column("edge_connectivity_method", "string", "", "how it is known: theorem (vertex-transitive: the degree), min-cut, or why it is null"),
-    Column("bisection_lower", "int64", "links", "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once"),
+    Column(
+        "bisection_lower", "int64", "links", "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once"
+    ),
     Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found"),
     Column("bisection_method", "string", "", "what gave the lower and the upper bound"),
     Column("vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"),
-    Column("edge_transitive", "bool", "", "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved"),
+    Column(
+        "edge_transitive", "bool", "", "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved"
+    ),
     Column("transitivity_method", "string", "", "what proved it"),
     Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it was not asked for"),
     Column("fault_diameter", "int64", "hops", "largest diameter of what survives fault_nodes faults; null where some set disconnects it"),
@@ -139,7 +143,7 @@ def _arrow_type(name: str) -> Any:
         return pa.list_(_arrow_type(name[5:-1]))
     if name.startswith("map<string, "):
         return pa.map_(pa.string(), _arrow_type(name[len("map<string, ") : -1]))
-    return pa.type_for_alias(name)
+    return pa.type_for_alias(name)  # type: ignore[call-overload]  # its stubs want a literal
 
 
 def markdown() -> str:

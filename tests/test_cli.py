@@ -50,7 +50,7 @@ def test_help_imports_nothing_heavy():
         (["describe", "torus(k=10000, n=3)"], "1,000,000,000,000 nodes"),
         (["describe", "pruned_torus(k=7, n=3)"], "k=7"),
         (["describe", "__import__('os').system('true')"], "expected"),
-        (["describe", "graph(path=\"no such file\")"], "no such file"),
+        (["describe", 'graph(path="no such file")'], "no such file"),
         (["describe", "torus(k=8, n=3)", "--backend", "abacus"], "abacus"),
         (["loads", "ring(k=4)", "--traffic", "uniformm"], "did you mean 'uniform'"),
         (["loads", "ring(k=4)", "--routing", "maximal"], "did you mean 'minimal'"),

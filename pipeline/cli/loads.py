@@ -29,7 +29,9 @@ def _complete_routing(context: click.Context, parameter: click.Parameter, incomp
     shell_complete=_complete_routing,
     help="minimal: every shortest path alike; minimal_ecmp: at every node, every link alike that leads nearer.",
 )
-@click.option("--traffic", default="uniform", show_default=True, shell_complete=_complete_traffic, help="Who sends to whom: a pattern of the list above.")
+@click.option(
+    "--traffic", default="uniform", show_default=True, shell_complete=_complete_traffic, help="Who sends to whom: a pattern of the list above."
+)
 @click.option("--method", type=click.Choice(["exact"]), default="exact", show_default=True, help="How loads are found.")
 @click.option("--channels", is_flag=True, help="The load of every single channel, as CSV (with --json as a JSON array), and nothing else.")
 @options.json_output
@@ -60,7 +62,7 @@ def loads(topology: str, routing: str, traffic: str, method: str, channels: bool
     from pipeline.topologies import build
 
     running = resolve(backend)
-    found = exact_loads(build(topology), routing=routing, traffic_pattern=traffic, backend=running, use_symmetry=symmetry == "on")
+    found = exact_loads(build(topology), routing=routing, traffic=traffic, backend=running, use_symmetry=symmetry == "on")
     if channels:
         from pipeline.table_text import as_csv
         from pipeline.table_text import as_json as json_array

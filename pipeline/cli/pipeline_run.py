@@ -19,9 +19,7 @@ workers = click.option("--workers", type=click.IntRange(min=0), help="Overrides 
 @symmetry
 @workers
 @click.argument("snakemake_options", nargs=-1, type=click.UNPROCESSED)
-def run(
-    config: Path, results: Path, backend: str | None, symmetry: str | None, workers: int | None, snakemake_options: tuple[str, ...]
-) -> None:
+def run(config: Path, results: Path, backend: str | None, symmetry: str | None, workers: int | None, snakemake_options: tuple[str, ...]) -> None:
     """Run the sweep that CONFIG describes: points, tables, verification, report.
 
     What is already computed is kept; a run that was stopped goes on where it was. Options that this

@@ -86,7 +86,9 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
         value = "some set of faults disconnects it" if found is None else f"{found} hops"
         lines.append((f"with {record['fault_nodes']} faulty nodes", f"{value}  ({record['fault_method']}, {record['fault_sets']:,} sets)"))
     if record["routed_diameter"] is not None:
-        lines.append(("by its own routing", f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}"))
+        lines.append(
+            ("by its own routing", f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}")
+        )
     return lines
 
 
@@ -140,7 +142,9 @@ def print_verification(rows: list[dict[str, Any]], *, everything: bool) -> None:
         console.print(Text.assemble((f"{paper}  waits", VERDICT_STYLES["waits"]), f": {len(group)} numbers, {reason.removeprefix('waits ')}"))
         if everything:
             for row in group:
-                console.print(Text(f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}", style="dim"), soft_wrap=True)
+                console.print(
+                    Text(f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}", style="dim"), soft_wrap=True
+                )
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
     console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
 

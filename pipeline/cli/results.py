@@ -43,7 +43,7 @@ def query(sql: str | None, results: Path, style: str, out: Path | None, schema: 
 @click.command()
 @click.option("--minimise", "--minimize", default="", help="Columns to make small, separated by commas.")
 @click.option("--maximise", "--maximize", default="", help="Columns to make large, separated by commas.")
-@click.option("--where", help="An SQL condition on the static table, as in \"nodes BETWEEN 4000 AND 4200\".")
+@click.option("--where", help='An SQL condition on the static table, as in "nodes BETWEEN 4000 AND 4200".')
 @options.results
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
