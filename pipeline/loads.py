@@ -18,7 +18,8 @@ from pipeline.records import LOADS
 from pipeline.static.links import link_orbits
 from pipeline.symmetry import Orbits, orbits_under, proved_symmetries
 from pipeline.topology import NO_PORT, Topology
-from pipeline.traffic import Traffic, traffic
+from pipeline.traffic import Traffic
+from pipeline.traffic import traffic as pattern_on
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,23 +53,23 @@ def exact_loads(
     topology: Topology,
     *,
     routing: str = "minimal",
-    traffic_pattern: str = "uniform",
+    traffic: str = "uniform",
     backend: str = "auto",
     use_symmetry: bool = True,
     threads: int | None = None,
 ) -> ChannelLoads:
     """Expected load of every channel, without sampling.
 
-    routing          a name in ROUTINGS
-    traffic_pattern  a pattern's spelling (pipeline.traffic)
-    use_symmetry     start from one node of each orbit where the traffic allows it. It and threads change only the
-                     way, and the last digits of a sum
+    routing        a name in ROUTINGS
+    traffic        a pattern's spelling (pipeline.traffic)
+    use_symmetry   start from one node of each orbit where the traffic allows it: changes only the way, and the last
+                   digits of a sum
     Raises BadInput where the routing or the pattern is unknown, the pattern does not fit the network, or
     some traffic has no path to its destination.
     """
     if routing not in ROUTINGS:
         raise BadInput(f"unknown routing '{routing}'{nearest(routing, ROUTINGS)}; there are {', '.join(ROUTINGS)}")
-    spelled, pattern = traffic(traffic_pattern, topology)
+    spelled, pattern = pattern_on(traffic, topology)
     images = proved_symmetries(topology) if use_symmetry and pattern.symmetric else []
     nodes = orbits_under(topology.nodes, images)
     try:
@@ -101,7 +102,7 @@ def loads_record(
     threads: int | None = None,
 ) -> dict[str, Any]:
     """The row of the table `loads`: exactly its columns, in order, as Python values without NaN. Raises as `exact_loads` does."""
-    return record_of(exact_loads(topology, routing=routing, traffic_pattern=traffic, backend=backend, use_symmetry=use_symmetry, threads=threads))
+    return record_of(exact_loads(topology, routing=routing, traffic=traffic, backend=backend, use_symmetry=use_symmetry, threads=threads))
 
 
 def record_of(loads: ChannelLoads) -> dict[str, Any]:

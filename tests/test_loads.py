@@ -183,7 +183,7 @@ def made(name):
 def test_every_shortest_path_written_out(name, pattern, routing):
     topology = made(name)
     matrix = traffic(pattern, topology)[1].rows(np.arange(len(topology.terminals)))
-    found = exact_loads(topology, routing=routing, traffic_pattern=pattern)
+    found = exact_loads(topology, routing=routing, traffic=pattern)
     np.testing.assert_allclose(found.load, oracle(topology, matrix, routing), rtol=1e-12, atol=1e-15)
     assert record_of(found)["ejection_load"] == pytest.approx(1 / matrix.sum(axis=0).max())
 
@@ -194,7 +194,7 @@ def test_few_senders_and_few_receivers(tmp_path, routing):
     topology, pattern = made("kite"), f'demand(path="{tmp_path / "demand.csv"}")'
     matrix = np.zeros((8, 8))
     matrix[0, 6], matrix[2, 7], matrix[0, 4] = 4, 4 / 3, 8 / 3  # a flit a terminal in the mean
-    found = exact_loads(topology, routing=routing, traffic_pattern=pattern)
+    found = exact_loads(topology, routing=routing, traffic=pattern)
     np.testing.assert_allclose(found.load, oracle(topology, matrix, routing), rtol=1e-12, atol=1e-15)
     assert record_of(found)["ejection_load"] == pytest.approx(1 / 4)
 
@@ -225,7 +225,7 @@ def test_what_is_sent_arrives(topology, pattern, routing):
         pattern = "neighbour"
     built = build(topology)
     matrix = traffic(pattern, built)[1].rows(np.arange(built.nodes))
-    record, found = loads_record(built, routing=routing, traffic=pattern), exact_loads(built, routing=routing, traffic_pattern=pattern)
+    record, found = loads_record(built, routing=routing, traffic=pattern), exact_loads(built, routing=routing, traffic=pattern)
     tail, head, port = built.arcs
     over = found.load[tail, port]
     # at every node, what comes in and is injected goes out or is ejected
@@ -244,7 +244,7 @@ def test_what_is_sent_arrives(topology, pattern, routing):
 @pytest.mark.parametrize("topology", [*LARGER, "mesh(radices=[5, 3])", "rtt(a=5)", "pruned_torus(k=6, n=4)", "lattice(matrix=[[3, 1], [0, 4]])"])
 def test_symmetry_changes_nothing(topology, pattern, routing):
     built = build(topology)
-    short, long = (exact_loads(built, routing=routing, traffic_pattern=pattern, use_symmetry=use) for use in (True, False))
+    short, long = (exact_loads(built, routing=routing, traffic=pattern, use_symmetry=use) for use in (True, False))
     np.testing.assert_allclose(short.load, long.load, rtol=1e-12, atol=0)
     assert short.mean_hops == pytest.approx(long.mean_hops, rel=1e-12)
     assert short.ejected == long.ejected
@@ -254,11 +254,11 @@ def test_blocks_and_backends_change_nothing(monkeypatch):
     built = build("mesh(k=5, n=2)")
     for pattern in ("random_permutation(seed=1)", "hot_region"):
         for routing in ROUTINGS:
-            whole = exact_loads(built, routing=routing, traffic_pattern=pattern)
-            plain = exact_loads(built, routing=routing, traffic_pattern=pattern, backend="numpy", threads=1)
+            whole = exact_loads(built, routing=routing, traffic=pattern)
+            plain = exact_loads(built, routing=routing, traffic=pattern, backend="numpy", threads=1)
             with monkeypatch.context() as patch:
                 patch.setattr(pipeline.loads, "BLOCK", 4 * built.nodes)
-                blocks = exact_loads(built, routing=routing, traffic_pattern=pattern)
+                blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
 
@@ -287,14 +287,14 @@ def test_a_record_fits_its_table():
 
 def test_the_channels_are_all_there():
     built = build("faulty(mesh(k=3, n=2), links=1, seed=2)")
-    table = channel_table(exact_loads(built, traffic_pattern="neighbour"))
+    table = channel_table(exact_loads(built, traffic="neighbour"))
     assert table.column_names == [column.name for column in CHANNEL_LOADS]
     rows = table.to_pylist()
     assert {(row["from"], row["to"]) for row in rows} == set(as_networkx(built).to_directed().edges)
     assert len(rows) == 2 * 11
     assert {row["class"] for row in rows} == {"x", "y"}
     assert all((abs(row["from"] - row["to"]) == 1) == (row["class"] == "x") for row in rows)
-    assert sum(row["load"] for row in rows) == pytest.approx(9 * record_of(exact_loads(built, traffic_pattern="neighbour"))["mean_hops"])
+    assert sum(row["load"] for row in rows) == pytest.approx(9 * record_of(exact_loads(built, traffic="neighbour"))["mean_hops"])
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_the_command_prints_the_record():
 
 def test_the_command_prints_the_channels():
     arguments = ["loads", "mesh(k=3, n=2)", "--traffic", "hot_spot( node=4 )", "--routing", "minimal_ecmp", "--channels"]
-    expected = channel_table(exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic_pattern="hot_spot(node=4)")).to_pylist()
+    expected = channel_table(exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic="hot_spot(node=4)")).to_pylist()
     assert json.loads(torusweep(*arguments, "--json")) == expected
     read = list(csv.DictReader(torusweep(*arguments).splitlines()))
     assert [(row["from"], row["to"], row["class"], float(row["load"])) for row in read] == [
