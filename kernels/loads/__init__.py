@@ -57,7 +57,7 @@ def minimal_loads(
 
     Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), which for next hops counts
     links where it counts paths, for several roots at once. Every sum has a fixed order: over a node's channels in node
-    and port order, over roots as given in at most 64 shares. Memory: some 25 bytes a node and root of a block, and
+    and port order, over roots in blocks of near ones. Memory: some 25 bytes a node and root of a block, and
     the channels four times; never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between two
@@ -71,9 +71,11 @@ def minimal_loads(
         capacity = np.ascontiguousarray(capacity, np.int32)
     check(ports, roots, weights, split, demand, capacity, threads)
     chosen = backends.resolve(backend)
-    task = Task(ports, roots, weights, split == "next-hops", demand, capacity)
     if not len(roots):
         return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0)
+    from kernels.loads.order import order
+
+    task = Task(ports, roots, weights, split == "next-hops", demand, capacity, order(ports, roots))
     if chosen == "numba":
         from kernels.loads import cpu
 

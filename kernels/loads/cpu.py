@@ -9,33 +9,32 @@ import numba
 import numpy as np
 
 from kernels.loads.lanes import accumulate
-from kernels.loads.network import SINGLE, Arcs, Task, Totals, arcs, share
+from kernels.loads.network import Arcs, Task, Totals, arcs
+from kernels.loads.order import BLOCK, SINGLE, share
 
-WIDE = 8  # roots at once
 SCRATCH = 2**30  # bytes that a thread's rows may take before roots are searched from one by one
 
 
 def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
     threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
-    roots = len(task.roots)
+    number = len(task.roots)
     toward, away = arcs(task)
     sides = *compiled(toward), *compiled(away)
-    width = 1 if roots <= SINGLE or 25 * WIDE * task.nodes > SCRATCH else WIDE
-    size = share(roots)
+    width = 1 if number <= SINGLE or 25 * BLOCK * task.nodes > SCRATCH else BLOCK
+    size = share(number)
     scratch: list[tuple[np.ndarray, ...]] = []  # append and pop are atomic
 
     def of_share(first: int) -> tuple[np.ndarray, np.ndarray]:
-        block = slice(first, first + size)
-        demand = task.demand[block] if task.demand.ndim == 2 else task.demand[None]
+        roots, weights, demand = task.block(first, size)
         rows = scratch.pop() if scratch else buffers(task.nodes, width)
-        result = accumulate(*sides, task.roots[block].astype(np.uint32), task.weights[block], demand, task.inward, *rows, (0,) * width)
+        result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, *rows, (0,) * width)
         scratch.append(rows)
         return result
 
-    load, of_root = np.zeros(len(away.node)), np.empty((len(Totals._fields), roots))
+    load, of_root = np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
-        for first, (partial, totals) in zip(range(0, roots, size), pool.map(of_share, range(0, roots, size))):
+        for first, (partial, totals) in zip(range(0, number, size), pool.map(of_share, range(0, number, size))):
             load += partial
             of_root[:, first : first + size] = totals
     by_port = np.zeros(task.ports.size)
@@ -49,10 +48,10 @@ def compiled(side: Arcs) -> tuple[Any, ...]:
 
 
 def buffers(nodes: int, width: int) -> tuple[np.ndarray, ...]:
-    """(masks uint8[2, N], count and unit float64[N·W], distance int32[N·W]), rows on cache lines."""
+    """(masks uint16[2, N], count and unit float64[N·W], distance int32[N·W]), rows on cache lines."""
     line = 64
     raw = np.empty(20 * nodes * width + 3 * line, np.uint8)
     first = -raw.ctypes.data % line
     size = -(-8 * nodes * width // line) * line
     count, unit = (raw[first + i * size :][: 8 * nodes * width].view(np.float64) for i in (0, 1))
-    return np.empty((2, nodes), np.uint8), count, unit, raw[first + 2 * size :][: 4 * nodes * width].view(np.int32)
+    return np.empty((2, nodes), np.uint16), count, unit, raw[first + 2 * size :][: 4 * nodes * width].view(np.int32)

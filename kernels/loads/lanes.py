@@ -96,6 +96,37 @@ class Vectors:
 
 
 @intrinsic
+def _meet(context, visits, masks, begin, end, start, arcs, seen, following):
+    """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the visits.
+
+    Without a branch: every neighbour is written behind the last visit, and stays where it is met for the first time.
+    Returns the visits' new end.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors(context, builder, signature, arguments, 1)
+        visits, masks, start, arcs, seen, following = (v.data(i) for i in (0, 1, 4, 5, 6, 7))
+        last = v.variable(arguments[3])
+        with cgutils.for_range_slice(builder, arguments[2], arguments[3], ONE, intp=INT64) as (visit, _):
+            own = v.item(masks, visit)
+            with v.over_arcs(start, v.index(visits, visit)) as (arc, _):
+                other = v.index(arcs, arc)
+                fresh = builder.and_(own, builder.not_(v.item(seen, other)))
+                mark = builder.gep(following, [other])
+                before = builder.load(mark)
+                after = builder.or_(before, fresh)
+                builder.store(after, mark)
+                place = builder.load(last)
+                builder.store(v.item(arcs, arc), builder.gep(visits, [place]))
+                zero = ir.Constant(before.type, 0)
+                first = builder.and_(builder.icmp_unsigned("==", before, zero), builder.icmp_unsigned("!=", after, zero))
+                builder.store(builder.add(place, builder.zext(first, INT64)), last)
+        return builder.load(last)
+
+    return types.int64(visits, masks, begin, end, start, arcs, seen, following), codegen
+
+
+@intrinsic
 def _count(context, visits, masks, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width):
     """Forward: count(v) = Σ near(u) · capacity over channels from the level before, for the visits begin … end − 1."""
 
@@ -180,7 +211,7 @@ def _sum(context, nodes, distance, demand, count, totals, width):
                 (hops, builder.fmul(through, builder.sitofp(away, v.doubles))),
             ):
                 builder.store(builder.fadd(builder.load(place), value), place)
-            more = builder.fcmp_ordered(">", paths, builder.load(most))
+            more = builder.and_(reached, builder.fcmp_ordered(">", paths, builder.load(most)))
             builder.store(builder.select(more, paths, builder.load(most)), most)
         for row, place in enumerate((delivered, unreachable, hops, most)):
             v.store(builder.load(place), v.at(totals, ir.Constant(INT64, row)))
@@ -207,26 +238,25 @@ def accumulate(
     totals = np.empty(4 * lanes)
     ones = np.ones(lanes)
     near, stride = (ones, 0) if inward else (count, 1)
-    visits = np.empty(nodes * lanes, np.uint32)
+    each = 1 if len(demand) > 1 else 0
+    visits = np.empty(nodes * lanes + 1, np.uint32)
     visit_masks = np.empty(nodes * lanes, masks.dtype)
     levels = np.empty(nodes + 2, np.int64)  # where each level's visits begin
     seen = np.empty(nodes, masks.dtype)
     for first in range(0, len(roots), lanes):
         used = min(lanes, len(roots) - first)
         distance[:] = -2  # so that one more is no distance either
-        count[:] = 1.0
-        unit[:] = 0.0
         seen[:] = 0
-        for lane in range(used):
-            wanted = demand[first + lane if len(demand) > 1 else 0]
-            for node in range(nodes):
-                unit[node * lanes + lane] = weights[first + lane] * wanted[node]
+        for node in range(nodes):
+            for lane in range(used):
+                unit[node * lanes + lane] = weights[first + lane] * demand[(first + lane) * each, node]
         masks[:] = 0
         now, following = masks[0], masks[1]
         end = 0
         for lane in range(used):
             root = roots[first + lane]
             distance[root * lanes + lane] = 0
+            count[root * lanes + lane] = 1.0
             if now[root] == 0:
                 visits[end] = root
                 end += 1
@@ -238,16 +268,7 @@ def accumulate(
         level = 0
         while levels[level] < levels[level + 1]:
             begin, middle = levels[level], levels[level + 1]
-            end = middle
-            for i in range(begin, middle):
-                node, own = visits[i], visit_masks[i]
-                for arc in range(away_start[node], away_start[node + 1]):
-                    other = away[arc]
-                    fresh = own & ~seen[other]
-                    before = following[other]
-                    following[other] = before | fresh
-                    visits[end] = other
-                    end += (before == 0) & (fresh != 0)
+            end = _meet(visits, visit_masks, begin, middle, away_start, away, seen, following)
             for i in range(middle, end):
                 own = following[visits[i]]
                 visit_masks[i] = own

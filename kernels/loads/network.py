@@ -1,4 +1,4 @@
-"""The task that all three implementations share: its channels by either end, and in which order roots are summed."""
+"""The task that all three implementations share, and its channels by either end."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-SHARES = 64  # most shares of the roots; a share's sum is one thread's work
-BLOCK = 8  # a share holds a multiple of so many roots: those that the CPU searches from at once
-SINGLE = 8  # up to so many roots, each is a share
-
 
 class Task(NamedTuple):
     """What `minimal_loads` was asked, after its checks.
 
     ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over next
-    hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None
+    hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: in which roots are summed
     """
 
     ports: np.ndarray
@@ -24,10 +20,16 @@ class Task(NamedTuple):
     inward: bool
     demand: np.ndarray
     capacity: np.ndarray | None
+    order: np.ndarray
 
     @property
     def nodes(self) -> int:
         return self.ports.shape[0]
+
+    def block(self, first: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(roots int32[B], weights float64[B], demand float64[B or 1, N]) from the `first` on, in order."""
+        places = self.order[first : first + size]
+        return self.roots[places], self.weights[places], self.demand[places] if self.demand.ndim == 2 else self.demand[None]
 
 
 class Arcs(NamedTuple):
@@ -71,8 +73,3 @@ def arcs(task: Task) -> tuple[Arcs, Arcs]:
 
     out, into = by(tail, head, slice(None)), by(head, tail, np.argsort(head, kind="stable"))
     return (out, into) if task.inward else (into, out)
-
-
-def share(roots: int) -> int:
-    """Roots a share, the last one's fewer. Depends on their number alone, and so does the order of every sum over them."""
-    return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))

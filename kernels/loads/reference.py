@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.loads.network import Arcs, Task, Totals, arcs, share
+from kernels.loads.network import Arcs, Task, Totals, arcs
+from kernels.loads.order import share
 
 LANES = 64  # roots searched from at once
 SCRATCH = 2**29  # bytes that a block's arrays may take before it gets fewer lanes
@@ -27,8 +28,7 @@ def loads(task: Task, xp: Any) -> tuple[np.ndarray, Totals]:
     of_root = np.empty((len(Totals._fields), roots))
     total, partial = xp.zeros(len(away.node)), xp.zeros(len(away.node))
     for first in range(0, roots, lanes):
-        block = slice(first, min(first + lanes, roots))
-        carried, of_root[:, block] = search(task, block, toward, away, xp)
+        carried, of_root[:, first : first + lanes] = search(task, first, lanes, toward, away, xp)
         for lane in range(carried.shape[1]):
             if (first + lane) % share(roots) == 0:
                 total, partial = total + partial, xp.zeros(len(away.node))
@@ -50,6 +50,7 @@ class Side:
     """`Arcs` in the array library, and the tail of each arc."""
 
     def __init__(self, arcs: Arcs, xp: Any) -> None:
+        self.xp = xp
         self.start, self.node, self.channel = (xp.asarray(array.astype(np.int64)) for array in arcs[:3])
         self.own = xp.asarray(np.repeat(np.arange(len(arcs.start) - 1), np.diff(arcs.start)))
         self.capacity = xp.asarray(np.ones(len(arcs.node)) if arcs.capacity is None else arcs.capacity)
@@ -59,16 +60,16 @@ class Side:
         """For each p: which entries have a p-th arc, the other end's place, the capacity."""
         for p in range(self.most):
             arc = self.start[entries.node] + p
-            having = (arc < self.start[entries.node + 1]).nonzero()[0]
+            having = self.xp.flatnonzero(arc < self.start[entries.node + 1])
             arc = arc[having]
             yield having, self.node[arc] * lanes + entries.lane[having], self.capacity[arc]
 
 
-def search(task: Task, block: slice, toward: Side, away: Side, xp: Any) -> tuple[Any, np.ndarray]:
+def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any) -> tuple[Any, np.ndarray]:
     """(what each arc of `away` carries, float64[A, lanes]; the block's totals, float64[4, lanes])."""
-    roots, lanes = task.roots[block], block.stop - block.start
-    rows = task.demand[block] if task.demand.ndim == 2 else task.demand[None]
-    demand = xp.asarray(np.ascontiguousarray((task.weights[block, None] * rows).T).ravel())
+    roots, weights, rows = task.block(first, lanes)
+    lanes = len(roots)
+    demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
     distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # −2 + 1 is no distance
     near = xp.ones(task.nodes * lanes) if task.inward else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
@@ -98,7 +99,7 @@ def search(task: Task, block: slice, toward: Side, away: Side, xp: Any) -> tuple
     on_path = (distance[away.node] == distance[away.own] + 1) & (distance[away.own] >= 0)
     carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
     delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
-    totals = [values.sum(axis=0) for values in (delivered, stranded, delivered * distance)] + [count.max(axis=0)]
+    totals = [*(values.sum(axis=0) for values in (delivered, stranded, delivered * distance)), count.max(axis=0)]
     return carried, host(xp.stack(totals))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
-TYPES = {"word_t": np.uint64, "long long": np.int64, "int": np.int32, "unsigned int": np.uint32, "unsigned char": np.uint8}
+TYPES = {"word_t": np.uint64, "long long": np.int64, "int": np.int32, "unsigned int": np.uint32, "unsigned char": np.uint8, "double": np.float64}
 
 
 class OutOfMemoryError(MemoryError):
@@ -36,7 +36,7 @@ class DeviceArray(np.ndarray):
     """An array that only admits its own kind."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
-        if method != "__call__" and not (method == "reduce" and ufunc in (np.add, np.logical_or)):
+        if method != "__call__" and not (method == "reduce" and ufunc in (np.add, np.maximum, np.logical_or)):
             raise NotImplementedError(f"{ufunc.__name__}.{method}")
         options.update({"out": tuple(map(on_host, out))} if out else {})
         result = on_device(getattr(ufunc, method)(*map(on_host, inputs), **options))
@@ -87,7 +87,20 @@ class RawModule:
             for name in self.parameters
         )
         source.write_text(f'#include "{SHIM}"\n{code}{runs}\n')
-        command = [sys.executable, "-m", "ziglang", "c++", "-shared", "-fPIC", "-O1", "-nostdlib++", "-fno-exceptions", "-Wall", "-Werror"]
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "c++",
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-nostdlib++",
+            "-fno-exceptions",
+            "-ffp-contract=off",
+            "-Wall",
+            "-Werror",
+        ]
         command.append("-Wl,-Bsymbolic")  # or a kernel called like a function of the C library would be taken for it
         caches = {f"ZIG_{which}_CACHE_DIR": str(self.folder / "zig") for which in ("GLOBAL", "LOCAL")}
         done = subprocess.run([*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True)
@@ -140,10 +153,11 @@ def module(folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory
         return call
 
     creation = np.empty, np.zeros, np.ones, np.full, np.arange
-    for function in (*creation, np.cumsum, np.bincount, np.flatnonzero, np.argsort, np.bitwise_count, np.bitwise_or, np.bitwise_xor):
+    for function in (*creation, np.cumsum, np.bincount, np.flatnonzero, np.argsort, np.where, np.bitwise_count, np.bitwise_or, np.bitwise_xor):
         setattr(cupy, function.__name__, on_the_device(function))
     cupy.asarray = lambda array: on_device(np.array(array))
     cupy.stack = lambda arrays: on_device(np.stack([on_host(array) for array in arrays]))
+    cupy.concatenate = lambda arrays: on_device(np.concatenate([on_host(array) for array in arrays]))
     cupy.take = lambda a, indices, axis=None, out=None: on_device(np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip"))
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
     properties = {"multiProcessorCount": multiprocessors, "l2CacheSize": cache, "name": b"a processor that plays a GPU"}

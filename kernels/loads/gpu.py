@@ -1,0 +1,126 @@
+"""Loads on a GPU: the kernels of flows.cu, level after level for a block of roots."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels import backend as backends
+from kernels.loads.network import Arcs, Task, Totals, arcs
+from kernels.loads.order import share
+
+SOURCE = Path(__file__).with_name("flows.cu")
+OPTIONS = ("--std=c++17", "--fmad=false")
+THREADS = 256  # a block
+RESIDENT = 2048  # threads that a multiprocessor holds
+AHEAD = 16  # levels launched between two looks at whether the search has ended
+NARROW = 32  # lanes that make full use of what is read, whatever the cache holds
+ROW = 20  # bytes a node and lane: count, unit, distance
+TEMPORARY = 32  # bytes a node and lane, for totals
+CACHED = 0.7  # part of the second-level cache that the rows should fit in
+
+
+def loads(task: Task) -> tuple[np.ndarray, Totals]:
+    """(load float64[N·P], totals per root); see `minimal_loads`."""
+    with backends.gpu_errors("kernels/loads"):
+        network = Network(task)
+        lanes = network.lanes()
+        network.make_room(lanes)
+        of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
+        return network.load(), Totals(*np.concatenate(of_root, axis=1))
+
+
+@cache
+def functions(cupy: Any, device: int) -> tuple[Any, Any, Any]:
+    """(reach, carry, add_up), compiled once for a device."""
+    module = cupy.RawModule(code=SOURCE.read_text(), options=OPTIONS)
+    return module.get_function("reach"), module.get_function("carry"), module.get_function("add_up")
+
+
+class Network:
+    """The channels on the device, and the rows that all blocks use in turn."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.cupy = cupy = backends.array_module("cupy")
+        device = cupy.cuda.Device().id
+        self.reach, self.carry, self.add_up = functions(cupy, device)
+        properties = cupy.cuda.runtime.getDeviceProperties(device)
+        self.most_threads = properties["multiProcessorCount"] * RESIDENT
+        self.cache = properties["l2CacheSize"]
+        toward, away = arcs(task)
+        self.toward, self.away = self.on_device(toward), self.on_device(away)
+        self.channel = away.channel
+        self.own = cupy.asarray(np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(away.start)))
+        self.partial, self.total = cupy.zeros(len(away.node)), cupy.zeros(len(away.node))
+
+    def on_device(self, side: Arcs) -> tuple[Any, Any, Any]:
+        """(start, other, capacity) as the kernels read them."""
+        capacity = np.ones(len(side.node)) if side.capacity is None else side.capacity
+        return self.cupy.asarray(side.start), self.cupy.asarray(side.node), self.cupy.asarray(capacity)
+
+    def lanes(self) -> int:
+        """Roots at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
+        free = self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
+        wanted = max(NARROW, int(CACHED * self.cache) // (ROW * self.task.nodes))
+        return max(1, min(len(self.task.roots), wanted, free // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
+
+    def make_room(self, lanes: int) -> None:
+        """Rows of so many lanes."""
+        size = self.task.nodes * lanes
+        self.count, self.unit, self.distance = self.cupy.empty(size), self.cupy.empty(size), self.cupy.empty(size, np.int32)
+
+    def search(self, first: int, lanes: int) -> np.ndarray:
+        """Add the loads of the roots from `first` on; their totals, float64[4, lanes]."""
+        cupy, nodes = self.cupy, self.task.nodes
+        roots, weights, demand = self.task.block(first, lanes)
+        lanes = len(roots)
+        count, unit, distance = (rows[: nodes * lanes] for rows in (self.count, self.unit, self.distance))
+        by_node = nodes, lanes
+        count.fill(1.0)
+        unit.reshape(by_node)[:] = cupy.asarray(demand).T * cupy.asarray(weights)
+        distance.fill(-1)
+        distance[cupy.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))] = 0
+        depth = self.outwards(count, distance, lanes)
+        totals = self.totals(*(rows.reshape(by_node) for rows in (count, unit, distance)))
+        size = np.int32(nodes), np.int32(lanes), np.int32(self.task.inward)
+        for level in range(depth, -1, -1):
+            self.launch(self.carry, len(unit), (*self.away, count, distance, unit, np.int32(level), *size))
+        if len(self.own):
+            sums = self.partial, self.total, np.int32(len(self.own)), *size[1:], np.int64(first), np.int64(share(len(self.task.roots)))
+            self.launch(self.add_up, len(self.own), (self.own, *self.away[1:], count, distance, unit, *sums))
+        return totals
+
+    def outwards(self, count: Any, distance: Any, lanes: int) -> int:
+        """Fill in distances and counts; the greatest distance."""
+        depth, reached = 0, AHEAD
+        size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.inward)
+        while reached == AHEAD:
+            happened = self.cupy.zeros(AHEAD + 1, np.int32)
+            happened[0] = 1
+            for step in range(AHEAD):
+                level = np.int32(depth + step + 1)
+                self.launch(self.reach, len(count), (*self.toward, count, distance, happened, np.int32(step), level, *size))
+            reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
+            depth += reached
+        return depth
+
+    def totals(self, count: Any, demand: Any, distance: Any) -> np.ndarray:
+        """float64[4, lanes]: see `Totals`."""
+        reached = distance >= 0
+        delivered = demand * reached
+        rows = delivered.sum(axis=0), (demand * ~reached).sum(axis=0), (delivered * distance).sum(axis=0), (count * reached).max(axis=0)
+        return self.cupy.stack(rows).get()
+
+    def load(self) -> np.ndarray:
+        """float64[N·P]: what has been added up."""
+        load = np.zeros(self.task.ports.size)
+        load[self.channel] = (self.total + self.partial).get()
+        return load
+
+    def launch(self, function: Any, items: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with a thread an item, or as many as the device holds."""
+        function((-(-min(items, self.most_threads) // THREADS),), (THREADS,), arguments)
