@@ -238,8 +238,10 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, says):
     ("spelling", "topology", "says"),
     [
         ("unifrom", "ring(k=4)", "did you mean 'uniform'?; the patterns are uniform, "),
-        ("uniform(", "ring(k=4)", "expected a traffic pattern such as"),
+        ("uniform(", "ring(k=4)", "character 9: expected a parameter's name, got nothing more; patterns are written like uniform or"),
         ("", "ring(k=4)", "expected a traffic pattern such as"),
+        ("3", "ring(k=4)", "expected a traffic pattern such as"),
+        ("hot_spot(percent=0.1)", "ring(k=4)", "character 18: expected a whole number of at most 18 digits, got '0.1'"),
         ("uniform(k=3)", "ring(k=4)", "unknown parameter 'k'; uniform takes no parameters"),
         ("hot_spot(nod=3)", "ring(k=4)", "did you mean 'node'?; hot_spot takes node, percent"),
         ("hot_spot(ring(k=4))", "ring(k=4)", "only name=value arguments"),

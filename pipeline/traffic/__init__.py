@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pipeline.errors import BadInput, nearest
-from pipeline.spelling import parse, written
+from pipeline.spelling import Spelling, parse, written
 from pipeline.topologies import check_value, signature_of
 from pipeline.topology import Topology
 from pipeline.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
@@ -40,10 +40,7 @@ def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
     Spelled as networks are (pipeline.spelling), without parentheses where there are no parameters.
     Raises BadInput where name or parameters are wrong, or the pattern does not fit the network.
     """
-    try:
-        call = parse(f"{spelling.strip()}()" if spelling.strip().isidentifier() else spelling)
-    except BadInput:
-        raise BadInput(f"expected a traffic pattern such as uniform or hot_spot(node=3, percent=20), got {spelling[:80]!r}") from None
+    call = _parsed(spelling.strip())
     if call.name not in PATTERNS:
         raise BadInput(f"unknown traffic '{call.name}'{nearest(call.name, PATTERNS)}; the patterns are {', '.join(PATTERNS)}")
     pattern = PATTERNS[call.name]
@@ -68,6 +65,16 @@ def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
         return canonical, pattern(topology, **values)
     except BadInput as refusal:
         raise type(refusal)(f"traffic {canonical} on {topology.spelling}: {refusal}") from None
+
+
+def _parsed(spelling: str) -> Spelling:
+    if not spelling.partition("(")[0].isidentifier():
+        raise BadInput(f"expected a traffic pattern such as uniform or hot_spot(node=3, percent=20), got {spelling[:80]!r}")
+    try:
+        return parse(f"{spelling}()" if spelling.isidentifier() else spelling)
+    except BadInput as refusal:
+        reason = str(refusal).partition(";")[0]  # without the example, which is a network
+        raise BadInput(f"traffic {reason}; patterns are written like uniform or hot_spot(node=3, percent=20)") from None
 
 
 __all__ = ["PATTERNS", "Traffic", "traffic"]
