@@ -8,7 +8,7 @@
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
 from pipeline.workflow import asked
 
-CONFIG, FOLDER, INPUTS, OPTIONS, CODE, PATH = asked(workflow)
+CONFIG, FOLDER, INPUTS, OPTIONS, CODE, PROGRAM, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")
 
 
@@ -62,6 +62,8 @@ rule distances:
         static=rules.static.output.table,
     output:
         FOLDER / "distances.parquet",
+    params:
+        code=PROGRAM,
     shell:
         "torusweep step distances {CONFIG:q} {FOLDER:q}"
 
@@ -72,6 +74,8 @@ rule verification:
         static=rules.static.output.table,
     output:
         FOLDER / "verification.parquet",
+    params:
+        code=PROGRAM,
     shell:
         "torusweep step verification {CONFIG:q} {FOLDER:q}"
 
@@ -83,6 +87,8 @@ rule report:
         verification=rules.verification.output,
     output:
         FOLDER / "report.html",
+    params:
+        code=PROGRAM,
     shell:
         "torusweep step report {CONFIG:q} {FOLDER:q}"
 
@@ -92,5 +98,7 @@ rule check:
         verification=rules.verification.output,
     output:
         FOLDER / "checked.txt",
+    params:
+        code=PROGRAM,
     shell:
         "torusweep step check {CONFIG:q} {FOLDER:q}"

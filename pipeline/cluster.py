@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,12 +87,14 @@ class Workers:
     def places(self) -> int:
         """Tasks that can run at once now: workers come and go."""
         if time.monotonic() - self._counted > 1.0:
-            self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
+            with self._scheduler_alive():
+                self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
         return self._places
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
         ticket = next(self._tickets)
-        future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
+        with self._scheduler_alive():
+            future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
         self._futures[ticket] = future
         future.add_done_callback(lambda _: self._done.put(ticket))
         return ticket
@@ -103,19 +106,26 @@ class Workers:
         try:
             ticket = self._done.get(timeout=seconds)
         except queue.Empty:
-            self._must_be_alive()
-            return None
+            with self._scheduler_alive():
+                return None
         future = self._futures.pop(ticket)
-        if future.status == "finished":
-            return Outcome(ticket, future.result())
-        if future.status == "error":
-            error = future.exception()
-            return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
-        raise LostScheduler
+        with self._scheduler_alive():
+            if future.status == "finished":
+                return Outcome(ticket, future.result())
+            if future.status == "error":
+                error = future.exception()
+                return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
+        raise LostScheduler  # a cancelled task: we cancel none
 
-    def _must_be_alive(self) -> None:
+    @contextlib.contextmanager
+    def _scheduler_alive(self) -> Iterator[None]:
+        """A talk with the scheduler, which may be gone before it or in the middle."""
         if self._client.status != "running":
             raise LostScheduler
+        try:
+            yield
+        except (OSError, CancelledError):
+            raise LostScheduler from None
 
 
 @contextlib.contextmanager
@@ -185,9 +195,10 @@ def visible_gpus() -> list[str]:
     return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()] or [str(index) for index in range(gpu_count())]
 
 
-def threads_of_worker() -> int:
-    """Threads that a task may use on the worker that runs it."""
-    return int(os.environ.get("NUMBA_NUM_THREADS", "1"))
+def threads_of_worker() -> int | None:
+    """Threads that a task may use where it runs; None = all: no Dask there, so nobody to share with."""
+    named = os.environ.get("NUMBA_NUM_THREADS")
+    return int(named) if named else 1 if "distributed" in sys.modules else None
 
 
 def _threads(workers: int) -> dict[str, str]:

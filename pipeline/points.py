@@ -25,11 +25,12 @@ SOURCES = {
         "pipeline/symmetry.py",
         "pipeline/topologies",
         "pipeline/topology.py",
-    )
+    ),
+    "tables": ("pipeline",),  # what is made from the static table: cheap, so any change makes it anew
 }
 LONGEST_FAULT_SEARCH = 8.0  # seconds; beyond that the fault sets are sampled
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
-_CODE = {".py", ".cu", ".cuh", ".h"}
+_CODE = {".py", ".cu", ".cuh", ".h", ".css", ".html"}
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class Asked(NamedTuple):
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
     code     digest of the code that computes a point, so that another code computes again
+    program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
     """
 
@@ -57,6 +58,7 @@ class Asked(NamedTuple):
     inputs: list[str]
     options: str
     code: str
+    program: str
     path: str
 
 
@@ -84,6 +86,7 @@ def asked(workflow: Any) -> Asked:
             inputs=[files[0], *inputs(sweep)],
             options=" ".join(f"--{name} {shlex.quote(_word(given[name]))}" for name in OVERRIDES if name in given),
             code=stage_digest("static"),
+            program=stage_digest("tables"),
             path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
         )
     except BadInput as refusal:
