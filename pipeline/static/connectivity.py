@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_flow
 
 from pipeline.static.links import LinkOrbits
 from pipeline.symmetry import Orbits
 from pipeline.topology import Topology
 
 THEOREM = "theorem (vertex-transitive: the degree)"
-FLOW_WORK = 100_000_000  # channels that all maximum flows together may look at, about
+FLOW_WORK = 200_000_000  # channels that all maximum flows together may look at, about: half a minute
 FLOW_OVERHEAD = 2_000  # what a flow costs besides its channels, in the same unit
 SMALLEST_BALL = 32  # nodes
+MOST_SHELLS = 64
+MANY_PAIRS = 10  # a dominating set has about a tenth of the nodes, or more: it is not looked for where there are fewer pairs
 
 
 def components(topology: Topology, matrix: csr_array) -> int:
@@ -31,7 +33,8 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
     degree (Mader 1971; digraphs: Hamidoune 1981); with parallel links it may have less. Elsewhere the
     connectivity is the least λ(u, v) over any set of node pairs that joins all nodes (both ways, in a
     directed network), because some pair of it lies across every cut: the channels of a breadth-first
-    tree, and of these one from each orbit.
+    tree, and of these one from each orbit. Where there are few symmetries and no parallel links, it is
+    enough to join a dominating set (`_dominating_pairs`).
     """
     if topology.nodes == 1:
         return 0, "a single node"
@@ -39,9 +42,16 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
         return 0, "not connected"
     leaving, entering = matrix.sum(axis=1), matrix.sum(axis=0)
     best = int(min(leaving.min(), entering.min()))
-    if len(nodes.representatives) == 1 and matrix.data.max() == 1:
+    simple = matrix.data.max() == 1
+    if len(nodes.representatives) == 1 and simple:
         return best, THEOREM
+    if best == 1:
+        return 1, "a node with a single link"
     pairs = _joining_pairs(topology, matrix, nodes, links)
+    if simple and len(pairs) * MANY_PAIRS > topology.nodes:
+        pairs = min(pairs, _dominating_pairs(topology, matrix), key=len)
+    if not pairs:
+        return best, "theorem (one node next to all others: the least degree)"
     flows = _Flows(matrix, directed=topology.directed)
     for tried, (u, v) in enumerate(pairs):
         best = min(best, flows.between(u, v, enough=best))
@@ -50,15 +60,12 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
     return best, f"min-cut ({len(pairs):,} maximum flow{'' if len(pairs) == 1 else 's'})"
 
 
-def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits | None) -> list[tuple[int, int]]:
+Pairs = list[tuple[int, int]]
+
+
+def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits | None) -> Pairs:
     """Channels of breadth-first trees out of node 0 (and into it, where links have one direction), one from each orbit."""
-    _, parent = breadth_first_order(matrix, 0, directed=True)
-    children = np.flatnonzero(parent >= 0)
-    tails, heads = parent[children], children
-    if topology.directed:
-        _, parent = breadth_first_order(csr_array(matrix.T), 0, directed=True)
-        children = np.flatnonzero(parent >= 0)
-        tails, heads = np.append(tails, children), np.append(heads, parent[children])
+    tails, heads = _tree(matrix, directed=topology.directed)
     if links is None:
         return list(zip(tails.tolist(), heads.tolist()))
     port = (links.frame[tails] == heads[:, None]).argmax(axis=1)
@@ -66,46 +73,82 @@ def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: 
     return list(zip(tails[first].tolist(), heads[first].tolist()))
 
 
+def _dominating_pairs(topology: Topology, matrix: csr_array) -> Pairs:
+    """Pairs that join a set of nodes of which every node, or one it leads to and one that leads to it, is a member.
+
+    Without parallel links, a cut of fewer links than the least degree δ has more than δ nodes on
+    either side (|S| ≤ δ nodes send at least |S|(δ − |S| + 1) ≥ δ links out), so one of them has no
+    link across; its dominators lie on its side, and the set on both (Matula 1987).
+    """
+    n = topology.nodes
+    back = csr_array(matrix.T)
+    leads, led = np.zeros(n, bool), np.zeros(n, bool)  # has a member among itself and the nodes that it leads to; … that lead to it
+    cluster = np.full(n, -1)
+    members: list[int] = []
+    for node in range(n):
+        if not (leads[node] and led[node]):
+            into = back.indices[back.indptr[node] : back.indptr[node + 1]]
+            out = matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
+            leads[node] = led[node] = leads[into] = led[out] = True
+            for near in (into, out):
+                cluster[near[cluster[near] < 0]] = len(members)
+            cluster[node] = len(members)
+            members.append(node)
+    grouping = csr_array((np.ones(n, np.int64), (np.arange(n), cluster)), shape=(n, len(members)))
+    tails, heads = _tree(csr_array(grouping.T @ matrix @ grouping), directed=topology.directed)
+    return [(members[tail], members[head]) for tail, head in zip(tails, heads)]
+
+
+def _tree(matrix: csr_array, *, directed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(tails, heads) of a breadth-first tree out of node 0, and of one into it where links have one direction."""
+    _, parent = breadth_first_order(matrix, 0, directed=True)
+    children = np.flatnonzero(parent >= 0)
+    tails, heads = parent[children], children
+    if directed:
+        _, parent = breadth_first_order(csr_array(matrix.T), 0, directed=True)
+        children = np.flatnonzero(parent >= 0)
+        tails, heads = np.append(tails, children), np.append(heads, parent[children])
+    return tails, heads
+
+
 class _Flows:
     """Maximum flows between near nodes, found in a ball around them where that is enough."""
 
     def __init__(self, matrix: csr_array, *, directed: bool) -> None:
-        self.matrix, self.work = matrix, 0
+        self.channels = csr_array(matrix.astype(np.int32))
         self.near = csr_array(matrix + matrix.T) if directed else matrix
         self.place = np.full(matrix.shape[0], -1, np.int32)  # a node's number within the ball
+        self.usual = SMALLEST_BALL  # nodes that sufficed last time
+        self.work = 0
 
     def between(self, u: int, v: int, *, enough: int) -> int:
         """min(enough, λ(u, v)): a ball's flow is a lower bound of the network's, so the ball grows only until it suffices."""
-        size, wanted = len(self.place), SMALLEST_BALL
-        ball = frontier = np.array([u, v])
+        size, wanted, shells = len(self.place), max(SMALLEST_BALL, 3 * self.usual // 4), 0
+        ball = shell = np.array([u, v])
         self.place[ball] = 0, 1
         while True:
             while len(ball) < min(wanted, size):
-                frontier = np.unique(_rows(self.near, frontier)[0])
-                frontier = frontier[self.place[frontier] < 0]
-                self.place[frontier] = np.arange(len(ball), len(ball) + len(frontier))
-                ball = np.concatenate([ball, frontier])
-            flow = self._inside(ball)
+                shells += 1
+                # where shells are thin a ball would take ever so many: take the whole network
+                if shells > MOST_SHELLS:
+                    wanted, shell = size, np.arange(size)
+                else:
+                    shell = np.unique(self.near[shell].indices)
+                shell = shell[self.place[shell] < 0][: wanted - len(ball)]
+                self.place[shell] = np.arange(len(ball), len(ball) + len(shell))
+                ball = np.concatenate([ball, shell])
+            flow = self._from_first_to_second(ball)
             if flow >= enough or len(ball) == size:
                 self.place[ball] = -1
+                self.usual = len(ball)
                 return min(enough, flow)
-            wanted = 4 * len(ball)
+            wanted, shell = 2 * len(ball), ball
 
-    def _inside(self, ball: np.ndarray) -> int:
-        """Maximum flow from the ball's first node to its second, over channels within the ball."""
-        import igraph
-
-        heads, capacity, lengths = _rows(self.matrix, ball)
-        tails, heads = np.repeat(np.arange(len(ball)), lengths), self.place[heads]
-        kept = heads >= 0
-        self.work += len(tails) + FLOW_OVERHEAD
-        graph = igraph.Graph(len(ball), np.column_stack([tails[kept], heads[kept]]), directed=True)
-        return int(graph.maxflow_value(0, 1, capacity[kept].tolist()))
-
-
-def _rows(matrix: csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(columns, values, entries a row) of some rows."""
-    first = matrix.indptr[rows].astype(np.int64)
-    lengths = matrix.indptr[rows + 1] - first
-    entries = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    return matrix.indices[entries], matrix.data[entries], lengths
+    def _from_first_to_second(self, ball: np.ndarray) -> int:
+        """Maximum flow between the ball's first two nodes over channels within it (Dinic's algorithm)."""
+        rows = self.channels[ball].tocoo()
+        heads = self.place[rows.col]
+        inner = heads >= 0
+        part = coo_array((rows.data[inner], (rows.row[inner], heads[inner])), shape=(len(ball), len(ball)))
+        self.work += rows.nnz + FLOW_OVERHEAD
+        return int(maximum_flow(csr_array(part), 0, 1, method="dinic").flow_value)

@@ -18,8 +18,9 @@ from pipeline.symmetry import Orbits, is_automorphism, orbits_under
 from pipeline.topology import NO_PORT, Topology
 
 GROUP_NODES = 4096  # nodes up to which the whole automorphism group is computed
-GROUP_CELLS = 1 << 28  # and ports² × nodes
-SEARCH_WORK = 1 << 23  # nodes that all breadth-first searches for invariants together may visit
+GROUP_CELLS = 1 << 26  # and ports² × nodes
+SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may look at,
+LEVEL_WORK = 1 << 11  # a level counting as so many
 
 DECLARED = "one orbit of the declared automorphisms, each checked"
 
@@ -122,7 +123,7 @@ def _unlike_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple
         """How many nodes lie at each distance, by how many shortest paths."""
         return _census(*shortest_paths_from(topology, node))
 
-    return _first_difference(levels, nodes.representatives.tolist(), topology.nodes, "distances and numbers of shortest paths differ")
+    return _first_difference(levels, nodes.representatives.tolist(), _search_work(topology), "distances and numbers of shortest paths differ")
 
 
 def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> tuple[bool | None, str]:
@@ -147,7 +148,11 @@ def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: L
         return forth if topology.directed else min(forth, _census(*there, *here))
 
     difference = "distances and numbers of shortest paths from their two ends differ"
-    return _first_difference(joint_levels, list(zip(tail.tolist(), head.tolist())), 2 * topology.nodes, difference)
+    return _first_difference(joint_levels, list(zip(tail.tolist(), head.tolist())), 2 * _search_work(topology), difference)
+
+
+def _search_work(topology: Topology) -> int:
+    return topology.nodes + topology.ports.size + LEVEL_WORK * int(shortest_paths_from(topology, 0)[0].max())
 
 
 def _census(*properties: np.ndarray) -> bytes:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pipeline.symmetry import is_automorphism
 from pipeline.topology import Topology, addresses, node_index
-
-LONGEST_CYCLE = 4096  # steps of one translation that are followed before it comes back
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,16 @@ class Translations:
 
 
 def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
-    """The largest group found by adding, one after another, shifts of single digits and `images` (proved automorphisms)."""
-    group = Translations(np.arange(topology.nodes, dtype=np.int32)[:, None])
-    for image in [*_digit_shifts(topology), *images]:
+    """A large group of translations: greedily from `images` (proved automorphisms), or from shifts of single digits and these."""
+    group = _greedy(topology.nodes, images)
+    if len(group.grid) > 1:
+        group = min(group, _greedy(topology.nodes, [*_digit_shifts(topology), *images]), key=lambda found: len(found.grid))
+    return group
+
+
+def _greedy(nodes: int, images: Sequence[np.ndarray]) -> Translations:
+    group = Translations(np.arange(nodes, dtype=np.int32)[:, None])
+    for image in images:
         group = _with(group, image) or group
     return group
 
@@ -88,23 +95,31 @@ def _with(group: Translations, image: np.ndarray) -> Translations | None:
     """The group enlarged by a permutation; None where that adds nothing, or would not be abelian or not free of fixed points."""
     if any(not np.array_equal(image[other], other[image]) for other in group.generators):
         return None
+    cells, elements = group.grid.shape
     cell, element = group.place()
-    everyone = np.arange(len(group.grid))
-    first, moving, order = everyone.copy(), group.grid[:, 0], 0
-    while True:
-        moving = image[moving]
-        order += 1
-        if np.array_equal(cell[moving], everyone):
-            break
-        if order == LONGEST_CYCLE or (cell[moving] == everyone).any():
-            return None
-        np.minimum(first, cell[moving], out=first)
-    power = element[moving]
-    if order == 1 or (power != power[0]).any():
+    origins = group.grid[:, 0]
+    step = coo_array((np.ones(cells, np.int8), (np.arange(cells), cell[image[origins]])), shape=(cells, cells))
+    cycles, label = connected_components(step, directed=False)
+    order = cells // cycles
+    power = element[_power(image, order)[origins]]
+    if order == 1 or (np.bincount(label) != order).any() or (power != power[0]).any():
         return None
-    parts = [group.grid[first == everyone]]
-    for _ in range(order - 1):
-        parts.append(image[parts[-1]])
+    # the iterates of one cell of each cycle, doubled until all are there
+    grid, stride = group.grid[np.unique(label, return_index=True)[1]], image
+    while grid.shape[1] < order * elements:
+        grid = np.concatenate([grid, stride[grid]], axis=1)
+        stride = stride[stride]
     return Translations(
-        np.concatenate(parts, axis=1), (*group.generators, image), (*group.orders, order), (*group.powers, int(power[0]))
+        np.ascontiguousarray(grid[:, : order * elements]), (*group.generators, image), (*group.orders, order), (*group.powers, int(power[0]))
     )
+
+
+def _power(image: np.ndarray, exponent: int) -> np.ndarray:
+    """The permutation applied so many times."""
+    result = np.arange(len(image))
+    while exponent:
+        if exponent % 2:
+            result = image[result]
+        image = image[image]
+        exponent //= 2
+    return result

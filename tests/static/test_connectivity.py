@@ -69,6 +69,13 @@ def test_a_narrow_waist_far_from_both_ends(bridge):
     assert measured(topology, use_symmetry=False)[0] == bridge == nx.edge_connectivity(as_networkx(topology))
 
 
+def test_paths_round_a_long_ladder():
+    """λ = 3 only by the way round: balls have two nodes a shell, and it takes the whole network."""
+    n = 200
+    ladder = [(side + u, side + (u + 1) % n) for side in (0, n) for u in range(n)] + [(u, n + u) for u in range(n)]
+    assert measured(network(2 * n, ladder), use_symmetry=False)[0] == 3
+
+
 def test_parallel_links_void_the_theorem():
     """A ring of 4 with links of 10 and 1 by turns is vertex-transitive of degree 11, but 2 links cut it."""
     ring = network(4, [(0, 1, 10), (1, 2, 1), (2, 3, 10), (3, 0, 1)])
@@ -82,7 +89,13 @@ def test_parallel_links_void_the_theorem():
 
 @pytest.mark.parametrize(
     ("nodes", "links", "expected"),
-    [(1, [], (0, "a single node")), (3, [(0, 1)], (0, "not connected")), (2, [(0, 1)], (1, "min-cut (1 maximum flow)"))],
+    [
+        (1, [], (0, "a single node")),
+        (3, [(0, 1)], (0, "not connected")),
+        (2, [(0, 1)], (1, "a node with a single link")),
+        (4, [(0, i) for i in range(1, 4)] + [(1, 2), (2, 3), (3, 1)], (3, "theorem (one node next to all others: the least degree)")),
+        (2, [(0, 1, 3)], (3, "min-cut (1 maximum flow)")),
+    ],
 )
 def test_tiny(nodes, links, expected):
     assert measured(network(nodes, links), use_symmetry=False) == expected
