@@ -25,7 +25,7 @@ STATIC = (
     Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
     Column("family", "string", "", "name of the family, the spelling's first word"),
     Column("parameters", "map<string, int64>", "", "the spelling's whole-number parameters, as in parameters['k']"),
-    Column("nodes", "int64", "nodes", "nodes"),
+    Column("nodes", "int64", "nodes", "nodes; where some have failed, those that work"),
     Column("terminals", "int64", "nodes", "nodes that send and receive; means are over terminals"),
     Column("links", "int64", "links", "links, a bidirectional one counted once (the wiring complexity of Rahman et al. 2005)"),
     Column("directed", "bool", "", "links have one direction"),

@@ -16,6 +16,7 @@ from pipeline.static.distances import terminal_distances
 from pipeline.static.faults import fault_diameter
 from pipeline.static.links import channel_matrix
 from pipeline.static.transitivity import decide_transitivity
+from pipeline.static.working import working
 from pipeline.symmetry import orbits_under, proved_symmetries
 from pipeline.topology import Topology
 
@@ -32,6 +33,7 @@ def static_record(
     fault_nodes   node faults at a time for fault_diameter; None leaves that column null
     Raises BadInput where fault_nodes does not fit the network.
     """
+    topology = working(topology)
     images = proved_symmetries(topology)
     orbits = orbits_under(topology.nodes, images)
     matrix = channel_matrix(topology)

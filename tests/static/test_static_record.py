@@ -3,6 +3,7 @@
 import json
 import math
 
+import networkx as nx
 import pytest
 
 from pipeline.errors import BadInput
@@ -166,3 +167,19 @@ def test_parameters_are_the_whole_numbers_of_the_outer_network(spelling, expecte
 def test_large_networks_take_seconds(spelling, expected):
     record = static_record(build(spelling))
     assert {name: record[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("spelling", "intact"),
+    [("faulty(torus(k=4, n=2), nodes=3, seed=1)", "torus(k=4, n=2)"), ("faulty(mesh(k=4, n=2), nodes=2, seed=5)", "mesh(k=4, n=2)")],
+)
+def test_failed_nodes_are_no_part_of_what_is_left(spelling, intact):
+    """The record is that of networkx's subgraph of the nodes that work, not of a network with isolated nodes."""
+    survivors = build(spelling).terminals.tolist()
+    left = nx.Graph([(int(u), int(v)) for u, v in zip(*build(intact).arcs[:2])]).subgraph(survivors)
+    record = static_record(build(spelling))
+    assert (record["nodes"], record["links"]) == (len(left), left.number_of_edges())
+    assert record["degree_min"] == min(degree for _, degree in left.degree)
+    assert record["connected"] == nx.is_connected(left)
+    assert record["components"] == nx.number_connected_components(left)
+    assert record["edge_connectivity"] == nx.edge_connectivity(left)
