@@ -21,6 +21,7 @@ test-slow: .venv/ready-dev
 
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/distance.py
+	$(BIN)/python benchmarks/loads.py
 
 docs: .venv/ready
 	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
