@@ -5,7 +5,7 @@
 // the result is that of the specification to the bit (compile without contraction to fused operations).
 //
 //   start     long long[nodes + 1], other int[arcs], capacity double[arcs]: the channels of node v are start[v] .. start[v + 1] - 1
-//   distance  int[nodes, lanes]: negative where not reached; count, unit double[nodes, lanes]
+//   distance  int[nodes, lanes]: -2 where not reached, so that one more is no distance; count, unit double[nodes, lanes]
 //   inward    whether traffic splits over next hops, so that a node counts as one, and not as its paths
 
 // One level outwards: nodes next to the level before are reached, and count the ways to it.
@@ -65,7 +65,7 @@ extern "C" __global__ void add_up(const int* __restrict__ own, const int* __rest
                 total[arc] += sum;
                 sum = 0;
             }
-            if (distance[from + lane] >= 0 && distance[to + lane] == distance[from + lane] + 1)
+            if (distance[to + lane] == distance[from + lane] + 1)
                 sum += (inward ? 1.0 : count[from + lane]) * unit[to + lane] * capacity[arc];
         }
         partial[arc] = sum;

@@ -82,7 +82,7 @@ class Network:
         by_node = nodes, lanes
         count.fill(1.0)
         unit.reshape(by_node)[:] = cupy.asarray(demand).T * cupy.asarray(weights)
-        distance.fill(-1)
+        distance.fill(-2)
         distance[cupy.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))] = 0
         depth = self.outwards(count, distance, lanes)
         totals = self.totals(*(rows.reshape(by_node) for rows in (count, unit, distance)))

@@ -281,12 +281,10 @@ def accumulate(
             levels[level + 1] = end
         _sum(nodes, distance, unit, count, totals, width)
         of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
-        for step in range(level - 1, -1, -1):  # `now` marks the level after
+        for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
             _carry(visits, visit_masks, begin, end, away_start, away, away_capacity, now, near, stride, count, unit, width)
-            for i in range(end, levels[step + 2]):
-                now[visits[i]] = 0
-            for i in range(begin, end):
+            for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
         _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, width)
     return load, of_root

@@ -71,7 +71,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
     roots, weights, rows = task.block(first, lanes)
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
-    distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # −2 + 1 is no distance
+    distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # not reached: −2, so that one more is no distance
     near = xp.ones(task.nodes * lanes) if task.inward else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
     place = xp.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))
@@ -97,7 +97,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
             farther[having] += xp.where(distance[other] == level + 1, unit[other] * capacity, 0.0)
         unit[entries.place] = (demand[entries.place] + near[entries.place] * farther) / count[entries.place]
     distance, demand, count, near, unit = (array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit))
-    on_path = (distance[away.node] == distance[away.own] + 1) & (distance[away.own] >= 0)
+    on_path = distance[away.node] == distance[away.own] + 1
     carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
     delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
     totals = [*(values.sum(axis=0) for values in (delivered, stranded, delivered * distance)), count.max(axis=0)]

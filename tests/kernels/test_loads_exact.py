@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels.loads import SPLITS, Loads, cpu, minimal_loads
+from kernels.loads.order import order, share
 from pipeline.topologies import build
 
 BACKENDS = ("numpy", "numba", "cupy")
@@ -258,6 +259,26 @@ def test_one_lane_gives_the_same_bits(split: str, monkeypatch: pytest.MonkeyPatc
     wide = minimal_loads(**task, split=split, backend="numba")
     monkeypatch.setattr(cpu, "SCRATCH", 0)
     assert minimal_loads(**task, split=split, backend="numba").load.tolist() == wide.load.tolist()
+
+
+@pytest.mark.parametrize("roots", [1, 8, 9, 16, 17, 1000, 1024, 1025, 5000])
+def test_shares_keep_threads_and_lanes_busy(roots: int) -> None:
+    size = share(roots)
+    assert -(-roots // size) <= 64
+    assert size == 1 if roots <= 8 else size % 16 == 0
+
+
+def test_roots_of_a_block_are_near_one_another() -> None:
+    side = 32
+    roots = np.random.default_rng(3).permutation(np.tile(np.arange(side * side), 2)).astype(np.int32)  # every node twice
+    places = order(oracle.torus(side, side), roots)
+    assert sorted(places.tolist()) == list(range(len(roots)))
+    blocks = roots[places].reshape(-1, 16)
+    apart = 0
+    for digit in (blocks % side, blocks // side):
+        turn = np.abs(digit - digit[:, :1])
+        apart = apart + np.minimum(turn, side - turn)
+    assert np.median(apart.max(axis=1)) <= 3  # 25 nodes are within 3 hops of one; in random order it would be about 25 hops
 
 
 def test_what_flows_in_flows_out() -> None:
