@@ -1,8 +1,8 @@
 """Several roots searched at once, a vector lane each, along lists of the nodes that a level reaches.
 
 A node is visited at every level at which it is as far from some of the roots; a bit per lane says
-from which. Roots near one another have their levels in common, so that eight of them cost little
-more visits than one, and a visit's work on a channel is one vector instruction. With one lane this
+from which. Roots near one another have most levels in common, so that sixteen of them cost about five
+visits a node on a torus, and a visit's work on a channel is a vector instruction or two. With one lane this
 is the textbook's queue.
 
 Numba turns inner loops over lanes into slow code; they are written in LLVM's terms instead, the
@@ -228,7 +228,7 @@ def accumulate(
 
     toward_start, away_start int64[N+1], toward, away uint32[A], *_capacity float64[A] or None: `Arcs`; roots uint32[R],
     weights float64[R], demand float64[R or 1, N], inward: next hops instead of paths;
-    scratch: masks uint8 or more[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
+    scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
     Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
     """
     lanes = len(width)
