@@ -33,7 +33,7 @@ extern "C" __global__ void reach(const long long* __restrict__ start, const int*
     if (any) happened[step + 1] = 1;
 }
 
-// One level inwards: unit = (demand + near * sum of farther units) / count, for the nodes of this level; unit holds their demand.
+// One level inwards: unit = demand / count + near / count * sum of farther units, for the nodes of this level; unit holds their demand.
 extern "C" __global__ void carry(const long long* __restrict__ start, const int* __restrict__ other, const double* __restrict__ capacity,
                                  const double* __restrict__ count, const int* __restrict__ distance, double* unit, int level, int nodes,
                                  int lanes, int inward) {
@@ -46,7 +46,7 @@ extern "C" __global__ void carry(const long long* __restrict__ start, const int*
             const long long farther = (long long)other[arc] * lanes + lane;
             if (distance[farther] == level + 1) beyond += unit[farther] * capacity[arc];
         }
-        unit[item] = (unit[item] + (inward ? 1.0 : count[item]) * beyond) / count[item];
+        unit[item] = unit[item] / count[item] + (inward ? 1.0 / count[item] : 1.0) * beyond;
     }
 }
 

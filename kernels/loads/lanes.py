@@ -146,26 +146,23 @@ def _count(context, visits, masks, begin, end, level, start, arcs, capacity, bef
 
 
 @intrinsic
-def _carry(context, visits, masks, begin, end, start, arcs, capacity, after, near, stride, count, unit, width):
-    """Backward: unit(v) = (demand(v) + near(v) · Σ unit(w) · capacity over channels to the level after) / count(v).
-
-    unit holds each node's demand until then.
-    """
+def _carry(context, visits, masks, begin, end, start, arcs, capacity, after, part, stride, unit, width):
+    """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end − 1."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        visits, masks, start, arcs, capacity, after, near, count, unit = (v.data(i) for i in (0, 1, 4, 5, 6, 7, 8, 10, 11))
+        visits, masks, start, arcs, capacity, after, part, unit = (v.data(i) for i in (0, 1, 4, 5, 6, 7, 8, 10))
         begin, end, stride = arguments[2], arguments[3], arguments[9]
         with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
             node, own = v.index(visits, visit), v.item(masks, visit)
             farther = v.gathered(start, node, unit, ONE, after, own, arcs, capacity)
             row = v.at(unit, node)
-            demand = v.load(row)
-            carried = builder.fadd(demand, builder.fmul(v.load(v.at(near, builder.mul(node, stride))), farther))
-            v.store(builder.select(v.lanes(own), builder.fdiv(carried, v.load(v.at(count, node))), demand), row)
+            before = v.load(row)
+            carried = builder.fadd(before, builder.fmul(v.load(v.at(part, builder.mul(node, stride))), farther))
+            v.store(builder.select(v.lanes(own), carried, before), row)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, begin, end, start, arcs, capacity, after, near, stride, count, unit, width), codegen
+    return types.none(visits, masks, begin, end, start, arcs, capacity, after, part, stride, unit, width), codegen
 
 
 @intrinsic
@@ -194,15 +191,20 @@ def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, lo
 
 
 @intrinsic
-def _sum(context, nodes, distance, demand, count, totals, width):
-    """Rows of totals float64[4, W], over all nodes in order: demand reached, not reached, · distance; greatest count."""
+def _turn(context, nodes, distance, unit, count, inward, totals, width):
+    """Between forward and backward: unit holds the demand, and demand / count afterwards; count becomes 1 / count if inward.
+
+    Rows of totals float64[4, W], over all nodes in order: demand reached, not reached, · distance; greatest count.
+    """
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        distance, demand, count, totals = (v.data(i) for i in (1, 2, 3, 4))
+        distance, unit, count, totals = (v.data(i) for i in (1, 2, 3, 5))
+        ones = v.spread(ir.Constant(DOUBLE, 1.0))
         delivered, unreachable, hops, most = (v.variable(v.zero) for _ in range(4))
         with cgutils.for_range(builder, arguments[0], intp=INT64) as loop:
-            away, wanted, paths = v.load(v.at(distance, loop.index, v.integers)), v.load(v.at(demand, loop.index)), v.load(v.at(count, loop.index))
+            row, ways = v.at(unit, loop.index), v.at(count, loop.index)
+            away, wanted, paths = v.load(v.at(distance, loop.index, v.integers)), v.load(row), v.load(ways)
             reached = builder.icmp_signed(">=", away, ir.Constant(v.integers, None))
             through = builder.select(reached, wanted, v.zero)
             for place, value in (
@@ -213,11 +215,14 @@ def _sum(context, nodes, distance, demand, count, totals, width):
                 builder.store(builder.fadd(builder.load(place), value), place)
             more = builder.and_(reached, builder.fcmp_ordered(">", paths, builder.load(most)))
             builder.store(builder.select(more, paths, builder.load(most)), most)
+            v.store(builder.fdiv(wanted, paths), row)
+            with builder.if_then(arguments[4]):
+                v.store(builder.fdiv(ones, paths), ways)
         for row, place in enumerate((delivered, unreachable, hops, most)):
             v.store(builder.load(place), v.at(totals, ir.Constant(INT64, row)))
         return context.get_dummy_value()
 
-    return types.none(nodes, distance, demand, count, totals, width), codegen
+    return types.none(nodes, distance, unit, count, inward, totals, width), codegen
 
 
 @cached
@@ -237,7 +242,7 @@ def accumulate(
     of_root = np.empty((4, len(roots)))
     totals = np.empty(4 * lanes)
     ones = np.ones(lanes)
-    near, stride = (ones, 0) if inward else (count, 1)
+    near, part, stride = (ones, count, 0) if inward else (count, ones, 1)  # either stands for 1
     each = 1 if len(demand) > 1 else 0
     visits = np.empty(nodes * lanes + 1, np.uint32)
     visit_masks = np.empty(nodes * lanes, masks.dtype)
@@ -279,11 +284,11 @@ def accumulate(
                 now[visits[i]] = 0
             now, following = following, now
             levels[level + 1] = end
-        _sum(nodes, distance, unit, count, totals, width)
+        _turn(nodes, distance, unit, count, inward, totals, width)
         of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
         for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
-            _carry(visits, visit_masks, begin, end, away_start, away, away_capacity, now, near, stride, count, unit, width)
+            _carry(visits, visit_masks, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
             for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
         _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, width)

@@ -2,8 +2,8 @@
 
 From each root outwards, count(v) = Σ near(u) over the channels that lead v nearer, to u; near is the
 count itself where traffic splits over paths, 1 where it splits over next hops. Then from the
-farthest level inwards, carried(v) = demand(v) + near(v) · Σ unit(w) over the channels that lead v
-farther, to w, with unit = carried / count; the channel between v and w carries near(v) · unit(w).
+farthest level inwards, unit(v) = demand(v) / count(v) + near(v) / count(v) · Σ unit(w) over the
+channels that lead v farther, to w; the channel between v and w carries near(v) · unit(w).
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
     distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # not reached: −2, so that one more is no distance
-    near = xp.ones(task.nodes * lanes) if task.inward else count
+    ones = xp.ones(task.nodes * lanes)
+    near = ones if task.inward else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
     place = xp.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))
     distance[place] = 0
@@ -90,12 +91,12 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
         ticket[found] = xp.arange(len(found))
         place = found[ticket[found] == xp.arange(len(found))]  # each once
         distance[place] = level + 1
-    unit = xp.zeros(task.nodes * lanes)
+    unit, part = demand / count, 1 / count if task.inward else ones  # part = near / count
     for level, entries in reversed(list(enumerate(levels))):
         farther = xp.zeros(len(entries.place))
         for having, other, capacity in away.neighbours(entries, lanes):
             farther[having] += xp.where(distance[other] == level + 1, unit[other] * capacity, 0.0)
-        unit[entries.place] = (demand[entries.place] + near[entries.place] * farther) / count[entries.place]
+        unit[entries.place] += part[entries.place] * farther
     distance, demand, count, near, unit = (array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit))
     on_path = distance[away.node] == distance[away.own] + 1
     carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
