@@ -8,26 +8,35 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.cli.page import page
 from pipeline.topology import Topology
 
 VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "waits": "dim", "unexplained": "bold red"}
 
 
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
-
-
 def print_families(entries: list[dict[str, Any]], *, in_full: bool) -> None:
     """The list of families, or one in full."""
-    console = _console()
-    if in_full:
-        entry = entries[0]
-        console.print(Text(_signature(entry), style="bold"))
-        console.print(entry["text"], markup=False)
-        for parameter in entry["parameters"]:
-            if parameter["meaning"]:
-                console.print(f"  {parameter['name']:<8} {parameter['range']:<8} {parameter['meaning']}", markup=False)
-        return
+    with page() as console:
+        if in_full:
+            _print_family(console, entries[0])
+        else:
+            _print_list(console, entries)
+
+
+def _print_family(console: Console, entry: dict[str, Any]) -> None:
+    """A family's text with its paragraphs joined, so that they fold at the terminal's width, and its parameters."""
+    console.print(Text(_signature(entry), style="bold"))
+    for paragraph in entry["text"].split("\n\n"):
+        summary, source, where = paragraph.replace("\n", " ").partition("Source: ")
+        console.print(Text(summary.strip()))
+        if source:
+            console.print(Text(source + where, style="dim"))
+    for parameter in entry["parameters"]:
+        if parameter["meaning"]:
+            console.print(Text(f"  {parameter['name']:<10} {parameter['range'] or '':<8} {parameter['meaning']}"))
+
+
+def _print_list(console: Console, entries: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
     table.add_column("network", no_wrap=True)
     table.add_column("what it is", overflow="fold")
@@ -44,33 +53,37 @@ def _signature(entry: dict[str, Any]) -> str:
 
 def print_description(record: dict[str, Any], network: Topology, *, picture: bool, computed_by: str) -> None:
     """A network's record as a table of named numbers, its distance distribution, what its file said, and its picture."""
-    console = _console()
+    with page() as console:
+        _print_record(console, record, one_terminal_each=len(set(network.terminals.tolist())) == len(network.terminals) == record["nodes"])
+        if picture:
+            from pipeline.picture import text_picture
+
+            console.print()
+            console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
+        for note in network.plan.notes:
+            console.print(Text(f"note: {note}", style="yellow"))
+        console.print(Text(f"computed by {computed_by}", style="dim"))
+
+
+def _print_record(console: Console, record: dict[str, Any], *, one_terminal_each: bool) -> None:
     console.print(Text(record["topology"], style="bold"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for label, value in _lines(record):
+    for label, value in _lines(record, one_terminal_each=one_terminal_each):
         table.add_row(label, value)
     console.print(table)
     if len(record["distance_histogram"]) > 1:
-        console.print(Text("\nnodes at each distance", style="dim"))
+        console.print(Text("\nhops between two terminals, share of the pairs", style="dim"))
         console.print(Text(_distribution(record["distance_histogram"], console.width)))
-    if picture:
-        from pipeline.picture import text_picture
-
-        console.print()
-        console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
-    for note in network.plan.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
-    console.print(Text(f"computed by {computed_by}", style="dim"))
 
 
-def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _lines(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str, str]]:
     """(label, value) of what a person reads first; --json has every column."""
     kind = "directed " if record["directed"] else ""
     degree = str(record["degree_max"]) if record["degree_min"] == record["degree_max"] else f"{record['degree_min']} to {record['degree_max']}"
     lines = [("nodes", f"{record['nodes']:,}"), ("links", f"{record['links']:,} {kind}".strip()), ("degree", degree)]
-    if record["terminals"] != record["nodes"]:
+    if not one_terminal_each:
         lines.insert(1, ("terminals", f"{record['terminals']:,}"))
     lines += [
         ("diameter", f"{record['diameter']} hops"),
@@ -120,14 +133,18 @@ def _distribution(histogram: list[int], width: int) -> str:
     rows = []
     for start, count in groups:
         last = min(start + step, len(histogram)) - 1
-        label = str(start) if step == 1 else f"{start}–{last}"
+        label = str(start) if start == last else f"{start}–{last}"
         rows.append(f"{label:>9} {'█' * round(room * count / most):<{room}} {100 * count / total:5.1f} %")
     return "\n".join(rows)
 
 
 def print_verification(rows: list[dict[str, Any]], *, everything: bool) -> None:
     """Rows that do not simply agree, under the reason they share; what waits is counted; then the verdicts' numbers."""
-    console = _console()
+    with page() as console:
+        _print_verdicts(console, rows, everything=everything)
+
+
+def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything: bool) -> None:
     for verdict in ("agrees", "paper in error", "unexplained"):
         if verdict == "agrees" and not everything:
             continue

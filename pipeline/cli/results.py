@@ -53,7 +53,8 @@ def pareto(minimise: str, maximise: str, where: str | None, results: Path, style
 
     \b
     Examples:
-      torusweep pareto --minimise mean_distance,cost
+      torusweep pareto --minimise mean_distance,cost --where "nodes BETWEEN 4000 AND 4200"
+      torusweep pareto --minimise mean_distance,cost --maximise nodes
       torusweep pareto --minimise mean_distance,links --maximise bisection_upper --where "nodes BETWEEN 4000 AND 4200"
     """
     from pipeline import pareto as front

@@ -1,0 +1,24 @@
+"""Where words go: a terminal in its own width and colours, or a pipe without either."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+
+PIPE_WIDTH = 240  # characters; wide enough that a sentence of a table stays on its line
+
+
+@contextmanager
+def page() -> Iterator[Console]:
+    """A console to print on. On a pipe nothing is folded to a terminal's width, and no line ends in blanks."""
+    if sys.stdout.isatty():
+        yield Console(highlight=False)
+        return
+    text = io.StringIO()
+    yield Console(file=text, highlight=False, width=PIPE_WIDTH)
+    click.echo("\n".join(line.rstrip() for line in text.getvalue().split("\n")), nl=False)
