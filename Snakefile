@@ -4,11 +4,11 @@
 #   snakemake --cores all --configfile config/papers/….yaml    another one
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
 #
-# Snakemake owns the files. The points within the static table belong to Dask, and the finished ones stay in
+# Snakemake owns the files. The points within static and loads belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
 from pipeline.workflow import asked
 
-CONFIG, FOLDER, INPUTS, OPTIONS, CODE, PROGRAM, PATH = asked(workflow)
+CONFIG, FOLDER, INPUTS, OPTIONS, LOADS, CODE, PROGRAM, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")
 
 
@@ -26,6 +26,7 @@ rule all:
     input:
         points=FOLDER / "points.parquet",
         static=FOLDER / "static.parquet",
+        loads=[FOLDER / "loads.parquet"] if LOADS else [],
         manifest=FOLDER / "manifest.json",
         distances=FOLDER / "distances.parquet",
         verification=FOLDER / "verification.parquet",
@@ -39,7 +40,7 @@ rule points:
     output:
         FOLDER / "points.parquet",
     params:
-        code=CODE,
+        code=CODE,  # of every stage: points are keyed by it
     shell:
         "torusweep step points {CONFIG:q} {FOLDER:q}"
 
@@ -52,9 +53,21 @@ rule static:
         manifest=FOLDER / "manifest.json",
     threads: 1024  # all there are
     params:
-        code=CODE,
+        code=CODE["static"],
     shell:
         "torusweep step static {CONFIG:q} {FOLDER:q} {OPTIONS}"
+
+
+rule loads:
+    input:
+        static=rules.static.output.table,  # one after the other: each takes all there is
+    output:
+        FOLDER / "loads.parquet",
+    threads: 1024
+    params:
+        code=CODE["loads"],
+    shell:
+        "torusweep step loads {CONFIG:q} {FOLDER:q} {OPTIONS}"
 
 
 rule distances:
@@ -72,6 +85,7 @@ rule verification:
     input:
         INPUTS,
         static=rules.static.output.table,
+        loads=rules.loads.output if LOADS else [],
     output:
         FOLDER / "verification.parquet",
     params:
@@ -83,6 +97,7 @@ rule verification:
 rule report:
     input:
         static=rules.static.output.table,
+        loads=rules.loads.output if LOADS else [],
         distances=rules.distances.output,
         verification=rules.verification.output,
     output:

@@ -309,9 +309,11 @@ def _check_code(client: Any, address: str) -> None:
 
 
 def code_version() -> str:
-    """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d)."""
+    """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d); a second digest where a second stage computes."""
     from importlib.metadata import version
 
     from pipeline.points import stage_digest
+    from pipeline.store import STAGES
 
-    return f"{version('torusweep')} (code {stage_digest('static')[:12]})"
+    codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
+    return f"{version('torusweep')} (code {', '.join(codes)})"

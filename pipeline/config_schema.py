@@ -97,6 +97,40 @@ Entry = Annotated[
 ]
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Routing = Literal["minimal", "minimal_ecmp"]
+Routings = Annotated[
+    tuple[Routing, ...],
+    Field(min_length=1, strict=False),
+    BeforeValidator(_listed, json_schema_input_type=Routing | Annotated[list[Routing], Field(min_length=1)]),
+]
+Patterns = Annotated[
+    tuple[str, ...],
+    Field(min_length=1, strict=False),
+    BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
+]
+
+
+class Loads(Section):
+    """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
+
+    routing: Routings = Field(
+        ("minimal",),
+        description="how traffic takes shortest paths: every path alike, or (ECMP) every next hop alike; one or several, minimal by default",
+    )
+    traffic: Patterns = Field(description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
+    families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
+        "all", description="families of the sweep whose networks are chosen, or all"
+    )
+    nodes: Bounds | None = Field(None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any")
+    skip_unsuitable: bool = Field(
+        False, description="leave out networks that a pattern does not fit, or whose parts it would join, instead of refusing the sweep"
+    )
+
+
 class Tls(Section):
     """Certificates with which workers, scheduler and this process prove who they are; paths are relative to the working directory."""
 
@@ -173,6 +207,9 @@ class Sweep(Section):
     )
     description: str = Field("", max_length=2000, description="what the sweep is for; the report prints it")
     topologies: tuple[Entry, ...] = Field((), strict=False, description="the networks: spellings, families with values, requirements")
+    loads: tuple[Loads, ...] = Field(
+        (), strict=False, description="channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
+    )
     papers: tuple[str, ...] = Field(
         (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
     )

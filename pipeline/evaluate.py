@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.loads import loads_record
 from pipeline.points import Point
 from pipeline.static import static_record
 from pipeline.topologies import build
@@ -12,12 +13,16 @@ from pipeline.topologies import build
 def evaluate(
     point: Point, *, backend: str = "auto", use_symmetry: bool = True, threads: int | None = None, memory: int | None = None
 ) -> dict[str, Any]:
-    """The static record of a point, which depends on the point and the code alone.
+    """The record of a point, which depends on the point and the code alone.
 
     memory   bytes that the network's arrays may take; half the machine's where None
-    returns  the static table's columns (pipeline.records.STATIC) after `key`
-    Raises BadInput for a network that cannot be built, Refused for one that does not fit, BackendUnavailable.
+    returns  the columns of its stage's table (pipeline.records: STATIC, LOADS) after `key`
+    Raises BadInput for a network that cannot be built or traffic that has no path, Refused for one that does not fit, BackendUnavailable.
     """
     topology = build(point.topology, memory=memory)
-    record = static_record(topology, backend=backend, use_symmetry=use_symmetry, fault_nodes=point.fault_nodes, threads=threads)
+    how: dict[str, Any] = {"backend": backend, "use_symmetry": use_symmetry, "threads": threads}
+    if point.routing is not None and point.traffic is not None:
+        record = loads_record(topology, routing=point.routing, traffic=point.traffic, **how)
+    else:
+        record = static_record(topology, fault_nodes=point.fault_nodes, **how)
     return {"key": point.key, **record}

@@ -36,7 +36,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
     for number, entry in enumerate(sweep.topologies):
         place: Place = ("topologies", number)
         found = 0
-        with _at(sweep, place):
+        with at(sweep, place):
             for canonical, fault_nodes in _networks(sweep, number, memory):
                 found += 1
                 _add(faults, canonical, fault_nodes)
@@ -45,7 +45,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
             if not found:
                 reason = "no network meets it" if isinstance(entry, Required) else "all combinations are invalid"
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
-    with _at(sweep, ("papers",)):
+    with at(sweep, ("papers",)):
         for spelling in expected:
             _add(faults, *_network(sweep, *plan(spelling), memory))
     return [Point(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
@@ -64,7 +64,7 @@ def _check_count(sweep: Sweep, expected: int) -> None:
     """Refuse a sweep by arithmetic where the combinations alone exceed the limit."""
     total = expected
     for number, entry in enumerate(sweep.topologies):
-        with _at(sweep, ("topologies", number)):
+        with at(sweep, ("topologies", number)):
             asked = count(_choices(sweep, number).values()) if isinstance(entry, Family) else 1
             total += asked
             if total > sweep.limits.points:
@@ -120,7 +120,7 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
     given = entry.model_extra or {}
     found: dict[str, Sequence[Any]] = {}
     for key in sorted(given, key=[*known, *given].index):
-        with _at(sweep, ("topologies", number, key)):
+        with at(sweep, ("topologies", number, key)):
             if key not in known:
                 raise BadInput(f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])}; {entry.family} takes {', '.join(known)}")
             found[key] = values_of(known[key], given[key])
@@ -128,7 +128,7 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
 
 
 @contextmanager
-def _at(sweep: Sweep, place: Place) -> Iterator[None]:
+def at(sweep: Sweep, place: Place) -> Iterator[None]:
     """Say where in the file a refusal comes from, unless what raised it knew better."""
     try:
         yield

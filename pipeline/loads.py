@@ -110,9 +110,11 @@ def record_of(loads: ChannelLoads) -> dict[str, Any]:
     topology = loads.topology
     present = topology.ports != NO_PORT
     load, kind = loads.load[present], topology.link_class[present]
+    flits = load if topology.capacity is None else load * topology.capacity[present]
     mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
     saturation = 1 / most if most else None
     ejection = 1 / loads.ejected
+    classes = {class_name(topology, number): kind == number for number in np.unique(kind).tolist()}
     values = {
         "topology": topology.spelling,
         "routing": loads.routing,
@@ -125,9 +127,8 @@ def record_of(loads: ChannelLoads) -> dict[str, Any]:
         "terminal_saturation_load": ejection if saturation is None else min(saturation, ejection),
         "link_utilization": mean / most if most else None,
         "mean_hops": loads.mean_hops,
-        "per_class_load": {
-            class_name(topology, number): dict(zip(("mean", "max"), _mean_and_max(load[kind == number]))) for number in np.unique(kind).tolist()
-        },
+        "per_class_load": {name: dict(zip(("mean", "max"), _mean_and_max(load[own]))) for name, own in classes.items()},
+        "per_class_hops": {name: float(flits[own].sum()) / len(topology.terminals) for name, own in classes.items()},
         "max_channel_load_stderr": None,
         "max_channel_load_low": None,
         "packets": None,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import comb
 from pathlib import Path
 
 from pipeline.errors import BadInput
 from pipeline.topologies import files_of, plan
-from pipeline.topology import no_symmetries
+from pipeline.topology import Plan, no_symmetries
+from pipeline.traffic import SYMMETRIC
+from pipeline.traffic import files_of as traffic_files
 
 # Sources whose change may change a stage's rows: files, and folders with all that is in them.
 SOURCES = {
@@ -26,8 +28,24 @@ SOURCES = {
         "pipeline/topologies",
         "pipeline/topology.py",
     ),
-    "tables": ("pipeline",),  # what is made from the static table: cheap, so any change makes it anew
+    "loads": (
+        "kernels/backend.py",
+        "kernels/distance/bits.py",
+        "kernels/loads",
+        "pipeline/evaluate.py",
+        "pipeline/loads.py",
+        "pipeline/records.py",
+        "pipeline/spelling.py",
+        "pipeline/static/links.py",
+        "pipeline/symmetry.py",
+        "pipeline/topologies",
+        "pipeline/topology.py",
+        "pipeline/traffic",
+    ),
+    "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
+LANES = 16  # roots whose loads are followed at once (kernels.loads)
+DEMANDS = 1 << 23  # written out at a time (pipeline.loads.BLOCK)
 LONGEST_FAULT_SEARCH = 8.0  # seconds; beyond that the fault sets are sampled
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
 _CODE = {".py", ".cu", ".cuh", ".h", ".css", ".html"}
@@ -35,24 +53,34 @@ _CODE = {".py", ".cu", ".cuh", ".h", ".css", ".html"}
 
 @dataclass(frozen=True)
 class Point:
-    """A network, by its canonical spelling, and the number of node faults at a time for its fault diameter."""
+    """A network, by its canonical spelling, and what is asked of it.
+
+    fault_nodes        of its static record: node faults at a time for its fault diameter
+    routing, traffic   where given, its loads are asked: a routing's name, a pattern's canonical spelling
+    """
 
     topology: str
     fault_nodes: int | None = None
+    routing: str | None = None
+    traffic: str | None = None
+
+    @property
+    def stage(self) -> str:
+        """The table that it is a row of."""
+        return "static" if self.traffic is None else "loads"
+
+    def __str__(self) -> str:
+        return self.topology if self.traffic is None else f"{self.topology} under {self.routing}, {self.traffic}"
 
     @property
     def key(self) -> str:
-        """sha256 of the spelling, the options, the contents of every file that it names, and the code that computes it.
+        """sha256 of the spellings, the options, the contents of every file that they name, and the code that computes it.
 
         Computed anew each time: the files may have changed. Backend, symmetry and workers are no part
         of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
         """
-        identity = {
-            "topology": self.topology,
-            "fault_nodes": self.fault_nodes,
-            "files": [_digest_of(Path(file)) for file in files_of(self.topology)],
-            "code": stage_digest("static"),
-        }
+        files = files_of(self.topology) + ([] if self.traffic is None else traffic_files(self.traffic))
+        identity = {**asdict(self), "files": [_digest_of(file) for file in files], "code": stage_digest(self.stage)}
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
@@ -92,9 +120,22 @@ def estimated_cost(point: Point) -> float:
     """
     planned = plan(point.topology)[1]
     arcs = planned.nodes * max(planned.degree, 1)
+    if point.traffic is not None:
+        return 2e-3 + 5e-7 * arcs + (4e-9 * arcs * planned.nodes if _from_every_node(planned, point.traffic) else 0.0)
     seconds = 1e-2 + 1e-6 * arcs
     if planned.symmetries is no_symmetries:
         seconds += 4e-11 * arcs * planned.nodes
     if point.fault_nodes is not None:
         seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
     return seconds
+
+
+def loads_memory(planned: Plan, traffic: str) -> int:
+    """Bytes that the exact loads of a network take, about: its arrays, its channels' loads, and a block of roots."""
+    roots, demands = (LANES, min(DEMANDS, planned.nodes**2)) if _from_every_node(planned, traffic) else (1, planned.nodes)
+    return planned.bytes + 80 * planned.nodes * max(planned.degree, 1) + 25 * planned.nodes * roots + 16 * demands
+
+
+def _from_every_node(planned: Plan, traffic: str) -> bool:
+    """Whether loads are followed from every node, instead of one of each orbit."""
+    return planned.symmetries is no_symmetries or traffic.partition("(")[0] not in SYMMETRIC

@@ -63,6 +63,8 @@ POINTS = (
     Column("key", "string", "", "digest of the network, the files it names, what is asked, and the code that answers"),
     Column("topology", "string", "", "canonical spelling"),
     Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it is not asked for"),
+    Column("routing", "string", "", "of a row of loads: its routing; null in a row of static"),
+    Column("traffic", "string", "", "of a row of loads: its traffic pattern's canonical spelling; null in a row of static"),
 )
 
 DISTANCES = (
@@ -85,6 +87,7 @@ LOADS = (
     Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load"),
     Column("mean_hops", "double", "hops", "mean path of an injected flit; one to its own source counts, with 0 hops"),
     Column("per_class_load", "map<string, struct<mean: double, max: double>>", "flits/cycle", "of each link class, as in per_class_load['x'].max"),
+    Column("per_class_hops", "map<string, double>", "hops", "mean hops over the links of each class, of an injected flit; together, mean_hops"),
     Column("max_channel_load_stderr", "double", "flits/cycle", "standard error of max_channel_load; null where it is exact"),
     Column("max_channel_load_low", "double", "flits/cycle", "estimate biased low where max_channel_load is biased high; null where it is exact"),
     Column("packets", "int64", "packets", "packets sampled; null where it is exact"),

@@ -6,6 +6,7 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import lock, store
-from pipeline.config import expand, load
+from pipeline.config import Sweep, expand, load
 from pipeline.errors import BadInput
+from pipeline.expansion_loads import expand_loads
 from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
@@ -25,17 +27,42 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
-    from pipeline.verify import expected_topologies
+    from pipeline.verify import expected_loads, expected_topologies
 
     sweep = load(config)
-    asked = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    rows = [{"key": point.key, "topology": point.topology, "fault_nodes": point.fault_nodes} for point in asked]
+    networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
+    asked = [*networks, *expand_loads(sweep, networks, expected=expected_loads(sweep.papers))]
+    rows = [{"key": point.key, **asdict(point)} for point in asked]
     store.publish_points(folder, pa.Table.from_pylist(rows, schema=arrow_schema("points")))
     return 0
 
 
 def static(config: Path, folder: Path, overrides: Overrides) -> int:
-    """static.parquet and manifest.json: every point's record, computed where no shard has it.
+    """static.parquet and manifest.json: every network's record. What follows from an earlier one, and this sweep does not ask for, goes."""
+    sweep = load(config)
+
+    def publish(rows: pa.Table, part: dict[str, Any]) -> None:
+        about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
+        store.replace_manifest(folder, {**about, "software": software(), **part})
+        store.publish_table(folder, "static", rows)
+        if not _asked(folder, "loads"):
+            (folder / "loads.parquet").unlink(missing_ok=True)
+
+    return _computed("static", sweep, config, folder, overrides, publish)
+
+
+def loads(config: Path, folder: Path, overrides: Overrides) -> int:
+    """loads.parquet, and its part of the manifest: every network's channel loads under the routings and traffics asked for."""
+
+    def publish(rows: pa.Table, part: dict[str, Any]) -> None:
+        store.amend_manifest(folder, "loads", part)
+        store.publish_table(folder, "loads", rows)
+
+    return _computed("loads", load(config), config, folder, overrides, publish)
+
+
+def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Callable[[pa.Table, dict[str, Any]], None]) -> int:
+    """Every point of a stage, computed where no shard has it; `publish` takes the rows of its table and its part of the manifest.
 
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
@@ -43,21 +70,21 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline import sweep as driver
     from pipeline.cluster import LostScheduler
 
-    sweep = load(config)
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
-    asked = _asked(folder)
+    asked = _asked(folder, stage)
     keys = [point.key for point in asked]
     manner = driver.Manner(
         folder=str(folder.resolve()),
         backend=overrides.get("backend", sweep.backend),
         use_symmetry=overrides["symmetry"] == "on" if "symmetry" in overrides else sweep.symmetry,
         memory=None if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30),
-        stage=stage_digest("static"),
+        stage=stage,
+        code=stage_digest(stage),
         config=sweep.digest,
     )
     with lock.held(folder / store.LOCK):
         store.clean(folder)
-        before = store.read_shards(folder)
+        before = store.read_shards(folder, stage)
         for complaint in before.complaints:
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
@@ -68,23 +95,18 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         if computed.stopped:
             _say("stopped; what is finished is kept, and the same command goes on from here")
             return 128 + computed.stopped
-        shards = store.read_shards(folder).whole
-        rows = store.finished(shards, keys)
+        shards = store.read_shards(folder, stage).whole
+        rows = store.finished(shards, keys, stage)
         if rows.num_rows + len(computed.failed) != len(asked):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         wanted = set(keys)
         used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
-        manifest = {
-            "sweep": sweep.sweep,
-            "description": sweep.description,
-            "config": {"sha256": sweep.digest, "text": sweep.text},
-            "stage": {"static": manner.stage},
-            "software": software(),
+        part = {
+            "stage": {stage: manner.code},
             "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
-            "failed": [failure._asdict() for failure in computed.failed],
+            "failed": [{"stage": stage, **asdict(failure.point), "reason": failure.reason} for failure in computed.failed],
         }
-        store.replace_manifest(folder, manifest)
-        store.publish_table(folder, "static", rows.drop_columns(["key"]))
+        publish(rows.drop_columns(["key"]), part)
     return 0
 
 
@@ -109,7 +131,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
     from pipeline.verify import verification_rows
 
-    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers)
+    loads = store.open_table(folder / "loads.parquet") if _asked(folder, "loads") else None
+    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers, loads)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 
@@ -130,7 +153,7 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
     failed = store.read_manifest(folder)["failed"]
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
     for failure in failed:
-        _say(f"{failure['topology']} failed: {failure['reason']}")
+        _say(f"{_failed(failure)} failed: {failure['reason']}")
     for row in unexplained:
         _say(f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained: {row['reason']}")
     if failed or unexplained:
@@ -144,6 +167,7 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
 STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "points": points,
     "static": static,
+    "loads": loads,
     "distances": distances,
     "verification": verification,
     "report": report,
@@ -151,15 +175,22 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
 }
 
 
-def _asked(folder: Path) -> list[Point]:
-    """The points of points.parquet. Raises BadInput where a key is not its row's: altered, or of other code or files."""
+def _asked(folder: Path, stage: str) -> list[Point]:
+    """A stage's points in points.parquet. Raises BadInput where a key is not its row's: altered, or of other code or files."""
     asked = []
     for row in store.read_points(folder).to_pylist():
-        point = Point(row["topology"], row["fault_nodes"])
-        if point.key != row["key"]:
+        key, point = row.pop("key"), Point(**row)
+        if point.stage != stage:
+            continue
+        if point.key != key:
             raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
         asked.append(point)
     return asked
+
+
+def _failed(entry: dict[str, Any]) -> Point:
+    """The point of an entry of the manifest's list of failures."""
+    return Point(entry["topology"], entry["fault_nodes"], entry["routing"], entry["traffic"])
 
 
 def _say(line: str) -> None:

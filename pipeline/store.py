@@ -3,7 +3,7 @@
     results/<sweep>/
       points.parquet                 what the sweep asks for
       shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
-      static.parquet distances.parquet verification.parquet
+      static.parquet loads.parquet distances.parquet verification.parquet
       manifest.json                  digest of every table, origin of every shard
 
 A file is written under a temporary name, synced and renamed, so that whatever moment a run dies at,
@@ -30,6 +30,7 @@ from pipeline.errors import BadInput
 from pipeline.records import arrow_schema
 
 SCHEMA_VERSION = 1
+STAGES = ("static", "loads")  # tables whose rows are computed point by point
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated
@@ -123,23 +124,24 @@ def _sync_folder(folder: Path) -> None:
 # --- shards ------------------------------------------------------------------------------------
 
 
-def shard_schema() -> pa.Schema:
-    """The static table's columns, each row after its point's key."""
-    return pa.schema([pa.field("key", pa.string()), *arrow_schema("static")])
+def shard_schema(stage: str = "static") -> pa.Schema:
+    """The columns of a stage's table, each row after its point's key."""
+    return pa.schema([pa.field("key", pa.string()), *arrow_schema(stage)])
 
 
-def publish_shard(folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any]) -> str:
-    """Publish finished points (`shard_schema` records) with their origin; returns the shard's digest."""
-    rows = pa.Table.from_pylist(list(records), schema=shard_schema())
+def publish_shard(folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any], stage: str = "static") -> str:
+    """Publish finished points (`shard_schema` records) of a stage with their origin; returns the shard's digest."""
+    rows = pa.Table.from_pylist(list(records), schema=shard_schema(stage))
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
     name = digest(content)
     publish(folder / "shards" / f"{name}.parquet", content)
     return name
 
 
-def read_shards(folder: Path) -> Shards:
-    """Every shard of a results folder, in the order of their names. Damaged ones are removed, foreign ones passed over."""
+def read_shards(folder: Path, stage: str = "static") -> Shards:
+    """Every shard of a stage in a results folder, in the order of their names. Damaged ones are removed, foreign ones passed over."""
     whole, complaints = [], []
+    wanted, others = shard_schema(stage), [shard_schema(other) for other in STAGES if other != stage]
     for path in sorted((folder / "shards").glob("[!.]*")):
         if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
             complaints.append(f"{path} is no shard: not used")
@@ -152,7 +154,11 @@ def read_shards(folder: Path) -> Shards:
         try:
             rows = pq.read_table(pa.BufferReader(content))
             metadata = rows.schema.metadata or {}
-            if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode() or not rows.schema.equals(shard_schema()):
+            if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
+                raise ValueError
+            if any(rows.schema.equals(other) for other in others):
+                continue
+            if not rows.schema.equals(wanted):
                 raise ValueError
             origin = json.loads(metadata[b"origin"])
         except (pa.ArrowException, ValueError, KeyError, OSError):
@@ -167,13 +173,13 @@ def keys_of(rows: pa.Table) -> list[str]:
     return [str(key) for key in rows.column("key").to_pylist()]
 
 
-def finished(shards: Iterable[Shard], keys: Collection[str]) -> pa.Table:
+def finished(shards: Iterable[Shard], keys: Collection[str], stage: str = "static") -> pa.Table:
     """The shards' rows of these keys, in the keys' order, each once; rows of any other key are left out.
 
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
     pieces = [shard.rows for shard in shards]
-    rows = pa.concat_tables(pieces) if pieces else shard_schema().empty_table()
+    rows = pa.concat_tables(pieces) if pieces else shard_schema(stage).empty_table()
     place: dict[str, int] = {}
     for index, key in enumerate(keys_of(rows)):
         place.setdefault(key, index)
@@ -197,6 +203,16 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
 def publish_points(folder: Path, table: pa.Table) -> None:
     """Publish points.parquet, which enters the manifest together with the points' results."""
     publish(folder / "points.parquet", parquet(table, {"table": "points"}))
+
+
+def amend_manifest(folder: Path, stage: str, part: dict[str, Any]) -> None:
+    """Enter what a later stage did: its lists (of mappings that name their stage) and mappings join those of the other stages."""
+    with lock.turn(folder / TURN):
+        manifest = read_manifest(folder)
+        for name, mine in part.items():
+            others = manifest.get(name, type(mine)())
+            manifest[name] = others | mine if isinstance(mine, dict) else [entry for entry in others if entry["stage"] != stage] + mine
+        _write_manifest(folder, manifest)
 
 
 def replace_manifest(folder: Path, manifest: dict[str, Any]) -> None:

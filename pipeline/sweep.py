@@ -29,22 +29,25 @@ LIVES = 3  # deaths of its worker after which a lone point is given up
 
 
 class Manner(NamedTuple):
-    """How points are computed. Nothing here changes a record; `stage` is the code that the worker must have."""
+    """How a stage's points are computed. Nothing here changes a record; `code` is the digest that the worker must have."""
 
     folder: str
     backend: str
     use_symmetry: bool
     memory: int | None
     stage: str
+    code: str
     config: str
 
 
 class Failure(NamedTuple):
     """A point that has no row, and why."""
 
-    topology: str
-    fault_nodes: int | None
+    point: Point
     reason: str
+
+    def __str__(self) -> str:
+        return f"{self.point} failed: {self.reason}"
 
 
 class Answer(NamedTuple):
@@ -69,9 +72,9 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     keys  the points' keys where the sweep was expanded; a point whose files differ here fails
     Raises BadInput where this worker runs other code, CannotWrite where the shard cannot be published.
     """
-    if stage_digest("static") != manner.stage:
+    if stage_digest(manner.stage) != manner.code:
         raise BadInput(
-            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.stage[:12]};"
+            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.code[:12]};"
             " install the same version on both"
         )
     start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
@@ -91,7 +94,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             raise
         except Exception as error:  # whatever one point does, the others are computed
             reason = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
-            failed.append(Failure(point.topology, point.fault_nodes, " ".join(reason.split())))
+            failed.append(Failure(point, " ".join(reason.split())))
     seconds = time.monotonic() - clock
     digest = ""
     if records:
@@ -103,10 +106,11 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             "seconds": round(seconds, 6),
             "symmetry": manner.use_symmetry,
             "stage": manner.stage,
+            "code": manner.code,
             "config": manner.config,
             **software(),
         }
-        digest = store.publish_shard(Path(manner.folder), records, origin)
+        digest = store.publish_shard(Path(manner.folder), records, origin, manner.stage)
     return Answer(digest, len(records), seconds, failed)
 
 
@@ -122,7 +126,7 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     left = Batches(todo, settings.batch_seconds)
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
-        with progress(f"static ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
+        with progress(f"{manner.stage} ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
             running: dict[int, Batch] = {}
             told = False
             while running or (left and not stop.signal):
@@ -147,7 +151,7 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
                     left.took(batch, outcome.answer.seconds)
                     ended = outcome.answer.failed
                 for failure in ended:
-                    shown.say(f"{failure.topology} failed: {failure.reason}")
+                    shown.say(str(failure))
                 failed += ended
                 shown.advance(len(batch.points), batch.cost)
         return Computed(failed, stop.signal)
@@ -161,11 +165,11 @@ def _after_death(batch: Batch, left: Batches, shown: Any) -> Failure | None:
         return None
     (point,) = batch.points
     if batch.deaths + 1 < LIVES:
-        shown.say(f"a worker died computing {point.topology}; tried again")
+        shown.say(f"a worker died computing {point}; tried again")
         left.put_back(batch._replace(deaths=batch.deaths + 1))
         return None
     reason = f"its worker died {LIVES} times, as it does when it takes more memory than cluster.memory_per_worker_gib allows"
-    return Failure(point.topology, point.fault_nodes, reason)
+    return Failure(point, reason)
 
 
 class _Stop:

@@ -13,10 +13,11 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pipeline.errors import BadInput, nearest
-from pipeline.records import STATIC
+from pipeline.points import Point
+from pipeline.records import LOADS, STATIC
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +29,7 @@ COLUMNS = ("paper", "place", "row", "topology", "quantity", "value", "tolerance"
 ROUNDING = 1e-9  # relative: what floating-point arithmetic may differ by
 
 Record = Mapping[str, Any]
+Table: TypeAlias = "pa.Table | list[dict[str, Any]]"
 
 
 class Expected(NamedTuple):
@@ -46,7 +48,7 @@ class Expected(NamedTuple):
     waits_for: str
 
 
-# --- quantities: a column of the static table, or one of these of a static record -------------------
+# --- quantities: a column of the static table or of loads, or one of these of a record ---------------
 
 
 def _nodes_at_distance(record: Record, distance: str) -> float | None:
@@ -78,14 +80,29 @@ EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
     "mean_distance_per_radix": _mean_distance_per_radix,
     "routed_mean_distance_distinct": _routed_mean_distance_distinct,  # divided by N-1
 }
+ROUTING, TRAFFIC = "minimal", "uniform"  # of every load that these papers print
+
+
+def _class_hops(record: Record, name: str) -> float | None:
+    return dict(record["per_class_hops"]).get(name)
+
+
+LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}  # [x]: over links of class x
 STATIC_COLUMNS = {column.name for column in STATIC}
+LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
 QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>\w+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
 
 
 def is_static(quantity: str) -> bool:
-    """Whether the static table can answer it; other quantities belong to tables that do not exist yet."""
+    """Whether the static table can answer it."""
     name, index, _ = _parts(quantity)
     return (name in STATIC_COLUMNS and not index) or name in EXPRESSIONS
+
+
+def is_load(quantity: str) -> bool:
+    """Whether the table of loads can answer it; what neither can belongs to tables that do not exist yet."""
+    name, index, _ = _parts(quantity)
+    return name in (LOADS_EXPRESSIONS if index else LOADS_COLUMNS)
 
 
 def _parts(quantity: str) -> tuple[str, str, str]:
@@ -143,38 +160,47 @@ def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
 
 def expected_topologies(papers: Iterable[str]) -> list[str]:
     """Canonical spellings of the networks whose static record these papers' rows need, each once, in row order."""
-    needed: dict[str, None] = {}
-    for row in load_expected(papers):
-        if is_static(row.quantity):
-            needed[row.topology] = None
-            other = _parts(row.quantity)[2]
-            if other:
-                needed[other] = None
-    return list(needed)
+    return _needed(papers, is_static)
+
+
+def expected_loads(papers: Iterable[str]) -> list[Point]:
+    """The points of loads that these papers' rows need, each once, in row order."""
+    return [Point(topology, routing=ROUTING, traffic=TRAFFIC) for topology in _needed(papers, is_load)]
+
+
+def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
+    rows = [row for row in load_expected(papers) if answers(row.quantity)]
+    return list(dict.fromkeys(name for row in rows for name in (row.topology, _parts(row.quantity)[2]) if name))
 
 
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def verification_rows(static: pa.Table | list[dict[str, Any]], papers: Iterable[str]) -> list[dict[str, Any]]:
-    """The verification table (records.VERIFICATION) of a static table, a row for each number that these papers print.
+def verification_rows(static: Table, papers: Iterable[str], loads: Table | None = None) -> list[dict[str, Any]]:
+    """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
 
     A topology may stand in `static` several times (with other faults); the first record that has the quantity counts.
+    Of `loads`, records of minimal routing and uniform traffic count.
     """
-    rows = load_expected(papers)
-    records = _by_topology(static)
-    return [_verified(row, records) for row in rows]
+    of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"]) == (ROUTING, TRAFFIC)]
+    by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
+    return [_verified(row, by_loads if is_load(row.quantity) else by_static) for row in load_expected(papers)]
 
 
-def _by_topology(static: pa.Table | list[dict[str, Any]]) -> dict[str, list[Record]]:
+def _records(table: Table) -> list[dict[str, Any]]:
+    return table if isinstance(table, list) else table.to_pylist()
+
+
+def _by_topology(records: Iterable[Record]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
-    for record in static if isinstance(static, list) else static.to_pylist():
+    for record in records:
         found.setdefault(record["topology"], []).append(record)
     return found
 
 
 def _verified(row: Expected, records: Mapping[str, list[Record]]) -> dict[str, Any]:
-    ours, missing = _ours(row.quantity, row.topology, records) if is_static(row.quantity) else (None, "")
+    known = is_static(row.quantity) or is_load(row.quantity)
+    ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
     verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
     return {
         "paper": row.paper,
@@ -196,7 +222,8 @@ def _ours(quantity: str, topology: str, records: Mapping[str, list[Record]]) -> 
     name, index, other = _parts(quantity)
     if topology not in records:
         return None, topology
-    answer = (lambda record: record[name]) if name in STATIC_COLUMNS and not index else (lambda record: EXPRESSIONS[name](record, index))
+    plain = name in STATIC_COLUMNS | LOADS_COLUMNS and not index
+    answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS)[name](record, index))
     value = next((float(found) for found in map(answer, records[topology]) if found is not None), None)
     if not other or value is None:
         return value, ""

@@ -48,7 +48,8 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
-    code     digest of the code that computes a point, so that another code computes again
+    loads    whether it asks for loads
+    code     by stage, the digest of the code that computes a point, so that another code computes again
     program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
     """
@@ -57,7 +58,8 @@ class Asked(NamedTuple):
     folder: Path
     inputs: list[str]
     options: str
-    code: str
+    loads: bool
+    code: dict[str, str]
     program: str
     path: str
 
@@ -67,6 +69,7 @@ def asked(workflow: Any) -> Asked:
     from snakemake.exceptions import WorkflowError
 
     from pipeline.points import stage_digest
+    from pipeline.verify import expected_loads
 
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
@@ -85,7 +88,8 @@ def asked(workflow: Any) -> Asked:
             folder=Path(given.get("results", "results")) / sweep.sweep,
             inputs=[files[0], *inputs(sweep)],
             options=" ".join(f"--{name} {shlex.quote(_word(given[name]))}" for name in OVERRIDES if name in given),
-            code=stage_digest("static"),
+            loads=bool(sweep.loads or expected_loads(sweep.papers)),
+            code={stage: stage_digest(stage) for stage in store.STAGES},
             program=stage_digest("tables"),
             path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
         )
@@ -94,8 +98,9 @@ def asked(workflow: Any) -> Asked:
 
 
 def inputs(sweep: Sweep) -> list[str]:
-    """The files, besides the configuration, that a sweep's results depend on: graphs that it names, its papers' numbers."""
+    """The files, besides the configuration, that a sweep's results depend on: graphs and demands that it names, its papers' numbers."""
     from pipeline.topologies import files_of
+    from pipeline.traffic import files_of as traffic_files
     from pipeline.verify import FOLDER
 
     graphs: list[str] = []
@@ -105,7 +110,8 @@ def inputs(sweep: Sweep) -> list[str]:
         elif isinstance(entry, Family) and entry.family == "graph":
             paths = (entry.model_extra or {}).get("path", [])
             graphs += [paths] if isinstance(paths, str) else paths
-    return [*dict.fromkeys(graphs), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
+    demands = [str(file) for entry in sweep.loads for pattern in entry.traffic for file in traffic_files(pattern)]
+    return [*dict.fromkeys([*graphs, *demands]), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
 def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> int:
@@ -118,10 +124,12 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
     from pipeline.config import expand
-    from pipeline.verify import expected_topologies
+    from pipeline.expansion_loads import expand_loads
+    from pipeline.verify import expected_loads, expected_topologies
 
     sweep = load(config)
-    points = len(expand(sweep, expected_topologies=expected_topologies(sweep.papers)))
+    networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
+    points = len(networks) + len(expand_loads(sweep, networks, expected=expected_loads(sweep.papers)))
     folder = results / sweep.sweep
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
@@ -160,10 +168,11 @@ def _word(value: Any) -> str:
 def _again(folder: Path) -> list[str]:
     """Points that failed the last time are tried again."""
     try:
-        failed = store.read_manifest(folder).get("failed")
+        failed = store.read_manifest(folder).get("failed", [])
     except BadInput:
         return []
-    return ["--forcerun", "static"] if failed else []
+    stages = sorted({entry.get("stage", "static") for entry in failed})
+    return ["--forcerun", *stages] if stages else []
 
 
 def _unlock(command: list[str]) -> None:

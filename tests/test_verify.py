@@ -13,6 +13,8 @@ import networkx as nx
 import pytest
 
 from pipeline.errors import BadInput
+from pipeline.loads import loads_record
+from pipeline.points import Point
 from pipeline.records import STATIC, VERIFICATION
 from pipeline.spelling import parse
 from pipeline.static import static_record
@@ -22,7 +24,9 @@ from pipeline.verify import (
     PAPERS,
     VERDICTS,
     Expected,
+    expected_loads,
     expected_topologies,
+    is_load,
     is_static,
     judge,
     load_expected,
@@ -125,6 +129,9 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
     ("P04", "Theorem 2", "pruned_torus", "mean_distance", lambda k, n: Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k)),
     ("P04", "Theorem 3", "pruned_torus", "fault_diameter[3]", lambda k, n: (n - 1) * half(k) + k - n + 2),
     ("P04", "Theorem 4", "pruned_torus", "bisection_upper", lambda k, n: Fraction(2 * k ** (n - 1), n - 1)),
+    ("P04", "Sec. 5", "torus", "saturation_load", lambda k, n: 6 / Fraction(3 * k, 4)),
+    ("P04", "Sec. 5", "pruned_torus", "saturation_load", lambda k, n: 4 / (Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k))),
+    ("P04", "Sec. 5", "directed_torus", "saturation_load", lambda k, n: 3 / (Fraction(3 * k, 4) + 1 - Fraction(4, k**3))),
     ("D90", "Eq. 1", "torus", "nodes", lambda k, n, directed: k**n),
     ("D90", "Eq. 11", "torus", "mean_distance", lambda k, n, directed: Fraction(k - 1, 2) * n),
     ("D90", "Eq. 6", "torus", "bisection_channels", lambda k, n, directed: Fraction(2 * k**n, k)),
@@ -145,6 +152,11 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
     ("C10", "Sec. 5", "rt", "saturation_load", lambda a: Fraction(4, a)),
     ("C10", "Sec. 5", "rtt", "saturation_load", lambda a: Fraction(6, a)),
     ("C10", "Sec. 5", "pdtt", "saturation_load", lambda a: Fraction(48, 7 * a)),
+    ("C10", "Sec. 5", "pt", "saturation_load", lambda a: Fraction(4, a)),
+    ("C10", "Sec. 5", "ptt", "saturation_load", lambda a: Fraction(6, a)),
+    ("C10", "Sec. 3", "ptt", "mean_hops[x]", lambda a: Fraction(a, 3)),
+    ("C10", "Sec. 3", "ptt", "mean_hops[z]", lambda a: Fraction(a, 4)),
+    ("C10", "Sec. 3", "pdtt", "mean_hops[y]", lambda a: Fraction(7 * a, 24)),
     ("R05", "Sec. 2", "mh3dt", "nodes", lambda m, n, levels, q: m**3 * n ** (3 * (levels - 1))),
     ("R05", "Eq. 6", "mh3dt", "bisection_upper", lambda m, n, levels, q: 2 ** (q + 1) * m * n),
     (
@@ -179,10 +191,51 @@ def test_c10_proposition_6(a: int, last: int) -> None:
 
 def test_spellings_are_canonical_and_quantities_known() -> None:
     for row in ROWS:
-        assert is_static(row.quantity) or row.waits_for, row
+        assert is_static(row.quantity) or is_load(row.quantity) or row.waits_for, row
         assert not row.topology or plan(row.topology)[0] == row.topology, row
         assert row.corrected is None or abs(row.corrected - row.value) > row.tolerance, row
         assert row.tolerance >= 0
+
+
+def rtt_mean(a: int) -> Fraction:
+    """Mean distance of an RTT, exact for even a: a ball of 4d nodes at each distance d < a, and 2a - 1 at a (C10, Prop. 6)."""
+    return Fraction(sum(4 * d * d for d in range(a)) + a * (2 * a - 1), 2 * a * a)
+
+
+def pdtt_mean(a: int) -> Fraction:
+    """Mean distance of a PDTT, by breadth-first search: both wraparounds shift x by a (C10, sec. 3.4)."""
+
+    def neighbours(node: Address) -> Iterable[Address]:
+        x, y, z = node
+        for step in (1, -1):
+            yield ((x + step) % (2 * a), y, z)
+            yield ((x + a * (not 0 <= y + step < a)) % (2 * a), (y + step) % a, z)
+            yield ((x + a * (not 0 <= z + step < a)) % (2 * a), y, (z + step) % a)
+
+    found = distances(neighbours, (0, 0, 0)).values()
+    return Fraction(sum(found), len(found))
+
+
+@pytest.mark.parametrize("a", [4, 16, 32])
+def test_what_c10s_limits_are_granted_is_their_distance_from_the_exact_value(a: int) -> None:
+    """In edge-symmetric tori all channels carry the mean; in a PTT an x or y channel carries the RTT's, a z channel a ring's a/8."""
+    plane, ball = rtt_mean(a), pdtt_mean(a)
+    exact = {
+        ("rtt", "saturation_load"): 4 / plane,
+        ("ptt", "saturation_load"): 4 / plane,
+        ("pdtt", "saturation_load"): 6 / ball,
+        ("ptt", "link_utilization"): (plane + Fraction(a, 4)) / 6 / (plane / 4),
+        **{(family, f"mean_hops[{axis}]"): plane / 2 for family in ("rtt", "ptt") for axis in "xy"},
+        **{("pdtt", f"mean_hops[{axis}]"): ball / 3 for axis in "xyz"},
+    }
+    rows = [r for r in ROWS if r.paper == "C10" and is_load(r.quantity) and r.relation == "~=" and r.topology.endswith(f"(a={a})")]
+    assert rows
+    for row in rows:
+        family = parse(row.topology).name
+        name, _, other = row.quantity.partition(" / ")
+        ours = exact[family, name] / (Fraction(4, a) if other else 1)
+        assert row.tolerance == pytest.approx(abs(float(ours) - row.value), rel=1e-6), row
+        assert row.reason
 
 
 def test_no_number_stands_twice() -> None:
@@ -197,6 +250,17 @@ def test_expected_topologies_leaves_out_what_only_waits() -> None:
     assert "" not in needed
     assert expected_topologies([]) == []
     assert "rtt(a=32)" in expected_topologies(["C10"])
+
+
+def test_expected_loads() -> None:
+    assert Point("pdtt(a=32)", routing="minimal", traffic="uniform") in expected_loads(["C10"])
+    assert {point.topology for point in expected_loads(["P04"])} == {
+        f"{family}(k={k}, n=3)"
+        for k in (8, 16)
+        for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus")
+        if (k, family) != (16, "pruned_directed_torus")
+    }
+    assert expected_loads(["P98", "D90", "R05"]) == []
 
 
 def test_largest_network_that_r05_mentions() -> None:
@@ -439,10 +503,31 @@ def test_p04_section_3e_is_false_for_pruned_tori(directed: bool, pruned: bool, k
 
 
 def test_p04_links_of_a_pruned_torus_do_not_carry_the_same_load() -> None:
-    """Uniform traffic, every shortest path alike: by vertex-transitivity one source tells every channel's load."""
-    k, source = 8, (0, 0, 0)
-    neighbours = four_classes(k, 3, directed=False, pruned=True)
+    """The channels of a class carry the same: all of them lie in one orbit of links, as the test above found."""
+    loads = loads_by_class(8, directed=False)
+    assert loads == {True: Fraction(71, 64), False: 2}
+    assert corrected("P04", "Sec. 5", "pruned_torus(k=8, n=3)", "link_utilization") == float(sum(loads.values()) / 2 / max(loads.values()))
+
+
+def test_p04_links_of_a_pruned_directed_torus_do_not_carry_the_same_load() -> None:
+    loads = loads_by_class(8, directed=True)
+    assert [float(loads[dimension_0]) for dimension_0 in (True, False)] == pytest.approx([3.741, 5.080], abs=5e-4)
+    found = corrected("P04", "Sec. 5", "pruned_directed_torus(k=8, n=3)", "link_utilization")
+    assert found == pytest.approx(float(sum(loads.values()) / 2 / max(loads.values())), rel=1e-15)
+
+
+def loads_by_class(k: int, *, directed: bool) -> dict[bool, Fraction]:
+    """Load of a channel of dimension 0 (True) and of any other in a pruned 3D torus, under uniform traffic over every shortest path alike.
+
+    By vertex-transitivity one source tells it: as many channels of both sorts leave a node.
+    """
+    source = (0, 0, 0)
+    neighbours = four_classes(k, 3, directed=directed, pruned=True)
     away = distances(neighbours, source)
+    into: dict[Address, list[Address]] = {}
+    for node in away:
+        for head in neighbours(node):
+            into.setdefault(head, []).append(node)
     ways: dict[Address, int] = {source: 1}
     for node in sorted(away, key=away.__getitem__):
         for head in neighbours(node):
@@ -451,15 +536,12 @@ def test_p04_links_of_a_pruned_torus_do_not_carry_the_same_load() -> None:
     passing = {node: Fraction(1, k**3) for node in away}
     carried = {True: Fraction(0), False: Fraction(0)}  # along dimension 0, or not
     for node in sorted(away, key=away.__getitem__, reverse=True):
-        for tail in neighbours(node):
+        for tail in into[node]:
             if away[tail] == away[node] - 1:
                 share = passing[node] * ways[tail] / ways[node]
                 passing[tail] += share
                 carried[tail[0] != node[0]] += share
-    loads = {dimension_0: total / 2 for dimension_0, total in carried.items()}  # two channels of each sort leave a node
-    assert loads == {True: Fraction(71, 64), False: 2}
-    utilization = (loads[True] + loads[False]) / 2 / max(loads.values())
-    assert corrected("P04", "Sec. 5", "pruned_torus(k=8, n=3)", "link_utilization") == float(utilization)
+    return {dimension_0: total / (1 if directed else 2) for dimension_0, total in carried.items()}
 
 
 # --- end to end -----------------------------------------------------------------------------------
@@ -467,7 +549,10 @@ def test_p04_links_of_a_pruned_torus_do_not_carry_the_same_load() -> None:
 
 def test_small_networks_of_all_papers_leave_nothing_unexplained() -> None:
     small = [topology for topology in expected_topologies(PAPERS) if plan(topology)[1].nodes <= 520]
-    rows = verification_rows([static_record(build(topology)) for topology in small], PAPERS)
+    small_loads = [point for point in expected_loads(PAPERS) if plan(point.topology)[1].nodes <= 8192]
+    loads = [loads_record(build(point.topology), routing=str(point.routing), traffic=str(point.traffic)) for point in small_loads]
+    other = [{**record, "traffic": "hot_region", "saturation_load": 0.0} for record in loads]  # other traffic is no answer
+    rows = verification_rows([static_record(build(topology)) for topology in small], PAPERS, [*other, *loads])
     compared = [row for row in rows if row["our_value"] is not None]
     assert [row for row in compared if row["verdict"] == "unexplained"] == []
     assert {row["paper"] for row in compared} == {"P98", "P04", "D90", "C10", "R05"}

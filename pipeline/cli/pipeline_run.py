@@ -38,7 +38,7 @@ def run(config: Path, results: Path, backend: str | None, symmetry: str | None, 
 
 
 @click.command()
-@click.argument("name", type=click.Choice(["points", "static", "distances", "verification", "report", "check"]))
+@click.argument("name", type=click.Choice(["points", "static", "loads", "distances", "verification", "report", "check"]))
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
 @backend

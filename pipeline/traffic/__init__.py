@@ -8,6 +8,7 @@ last names its source; name it in PATTERNS below; give it a row in tests/test_tr
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pipeline.errors import BadInput, nearest
@@ -32,6 +33,7 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(tornado, neighbour, random_permutation, demand),
     )
 }
+SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")  # patterns that every automorphism keeps (Traffic.symmetric)
 
 
 def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
@@ -40,6 +42,26 @@ def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
     Spelled as networks are (pipeline.spelling), without parentheses where there are no parameters.
     Raises BadInput where name or parameters are wrong, or the pattern does not fit the network.
     """
+    canonical, pattern, values = _bound(spelling)
+    try:
+        return canonical, pattern(topology, **values)
+    except BadInput as refusal:
+        raise type(refusal)(f"traffic {canonical} on {topology.spelling}: {refusal}") from None
+
+
+def canonical(spelling: str) -> str:
+    """The canonical spelling of a pattern, whatever the network. Raises BadInput where name or parameters are wrong."""
+    return _bound(spelling)[0]
+
+
+def files_of(spelling: str) -> list[Path]:
+    """Every file that a pattern's spelling names. Raises BadInput where name or parameters are wrong."""
+    _, pattern, values = _bound(spelling)
+    return [Path(values["path"])] if pattern is demand else []
+
+
+def _bound(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
+    """(canonical spelling, pattern, its parameters' values)."""
     call = _parsed(spelling.strip())
     if call.name not in PATTERNS:
         raise BadInput(f"unknown traffic '{call.name}'{nearest(call.name, PATTERNS)}; the patterns are {', '.join(PATTERNS)}")
@@ -60,11 +82,7 @@ def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
         elif parameter.required:
             raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {takes}")
     shown = [f"{p.name}={written(values[p.name])}" for p in known if p.name in values and values[p.name] != p.default]
-    canonical = f"{call.name}({', '.join(shown)})" if shown else call.name
-    try:
-        return canonical, pattern(topology, **values)
-    except BadInput as refusal:
-        raise type(refusal)(f"traffic {canonical} on {topology.spelling}: {refusal}") from None
+    return f"{call.name}({', '.join(shown)})" if shown else call.name, pattern, values
 
 
 def _parsed(spelling: str) -> Spelling:
@@ -77,4 +95,4 @@ def _parsed(spelling: str) -> Spelling:
         raise BadInput(f"traffic {reason}; patterns are written like uniform or hot_spot(node=3, percent=20)") from None
 
 
-__all__ = ["PATTERNS", "Traffic", "traffic"]
+__all__ = ["PATTERNS", "SYMMETRIC", "Traffic", "canonical", "files_of", "traffic"]
