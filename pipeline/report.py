@@ -18,7 +18,7 @@ from typing import Any
 
 import vl_convert
 
-from pipeline import figures, store
+from pipeline import figures, report_loads, store
 from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
 from pipeline.verify import summary
 
@@ -62,20 +62,29 @@ CHARTS = (
 
 
 def write_report(folder: Path, out: Path) -> None:
-    """Write the page of the sweep in `folder` (static.parquet, verification.parquet, manifest.json) to `out`.
+    """Write the page of the sweep in `folder` (static.parquet, loads.parquet where it has loads, verification.parquet, manifest.json) to `out`.
 
     Raises BadInput where a table or the manifest is missing or altered.
     """
     static = store.open_table(folder / "static.parquet").to_pylist()
     verification = store.open_table(folder / "verification.parquet").to_pylist()
-    store.publish(out, page(static, verification, store.read_manifest(folder)).encode())
+    manifest = store.read_manifest(folder)
+    loads = store.open_table(folder / "loads.parquet").to_pylist() if "loads" in manifest["tables"] else []
+    store.publish(out, page(static, verification, manifest, loads).encode())
 
 
-def page(static: Sequence[Record], verification: Sequence[Record], manifest: Mapping[str, Any]) -> str:
+def page(static: Sequence[Record], verification: Sequence[Record], manifest: Mapping[str, Any], loads: Sequence[Record] = ()) -> str:
     """The page, as text."""
     networks = figures.distinct(static)
     drawn, charts = _charts(networks)
-    sections = [verification_section(verification), charts, networks_section(networks), gallery_section(networks), provenance_section(manifest)]
+    sections = [
+        verification_section(verification),
+        charts,
+        _loads(report_loads.joined(networks, loads), drawn),
+        networks_section(networks),
+        gallery_section(networks),
+        provenance_section(manifest),
+    ]
     shown = [section for section in sections if section.body]
     script = vl_convert.javascript_bundle((HERE / "report_page.js").read_text(encoding="utf-8")).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -133,6 +142,16 @@ def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
         parts.append(f"<figure{style}><h3>{title}</h3>{chart}<figcaption>{caption}</figcaption></figure>")
     body = f'<div class="figures">{"".join(parts)}</div>' if parts else ""
     return drawn, Section("figures", "Figures", body)
+
+
+def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
+    """The section on loads; its chart joins `drawn` where it has data."""
+    name, figure = "saturation_against_size", ""
+    specification = report_loads.saturation_against_size(rows).to_dict()
+    if _has_data(specification):
+        drawn[name] = specification
+        figure = report_loads.figure_of(name, "Saturation load against size", report_loads.CAPTION)
+    return report_loads.loads_section(rows, figure)
 
 
 def _has_data(specification: Mapping[str, Any]) -> bool:

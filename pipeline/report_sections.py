@@ -247,8 +247,14 @@ def provenance_section(manifest: Mapping[str, Any]) -> Section:
     }
     parts = ["<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items() if value) + "</dl>"]
     if manifest.get("failed"):
-        items = "".join(f"<li>{escape(str(failure['topology']))}: {escape(str(failure['reason']))}</li>" for failure in manifest["failed"])
+        items = "".join(f"<li>{escape(_failed(failure))}: {escape(str(failure['reason']))}</li>" for failure in manifest["failed"])
         parts.append(f"<h3>Points that failed</h3><ul>{items}</ul>")
     if config.get("text"):
         parts.append(f"<details><summary>The configuration</summary><pre>{escape(config['text'])}</pre></details>")
     return Section("provenance", "How it was made", "".join(parts))
+
+
+def _failed(failure: Record) -> str:
+    """What failed: a network, or its loads under a routing and a traffic pattern."""
+    asked = f" under {failure['routing']}, {failure['traffic']}" if failure.get("traffic") else ""
+    return f"{failure['topology']}{asked}"

@@ -1,0 +1,110 @@
+"""What the page says of channel loads: where the networks saturate under uniform traffic, and under every other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.records import LOADS
+from pipeline.report_sections import Cell, Section, number, table
+
+Record = Mapping[str, Any]
+
+MOST_ROWS = 60  # of the table of patterns
+MEANING = {column.name: column.meaning for column in LOADS}
+# family and dimensions → its line: straight against twisted in two and in three dimensions, whole against pruned and directed
+LINES: dict[tuple[str, int | None], tuple[str, str, list[int]]] = {
+    ("rt", None): ("RT, 2a × a", "#0072B2", [5, 3]),
+    ("rtt", None): ("RTT, twisted", "#CC79A7", [5, 3]),
+    ("pt", None): ("PT, 2a × a × a", "#0072B2", [1, 0]),
+    ("ptt", None): ("PTT, twisted in xy", "#E69F00", [1, 0]),
+    ("pdtt", None): ("PDTT, twisted twice", "#CC79A7", [1, 0]),
+    ("torus", 3): ("3D torus, degree 6", "#56B4E9", [1, 0]),
+    ("pruned_torus", 3): ("pruned, degree 4", "#D55E00", [1, 0]),
+    ("directed_torus", 3): ("directed, degree 3", "#009E73", [1, 0]),
+    ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#8A8F98", [1, 0]),
+}
+CAPTION = (
+    "Uniform traffic over every shortest path alike; higher is better. A twist lifts a rectangular torus to one and a half times its saturation"
+    " load, two twists a prismatic one to 12/7 of it (Cámara et al. 2010, sec. 5). Pruning a 3D torus from six links to four halves it, to 4/k:"
+    " the links of the dimension that is left whole carry about half as much as the others, where Parhami & Kwai 2004 assume that all carry alike."
+)
+
+
+def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
+    """Records of loads with their networks' static columns."""
+    networks = {record["topology"]: record for record in static}
+    return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
+
+
+def saturation_against_size(rows: Iterable[Record]) -> Chart:
+    """Saturation load against nodes under uniform traffic and minimal routing, a line for each of LINES; rows as `joined` gives them."""
+    shown = []
+    for row in rows:
+        parameters = dict(row["parameters"])
+        line = LINES.get((row["family"], parameters.get("n")))
+        plain = not (row["directed"] and row["family"] == "torus")
+        if line and plain and (row["routing"], row["traffic"]) == ("minimal", "uniform") and row["saturation_load"] is not None:
+            columns = ("topology", "nodes", "degree_max", "saturation_load", "link_utilization", "mean_hops")
+            shown.append({**{name: row[name] for name in columns}, "line": line[0]})
+    shown.sort(key=lambda row: (row["line"], row["nodes"], row["topology"]))
+    present = [line for line in LINES.values() if any(row["line"] == line[0] for row in shown)]
+    names, colours, dashes = [line[0] for line in present], [line[1] for line in present], [line[2] for line in present]
+    return (
+        alt.Chart(alt.Data(values=shown))
+        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True), strokeWidth=2)
+        .encode(
+            x=alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=6)),
+            y=alt.Y("saturation_load:Q", title="saturation load, flits/cycle/terminal", scale=alt.Scale(type="log", nice=False, padding=12)),
+            color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(columns=3, labelLimit=240)),
+            strokeDash=alt.StrokeDash("line:N", title=None, scale=alt.Scale(domain=names, range=dashes)),
+            tooltip=[
+                alt.Tooltip("topology:N", title="network"),
+                alt.Tooltip("nodes:Q", format=","),
+                alt.Tooltip("degree_max:Q", title="degree"),
+                alt.Tooltip("saturation_load:Q", title="saturation load", format=".6~g"),
+                alt.Tooltip("link_utilization:Q", title="link utilization", format=".4~g"),
+                alt.Tooltip("mean_hops:Q", title="mean path, hops", format=".6~g"),
+            ],
+        )
+    )
+
+
+def loads_section(rows: Sequence[Record], figure: str) -> Section:
+    """The figure, and a table of the networks that several traffic patterns were computed for: a pattern a column.
+
+    rows    as `joined` gives them
+    figure  HTML of the chart's place; '' where it has no data
+    """
+    traffics = list(dict.fromkeys(row["traffic"] for row in rows))
+    saturation: dict[tuple[str, str], dict[str, Record]] = {}
+    for row in rows:
+        saturation.setdefault((row["topology"], row["routing"]), {})[row["traffic"]] = row
+    several = [(names, found) for names, found in saturation.items() if len(found) > 1]
+    several.sort(key=lambda item: (next(iter(item[1].values()))["nodes"], item[0]))
+    parts = [f'<div class="figures">{figure}</div>'] if figure else []
+    if several:
+        counted = f"the {MOST_ROWS} smallest of {len(several):,} networks" if len(several) > MOST_ROWS else "networks"
+        parts.append(
+            f'<h3>By traffic pattern</h3><p class="note">Where the first channel or terminal is full, in flits/cycle/terminal, for {counted} that'
+            " several patterns were computed for. A dash: the pattern does not fit the network, or was not asked for.</p>"
+        )
+        headers = [("network", "", ""), ("routing", "", MEANING["routing"]), ("nodes", "number", "")]
+        headers += [(pattern, "number", MEANING["terminal_saturation_load"]) for pattern in traffics]
+        parts.append(table(headers, [_row(names, found, traffics) for names, found in several[:MOST_ROWS]], sortable=True))
+    return Section("loads", "Where the networks saturate", "\n".join(parts))
+
+
+def _row(names: tuple[str, str], found: Mapping[str, Record], traffics: Iterable[str]) -> list[Cell]:
+    loads = [number(found[pattern]["terminal_saturation_load"] if pattern in found else None, 4) for pattern in traffics]
+    return [Cell(names[0], "name"), Cell(names[1], "short"), number(next(iter(found.values()))["nodes"]), *loads]
+
+
+def figure_of(name: str, title: str, caption: str) -> str:
+    """The place in the page that a chart is drawn in, with its caption."""
+    chart = f'<div class="chart" id="{escape(name)}" role="img" aria-label="{escape(title)}"></div>'
+    return f'<figure class="wide"><h3>{escape(title)}</h3>{chart}<figcaption>{escape(caption)}</figcaption></figure>'

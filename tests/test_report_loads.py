@@ -1,0 +1,80 @@
+"""The page's part on loads: which networks its chart compares, what its table holds, and that names cannot break it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_report import HOSTILE, MANIFEST, Page
+
+from pipeline import figures, report
+from pipeline.loads import loads_record
+from pipeline.report_loads import LINES, MOST_ROWS, joined, loads_section, saturation_against_size
+from pipeline.static import static_record
+from pipeline.topologies import build
+
+TOPOLOGIES = (
+    *("rt(a=4)", "rtt(a=4)", "pt(a=4)", "ptt(a=4)", "pdtt(a=4)", "mesh(k=4, n=2)"),
+    *(f"{family}(k={k}, n=3)" for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus") for k in (4, 8)),
+)
+
+
+@pytest.fixture(scope="module")
+def static() -> list[dict[str, Any]]:
+    directed = "torus(k=4, n=3, directed=true)"
+    return [static_record(build(topology)) for topology in (*TOPOLOGIES, directed)]
+
+
+@pytest.fixture(scope="module")
+def loads(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found = [loads_record(build(record["topology"])) for record in static]
+    return [*found, loads_record(build("rt(a=4)"), traffic="tornado")]
+
+
+def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+    rows = saturation_against_size(joined(static, loads)).to_dict()["data"]["values"]
+    found = {row["topology"]: row["saturation_load"] for row in rows}
+    assert set(found) == set(TOPOLOGIES) - {"mesh(k=4, n=2)"}
+    assert len(rows) == len(found)
+    assert {row["line"] for row in rows} == {name for name, _, _ in LINES.values()}
+    # Cámara et al. 2010: 4/a, and 4 over the exact mean 2a/3 - 1/(6a); 8/k and 4/k
+    expected = {"rt(a=4)": 1, "pt(a=4)": 1, "rtt(a=4)": 4 / 2.625, "torus(k=8, n=3)": 1, "pruned_torus(k=8, n=3)": 0.5}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
+def test_the_chart_can_be_drawn(static: list[dict[str, Any]], loads: list[dict[str, Any]], tmp_path: Path) -> None:
+    figures.save(figures.finished(saturation_against_size(joined(static, loads)), "A title"), tmp_path / "chart.svg")
+    drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert all(name in drawing for name, _, _ in LINES.values())
+
+
+def test_the_table_holds_networks_of_several_patterns(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+    body = loads_section(joined(static, loads), "").body
+    assert body.count("<tr>") == 2
+    assert "rt(a=4)" in body
+    assert 'title="the smaller of saturation_load and ejection_load"' in body
+    assert loads_section(joined(static, loads[:-1]), "").body == ""
+    many = [{**row, "topology": f"rt(a={a})", "traffic": pattern} for a in range(100) for pattern in ("uniform", "tornado") for row in loads[:1]]
+    large = [{**static[0], "topology": f"rt(a={a})"} for a in range(100)]
+    assert loads_section(joined(large, many), "").body.count("<tr>") == 1 + MOST_ROWS
+
+
+def test_the_page_has_both_and_names_cannot_break_out(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+    name = f'graph(path="{HOSTILE}")'
+    hostile = [{**loads[0], "topology": name, "traffic": pattern} for pattern in ("uniform", HOSTILE)]
+    failed = {"stage": "loads", "topology": name, "fault_nodes": None, "routing": "minimal", "traffic": HOSTILE, "reason": HOSTILE}
+    page = Page(report.page([*static, {**static[0], "topology": name}], [], {**MANIFEST, "failed": [failed]}, [*loads, *hostile]))
+    assert len(page.scripts) == 2
+    text = "".join(page.text)
+    assert "Where the networks saturate" in text
+    assert f"{name} under minimal, {HOSTILE}: {HOSTILE}" in text
+    assert "saturation_against_size" in json.loads(page.scripts[0][1])["specifications"]
+    assert "saturation_against_size" in [own.get("id") for _, own in page.elements]
+
+
+def test_without_loads_there_is_no_section(static: list[dict[str, Any]]) -> None:
+    page = Page(report.page(static, [], MANIFEST))
+    assert "Where the networks saturate" not in "".join(page.text)
+    assert "saturation_against_size" not in json.loads(page.scripts[0][1])["specifications"]
