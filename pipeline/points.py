@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import version
 from math import comb
 from pathlib import Path
 
@@ -48,7 +49,7 @@ LANES = 16  # roots whose loads are followed at once (kernels.loads)
 DEMANDS = 1 << 23  # written out at a time (pipeline.loads.BLOCK)
 LONGEST_FAULT_SEARCH = 8.0  # seconds; beyond that the fault sets are sampled
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
-_CODE = {".py", ".cu", ".cuh", ".h", ".css", ".html"}
+_CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,14 @@ class Point:
         of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
         """
         files = files_of(self.topology) + ([] if self.traffic is None else traffic_files(self.traffic))
-        identity = {**asdict(self), "files": [_digest_of(file) for file in files], "code": stage_digest(self.stage)}
+        identity = {**asdict(self), "files": [_digest_of(file) for file in files], "code": stage_digest(self.stage), "libraries": _libraries()}
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    """Versions of the libraries whose choices a row may show: the partitioner's cut, an eigenvalue's last digits."""
+    return {name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")}
 
 
 def _digest_of(file: Path) -> str:

@@ -113,15 +113,12 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
 def distances(config: Path, folder: Path, overrides: Overrides) -> int:
     """distances.parquet: the static table's histograms in long form."""
     table = store.open_table(folder / "static.parquet")
-    names = table.column("topology").to_pylist()
-    first = dict(zip(reversed(names), reversed(range(len(names)))))  # a network asked for with several numbers of faults has one histogram
-    table = table.take(pa.array(sorted(first.values()), pa.int64()))
     histogram = table.column("distance_histogram")
     lengths = pc.list_value_length(histogram).to_numpy()
     pairs = pc.list_flatten(histogram).to_numpy()
     row = np.repeat(np.arange(len(lengths)), lengths)
     distance = np.arange(len(pairs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    total = np.bincount(row, weights=pairs, minlength=len(lengths))  # whole numbers below 2**53, so exact
+    total = np.add.reduceat(pairs, np.cumsum(lengths) - lengths) if len(pairs) else pairs  # every network has a distance 0
     columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
     store.publish_table(folder, "distances", pa.Table.from_arrays(columns, schema=arrow_schema("distances")))
     return 0

@@ -84,7 +84,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     for point, key in zip(points, keys, strict=True):
         try:
             if point.key != key:
-                raise BadInput("a file that it names differs from the one the sweep was expanded with")
+                raise BadInput("a file that it names, or a library of this worker, differs from what the sweep was expanded with")
             try:
                 records.append(record(point, backend=backend))
             except GpuOutOfMemory:

@@ -10,6 +10,7 @@ row needs before ours can be computed.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -57,7 +58,9 @@ def _nodes_at_distance(record: Record, distance: str) -> float | None:
 
 
 def _fault_diameter(record: Record, faults: str) -> float | None:
-    return record["fault_diameter"] if record["fault_nodes"] == int(faults) else None
+    if record["fault_nodes"] != int(faults):
+        return None
+    return math.inf if record["fault_diameter"] is None else record["fault_diameter"]  # some set of faults disconnects it
 
 
 def _bisection_channels(record: Record, _: str) -> float | None:
@@ -179,7 +182,6 @@ def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
 def verification_rows(static: Table, papers: Iterable[str], loads: Table | None = None) -> list[dict[str, Any]]:
     """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
 
-    A topology may stand in `static` several times (with other faults); the first record that has the quantity counts.
     Of `loads`, records of minimal routing and uniform traffic count.
     """
     of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"]) == (ROUTING, TRAFFIC)]
@@ -187,21 +189,36 @@ def verification_rows(static: Table, papers: Iterable[str], loads: Table | None 
     return [_verified(row, by_loads if is_load(row.quantity) else by_static) for row in load_expected(papers)]
 
 
+def verify_folder(folder: Path) -> list[dict[str, Any]]:
+    """The verification table of a sweep's folder, made anew from its tables and today's config/expected.
+
+    Raises BadInput for a table that is missing or altered, and where the sweep asked for no paper's numbers.
+    """
+    from pipeline import store
+
+    papers = {row["paper"] for row in store.open_table(folder / "verification.parquet").to_pylist()}
+    if not papers:
+        raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
+    loads = store.open_table(folder / "loads.parquet") if (folder / "loads.parquet").exists() else None
+    return verification_rows(store.open_table(folder / "static.parquet"), papers, loads)
+
+
 def _records(table: Table) -> list[dict[str, Any]]:
     return table if isinstance(table, list) else table.to_pylist()
 
 
-def _by_topology(records: Iterable[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        found.setdefault(record["topology"], []).append(record)
-    return found
+def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
+    return {record["topology"]: record for record in records}
 
 
-def _verified(row: Expected, records: Mapping[str, list[Record]]) -> dict[str, Any]:
+def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
     known = is_static(row.quantity) or is_load(row.quantity)
     ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
     verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
+    if verdict == "agrees":
+        reason = "; ".join(filter(None, (reason, _short_of_proof(row.quantity, records[row.topology]))))
+    if ours == math.inf:
+        ours = None  # no number that a table can hold; the reason says it
     return {
         "paper": row.paper,
         "place": row.place,
@@ -217,14 +234,25 @@ def _verified(row: Expected, records: Mapping[str, list[Record]]) -> dict[str, A
     }
 
 
-def _ours(quantity: str, topology: str, records: Mapping[str, list[Record]]) -> tuple[float | None, str]:
+def _short_of_proof(quantity: str, record: Record) -> str:
+    """What keeps our number from proving the paper's: a bound, a sample, or a theorem that both rest on."""
+    if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
+        return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
+    if not quantity.startswith("bisection"):
+        return ""
+    lower, upper = record["bisection_lower"], record["bisection_upper"]
+    return record["bisection_method"] if lower == upper else f"ours is a bound, the width is {'?' if lower is None else lower} to {upper}"
+
+
+def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[float | None, str]:
     """(our value, or None and the topology that is not in the sweep)."""
     name, index, other = _parts(quantity)
     if topology not in records:
         return None, topology
     plain = name in STATIC_COLUMNS | LOADS_COLUMNS and not index
     answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS)[name](record, index))
-    value = next((float(found) for found in map(answer, records[topology]) if found is not None), None)
+    found = answer(records[topology])
+    value = None if found is None else float(found)
     if not other or value is None:
         return value, ""
     divisor, missing = _ours(name, other, records)
@@ -242,6 +270,8 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
 def judge(row: Expected, ours: float) -> tuple[str, str]:
     """(verdict, reason) of a number of ours. A known error of a paper that we do not see is itself unexplained."""
     slack = row.tolerance + ROUNDING * max(1.0, abs(row.value))
+    if ours == math.inf:
+        return "unexplained", "some set of faults disconnects the network"
     fits = ours <= row.value + slack if row.relation == "<=" else abs(ours - row.value) <= slack
     if row.corrected is None and fits:
         return "agrees", row.reason

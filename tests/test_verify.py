@@ -362,14 +362,27 @@ def verdict_of(records: list[dict[str, object]], topology: str, quantity: str, p
     return found.pop()
 
 
+def reasons_of(records: list[dict[str, object]], topology: str, quantity: str, paper: str) -> set[str]:
+    rows = [row for row in verification_rows(records, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)]
+    return {row["reason"] for row in rows if row["verdict"] == "agrees"}
+
+
 def test_expressions() -> None:
     pruned = "pruned_torus(k=8, n=3)"
     assert verdict_of([record(pruned, fault_nodes=2, fault_diameter=13)], pruned, "fault_diameter[3]", "P04") == ("waits", None)
-    twice = [record(pruned), record(pruned, fault_nodes=3, fault_diameter=15)]
-    assert verdict_of(twice, pruned, "fault_diameter[3]", "P04") == ("agrees", 15)
-    assert verdict_of([record(pruned, fault_nodes=3, fault_diameter=16)], pruned, "fault_diameter[3]", "P04") == ("unexplained", 16)
+    faulted = {"fault_nodes": 3, "fault_sets": 9, "fault_method": "exhaustive"}
+    assert verdict_of([record(pruned, **faulted, fault_diameter=15)], pruned, "fault_diameter[3]", "P04") == ("agrees", 15)
+    assert verdict_of([record(pruned, **faulted, fault_diameter=16)], pruned, "fault_diameter[3]", "P04") == ("unexplained", 16)
+    # a set of faults that disconnects refutes a bound on the diameter
+    assert verdict_of([record(pruned, **faulted)], pruned, "fault_diameter[3]", "P04") == ("unexplained", None)
     assert verdict_of([record(pruned, bisection_upper=64)], pruned, "bisection_channels", "P04") == ("paper in error", 128)
     directed = "pruned_directed_torus(k=8, n=3)"
+    assert reasons_of([record(pruned, **{**faulted, "fault_method": "sampled, seed 0"}, fault_diameter=15)], pruned, "fault_diameter[3]", "P04") == {
+        "not refuted by 9 sets of faults, a sample"
+    }
+    assert reasons_of([record(pruned, bisection_lower=60, bisection_upper=64)], pruned, "bisection_upper", "P04") == {
+        "ours is a bound, the width is 60 to 64"
+    }
     both = [record(pruned, bisection_upper=64), record(directed, bisection_upper=32)]
     assert verdict_of(both, directed, f"bisection_upper / {pruned}", "P04") == ("agrees", 0.5)
     assert verdict_of(both[1:], directed, f"bisection_upper / {pruned}", "P04") == ("unexplained", None)
