@@ -16,22 +16,24 @@ Record = Mapping[str, Any]
 
 MOST_ROWS = 60  # of the table of patterns
 MEANING = {column.name: column.meaning for column in LOADS}
-# family and dimensions → its line: straight against twisted in two and in three dimensions, whole against pruned and directed
-LINES: dict[tuple[str, int | None], tuple[str, str, list[int]]] = {
-    ("rt", None): ("RT, 2a × a", "#0072B2", [5, 3]),
-    ("rtt", None): ("RTT, twisted", "#CC79A7", [5, 3]),
-    ("pt", None): ("PT, 2a × a × a", "#0072B2", [1, 0]),
-    ("ptt", None): ("PTT, twisted in xy", "#E69F00", [1, 0]),
-    ("pdtt", None): ("PDTT, twisted twice", "#CC79A7", [1, 0]),
-    ("torus", 3): ("3D torus, degree 6", "#56B4E9", [1, 0]),
-    ("pruned_torus", 3): ("pruned, degree 4", "#D55E00", [1, 0]),
-    ("directed_torus", 3): ("directed, degree 3", "#009E73", [1, 0]),
-    ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#8A8F98", [1, 0]),
+# family and dimensions → its line's name, colour, dash and shape: straight against twisted, whole against pruned and directed
+LINES: dict[tuple[str, int | None], tuple[str, str, list[int], str]] = {
+    ("rt", None): ("RT, 2a × a", "#0072B2", [5, 3], "circle"),
+    ("rtt", None): ("RTT, twisted", "#CC79A7", [5, 3], "diamond"),
+    ("pt", None): ("PT, 2a × a × a", "#0072B2", [1, 0], "circle"),
+    ("ptt", None): ("PTT, twisted in xy", "#E69F00", [1, 0], "triangle-up"),
+    ("pdtt", None): ("PDTT, twisted twice", "#CC79A7", [1, 0], "diamond"),
+    ("torus", 3): ("3D torus, degree 6", "#56B4E9", [1, 0], "cross"),
+    ("pruned_torus", 3): ("pruned, degree 4", "#D55E00", [1, 0], "square"),
+    ("directed_torus", 3): ("directed, degree 3", "#009E73", [1, 0], "triangle-right"),
+    ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#8A8F98", [1, 0], "triangle-down"),
 }
 CAPTION = (
     "Uniform traffic over every shortest path alike; higher is better. A twist lifts a rectangular torus to one and a half times its saturation"
     " load, two twists a prismatic one to 12/7 of it (Cámara et al. 2010, sec. 5). Pruning a 3D torus from six links to four halves it, to 4/k:"
     " the links of the dimension that is left whole carry about half as much as the others, where Parhami & Kwai 2004 assume that all carry alike."
+    " All channels are equally wide here; with as many pins a node, the pruned torus's are half as wide again, and it saturates at 3/4 of the"
+    " whole one's load."
 )
 
 
@@ -53,14 +55,16 @@ def saturation_against_size(rows: Iterable[Record]) -> Chart:
             shown.append({**{name: row[name] for name in columns}, "line": line[0]})
     shown.sort(key=lambda row: (row["line"], row["nodes"], row["topology"]))
     present = [line for line in LINES.values() if any(row["line"] == line[0] for row in shown)]
-    names, colours, dashes = [line[0] for line in present], [line[1] for line in present], [line[2] for line in present]
+    names = [line[0] for line in present]
+    colours, dashes, shapes = [line[1] for line in present], [line[2] for line in present], [line[3] for line in present]
     return (
         alt.Chart(alt.Data(values=shown))
-        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True), strokeWidth=2)
+        .mark_line(point=alt.OverlayMarkDef(size=50, filled=True), strokeWidth=2)
         .encode(
             x=alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=6)),
             y=alt.Y("saturation_load:Q", title="saturation load, flits/cycle/terminal", scale=alt.Scale(type="log", nice=False, padding=12)),
             color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(columns=3, labelLimit=240)),
+            shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=names, range=shapes)),
             strokeDash=alt.StrokeDash("line:N", title=None, scale=alt.Scale(domain=names, range=dashes)),
             tooltip=[
                 alt.Tooltip("topology:N", title="network"),

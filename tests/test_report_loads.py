@@ -38,7 +38,7 @@ def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: li
     found = {row["topology"]: row["saturation_load"] for row in rows}
     assert set(found) == set(TOPOLOGIES) - {"mesh(k=4, n=2)"}
     assert len(rows) == len(found)
-    assert {row["line"] for row in rows} == {name for name, _, _ in LINES.values()}
+    assert {row["line"] for row in rows} == {name for name, *_ in LINES.values()}
     # Cámara et al. 2010: 4/a, and 4 over the exact mean 2a/3 - 1/(6a); 8/k and 4/k
     expected = {"rt(a=4)": 1, "pt(a=4)": 1, "rtt(a=4)": 4 / 2.625, "torus(k=8, n=3)": 1, "pruned_torus(k=8, n=3)": 0.5}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
@@ -47,7 +47,7 @@ def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: li
 def test_the_chart_can_be_drawn(static: list[dict[str, Any]], loads: list[dict[str, Any]], tmp_path: Path) -> None:
     figures.save(figures.finished(saturation_against_size(joined(static, loads)), "A title"), tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert all(name in drawing for name, _, _ in LINES.values())
+    assert all(name in drawing for name, *_ in LINES.values())
 
 
 def test_the_table_holds_networks_of_several_patterns(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
