@@ -127,6 +127,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     from pipeline.expansion_loads import expand_loads
     from pipeline.verify import expected_loads, expected_topologies
 
+    _check_options(options)
     sweep = load(config)
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     points = len(networks) + len(expand_loads(sweep, networks, expected=expected_loads(sweep.papers)))
@@ -140,10 +141,35 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
         command += [*cores, "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
         _unlock(command)
-        status = _supervise(command, folder, essential=not options)
-    if status == 0 and DRY.isdisjoint(options):
-        print(summary(folder))
-    return status
+        return _supervise(command, folder, essential=not options)
+
+
+def is_dry(options: Sequence[str]) -> bool:
+    """Whether these options make Snakemake say what it would do, and do nothing."""
+    return not DRY.isdisjoint(options)
+
+
+def outcome(folder: Path) -> dict[str, Any]:
+    """What a finished run wrote, as `torusweep run --json` says it: tables with their rows, the page, the papers' verdicts."""
+    from pipeline.verify import summary as verdicts
+
+    tables = {name: entry["rows"] for name, entry in sorted(store.read_manifest(folder)["tables"].items())}
+    rows = store.open_table(folder / "verification.parquet").to_pylist()
+    return {"results": str(folder), "rows": tables, "report": str(folder / "report.html"), "verdicts": verdicts(rows)}
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Refuse in one line an option that neither this command nor Snakemake has; Snakemake would print its whole usage."""
+    if not options:
+        return
+    from snakemake.cli import get_argument_parser
+
+    known = [name for action in get_argument_parser()._actions for name in action.option_strings]  # argparse has no public list
+    ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
+    for option in options:
+        name = option.partition("=")[0]
+        if name.startswith("--") and name != "--" and not any(full.startswith(name) for full in known):
+            raise BadInput(f"unknown option {name}{nearest(name, [*ours, *known])}; 'torusweep run --help' lists ours, 'snakemake --help' the others")
 
 
 def summary(folder: Path) -> str:

@@ -62,6 +62,7 @@ def test_help_imports_nothing_heavy():
         (["report", "--results", "/no/such/folder"], "/no/such/folder"),
         (["pareto"], "minimise"),
         (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
+        (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
     ],
 )
 def test_bad_input_is_one_line_and_a_status(arguments, says):

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from pipeline.cli import options
+
 backend = click.option("--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend.")
 symmetry = click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
 workers = click.option("--workers", type=click.IntRange(min=0), help="Overrides the configuration's cluster.workers; 0 computes in one process.")
@@ -18,8 +20,17 @@ workers = click.option("--workers", type=click.IntRange(min=0), help="Overrides 
 @backend
 @symmetry
 @workers
+@options.json_output
 @click.argument("snakemake_options", nargs=-1, type=click.UNPROCESSED)
-def run(config: Path, results: Path, backend: str | None, symmetry: str | None, workers: int | None, snakemake_options: tuple[str, ...]) -> None:
+def run(
+    config: Path,
+    results: Path,
+    backend: str | None,
+    symmetry: str | None,
+    workers: int | None,
+    as_json: bool,
+    snakemake_options: tuple[str, ...],
+) -> None:
     """Run the sweep that CONFIG describes: points, tables, verification, report.
 
     What is already computed is kept; a run that was stopped goes on where it was. Options that this
@@ -32,9 +43,17 @@ def run(config: Path, results: Path, backend: str | None, symmetry: str | None, 
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from pipeline.workflow import run_snakemake
+    from pipeline.config import load
+    from pipeline.workflow import is_dry, outcome, run_snakemake, summary
 
-    raise SystemExit(run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options))
+    status = run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
+    if status == 0 and not is_dry(snakemake_options):
+        folder = results / load(config).sweep
+        if as_json:
+            options.print_json(outcome(folder))
+        else:
+            click.echo(summary(folder))
+    raise SystemExit(status)
 
 
 @click.command()
