@@ -26,7 +26,8 @@ def left_out(front: pa.Table) -> int:
 def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
     """The Pareto front of a results folder's static table, among the connected networks that meet the SQL condition `where`.
 
-    Distances of a disconnected network are within its components, so that it would seem better than it is. The columns are topology, the named ones, and what one wants to see beside them.
+    Distances of a disconnected network are within its components, so that it would seem better than it is.
+    The columns are topology, the named ones, and what one wants to see beside them.
 
     Raises as `query` and `pareto` do.
     """
