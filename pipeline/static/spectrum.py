@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array, diags_array
 
 from pipeline.static.translations import Translations, translations
 from pipeline.topology import Topology
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
 BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
-ROUNDING = 1e-9  # sines of a character's angles are 0 or no smaller than 2/N
-LANCZOS_NODES = 20_000
+INERTIA_NODES = 8_192  # a factorisation of so many takes some 4 seconds where they have no small separators
 LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless
+ASIDE = 1e-6  # relative; the bound is tried so far below the value that Lanczos found
+EPSILON = float(np.finfo(float).eps)
 
 
 def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequence[np.ndarray]) -> tuple[float | None, str]:
-    """(a lower bound of λ₂ of the Laplacian, how it was found); (None, why) where it was not.
+    """(a proved lower bound of λ₂ of the Laplacian, how it was found); (None, why) where it was not.
 
     undirected   int64[N, N] symmetric weights
     images       proved automorphisms; the translations among them cut the Laplacian into one small
@@ -30,49 +31,85 @@ def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequenc
     if characters * cells**3 <= BLOCK_WORK:
         exact = _least_of_blocks(undirected, group)
         return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
-    if topology.nodes <= LANCZOS_NODES:
-        ritz = _lanczos(undirected)
-        return ritz, "spectral (Lanczos, less the residual)" if ritz is not None else "no spectral bound: Lanczos did not converge"
-    return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {LANCZOS_NODES:,} nodes"
+    if topology.nodes <= INERTIA_NODES:
+        return _by_inertia(undirected)
+    return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes"
 
 
 def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
-    """λ₂ by characters: on f(a·origin of c) = χ(a) v_c the Laplacian acts as the Hermitian block of χ on v."""
+    """λ₂ by characters: on f(a·origin of c) = χ(a) v_c the Laplacian acts as the Hermitian block of χ on v.
+
+    Less what rounding may add: eigenvalues of a block are off by some `cells` units of its norm, which
+    is at most twice the degree; its entries by a unit for each channel summed and 5 for each phase.
+    """
     cells, elements = group.grid.shape
     cell, element = group.place()
     rows = undirected[group.grid[:, 0]].tocoo()
     steps = group.exponents(element[rows.col])
-    angles = _one_of_each_pair(group.characters())
+    characters = _one_of_each_pair(group.characters(), elements)
     degree = np.zeros(cells)
     np.add.at(degree, rows.row, rows.data)
     values = []
     chunk = max(1, BLOCK_BYTES // (16 * cells * cells))
-    for start in range(0, len(angles), chunk):
-        part = angles[start : start + chunk]
+    for start in range(0, len(characters), chunk):
+        part = characters[start : start + chunk]
         blocks = np.zeros((len(part), cells, cells), np.complex128)
         blocks[:, np.arange(cells), np.arange(cells)] = degree
         for origin, head_cell, step, weight in zip(rows.row, cell[rows.col], steps, rows.data):
-            blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi * (part @ step))
+            # whole numbers up to here, and half a turn at most, so that the phase is right to the last digits
+            turns = (part @ step + elements // 2) % elements - elements // 2
+            blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi / elements * turns)
         values.append(np.linalg.eigvalsh(blocks.real if elements == 1 else blocks)[:, :2])
     # one eigenvalue of the trivial character, which comes first, is the constant function's 0
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
-    return float(max(0.0, least - 2 * degree.max() * cells * np.finfo(float).eps))
+    channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
+    return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
 
 
-def _one_of_each_pair(angles: np.ndarray) -> np.ndarray:
+def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
     """Characters without those whose complex conjugate, of the same eigenvalues, stays: the first value that is not real decides."""
-    imaginary = np.pad(np.sin(2 * np.pi * angles), ((0, 0), (0, 1)))
-    first = (np.abs(imaginary) > ROUNDING).argmax(axis=1)
-    return angles[imaginary[np.arange(len(angles)), first] > -ROUNDING]
+    imaginary = np.where(2 * characters % elements == 0, 0, np.where(2 * characters < elements, 1, -1))  # its sign
+    imaginary = np.pad(imaginary, ((0, 0), (0, 1)))
+    first = (imaginary != 0).argmax(axis=1)
+    return characters[imaginary[np.arange(len(characters)), first] >= 0]
+
+
+def _by_inertia(undirected: csr_array) -> tuple[float | None, str]:
+    """(lower bound, how): a value just below λ₂ from Lanczos' iteration, proved by Sylvester's law of inertia.
+
+    The Laplacian less σ has as many eigenvalues below 0 as negative pivots D in L D Lᵀ, so with one
+    such pivot (the constant function's) λ₂ ≥ σ. What was factorised differs from it by no more, in any
+    row's sum, than n units of |L||U| (Higham 2002, Theorem 9.3) and |L||U − D Lᵀ|; by so much σ is lowered.
+    """
+    from scipy.sparse.linalg import splu
+
+    ritz = _lanczos(undirected)
+    if ritz is None:
+        return None, "no spectral bound: Lanczos did not converge"
+    n = undirected.shape[0]
+    weights = undirected.astype(float)
+    degree = weights.sum(axis=1)
+    sigma = ritz * (1 - ASIDE)
+    shifted = csc_array(diags_array(degree - sigma) - weights)
+    try:
+        factors = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False})
+    except RuntimeError:  # a pivot is exactly 0
+        return None, "no spectral bound: a pivot is 0"
+    if not np.array_equal(factors.perm_r, factors.perm_c):
+        return None, "no spectral bound: pivots off the diagonal"
+    pivots = factors.U.diagonal()
+    lower, upper = abs(factors.L), abs(factors.U)
+    unlike = abs(factors.U - csc_array(diags_array(pivots) @ factors.L.T))
+    # doubled for the rounding of these sums, of degree − σ and of pivots times Lᵀ
+    off = 2 * float((lower @ (n * EPSILON * upper.sum(axis=1) + unlike.sum(axis=1))).max()) + 2 * degree.max() * EPSILON
+    if (pivots < 0).sum() != 1 or not off < sigma:
+        return None, "no spectral bound: its proof failed on rounding"
+    return sigma - off, "spectral (Lanczos, proved by inertia)"
 
 
 def _lanczos(undirected: csr_array) -> float | None:
-    """λ₂ from a Ritz pair (θ, x) orthogonal to the constant function, or None.
-
-    Some eigenvalue lies within the residual ‖Lx − θx‖ of θ; that it is the second one rests on the
-    iteration's convergence from a random start, which all smaller ones would have taken over.
-    """
+    """The Rayleigh quotient of a vector orthogonal to the constant function, which is λ₂ or above it; None where it does not converge."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     n = undirected.shape[0]
@@ -95,5 +132,4 @@ def _lanczos(undirected: csr_array) -> float | None:
         return None
     vector = vectors[:, 0] - vectors[:, 0].mean()
     vector /= np.linalg.norm(vector)
-    ritz = float(vector @ laplacian(vector))
-    return max(0.0, ritz - float(np.linalg.norm(laplacian(vector) - ritz * vector)))
+    return float(vector @ laplacian(vector))

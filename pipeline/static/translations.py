@@ -48,16 +48,17 @@ class Translations:
         return np.stack(columns, axis=-1) if columns else np.zeros((*elements.shape, 0), np.int64)
 
     def characters(self) -> np.ndarray:
-        """float64[A, generators]: for each character, the angle of each generator, in turns.
+        """int64[A, generators]: for each character, the angle of each generator, in 1/A turns from 0 to A − 1.
 
-        A generator's order-fold angle is that of the element it becomes, up to whole turns.
+        A generator's order-fold angle is that of the element it becomes, up to whole turns. All are
+        multiples of 1/A turn, and an element of the generators before has a multiple of order/A.
         """
         elements = self.grid.shape[1]
-        angles = np.zeros((elements, len(self.orders)))
+        angles = np.zeros((elements, len(self.orders)), np.int64)
         whole = self.exponents(np.arange(elements))
         for k, (order, power) in enumerate(zip(self.orders, self.powers)):
             becomes = self.exponents(np.array(power))[:k]
-            angles[:, k] = (angles[:, :k] @ becomes + whole[:, k]) / order
+            angles[:, k] = (angles[:, :k] @ becomes % elements + elements * whole[:, k]) // order
         return angles
 
 

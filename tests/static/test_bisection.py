@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from pipeline.static import spectrum
+from pipeline.static import bisection, spectrum
 from pipeline.static.bisection import balanced, bisection_bounds, coordinate_cuts, cut_width, metis, refined
 from pipeline.static.links import channel_matrix
 from pipeline.static.spectrum import second_eigenvalue
@@ -92,7 +92,7 @@ def test_tiny(nodes, links, expected):
 def test_edge_connectivity_is_a_lower_bound_too():
     long_ring = without_theorem(build("ring(k=101)"))
     assert measured(long_ring)[:2] == (1, 2)
-    assert measured(long_ring, edge_connectivity=2) == (2, 2, "lower: edge connectivity; upper: cut across digit 0 of the address")
+    assert measured(long_ring, edge_connectivity=2) == (2, 2, "lower: edge connectivity; upper: cut across the nodes' numbers")
 
 
 @pytest.mark.parametrize("spelling", ["torus(radices=[5, 4], directed=true)", "mesh(radices=[5, 3])", "ccc(n=3)", "faulty(torus(k=5, n=2), links=9)"])
@@ -149,19 +149,46 @@ def test_second_eigenvalue_by_blocks_is_that_of_the_dense_matrix(spelling, block
     assert exact - 1e-9 < found < exact + 1e-12
 
 
-@pytest.mark.parametrize("spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)"])
-def test_lanczos_stays_below_the_dense_matrix_s_eigenvalue(spelling, monkeypatch):
+def test_the_spectrum_s_margin_covers_its_rounding():
+    """λ₂ = min over j of 4 sin²(πj/N) + 4 sin²(π·1009j/N), N = 1,000,003: characters of angles up to N turns."""
+    n = 1_000_003
+    topology = build(f"lattice(matrix=[[{n}, -1009], [0, 1]])")
+    j = np.arange(1, n, dtype=np.int64)
+    exact = (4 * np.sin(np.pi * j / n) ** 2 + 4 * np.sin(np.pi * (1009 * j % n) / n) ** 2).min()
+    found = second_eigenvalue(topology, channel_matrix(topology), proved_symmetries(topology))[0]
+    assert exact - 1e-13 < found < exact
+
+
+def test_a_bound_that_contradicts_the_cut_is_left_out(monkeypatch):
+    monkeypatch.setattr(bisection, "second_eigenvalue", lambda *_: (100.0, "wrong"))
+    found = measured(without_theorem(build("ring(k=8)")))
+    assert (found.lower, found.upper) == (None, 2)
+    assert found.method.startswith("lower: no spectral bound: 200 contradicts the cut; upper: ")
+
+
+@pytest.mark.parametrize("spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)", "ccc(n=4)"])
+def test_inertia_proves_a_bound_close_below_the_dense_matrix_s_eigenvalue(spelling, monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
     topology = build(spelling)
     found, method = second_eigenvalue(topology, channel_matrix(topology), [])
     exact = np.linalg.eigvalsh(laplacian(topology))[1]
-    assert exact * (1 - 1e-4) - 1e-9 < found <= exact + 1e-12
-    assert "Lanczos" in method
+    assert exact * (1 - 2e-6) < found < exact
+    assert method == "spectral (Lanczos, proved by inertia)"
+
+
+@pytest.mark.parametrize("eigenvalue", [2, 3, 10])
+def test_inertia_refuses_what_is_no_second_eigenvalue(eigenvalue, monkeypatch):
+    """Lanczos may converge to another eigenvalue: its value is then no bound, and none is given."""
+    topology = build("mesh(radices=[7, 9])")
+    wrong = np.linalg.eigvalsh(laplacian(topology))[eigenvalue]
+    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
+    monkeypatch.setattr(spectrum, "_lanczos", lambda _: wrong)
+    assert second_eigenvalue(topology, channel_matrix(topology), [])[0] is None
 
 
 def test_a_spectrum_too_large_is_said(monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
-    monkeypatch.setattr(spectrum, "LANCZOS_NODES", 10)
+    monkeypatch.setattr(spectrum, "INERTIA_NODES", 10)
     topology = build("faulty(torus(k=8, n=2), links=1)")
     found = measured(topology)
     assert found.lower is None
