@@ -23,11 +23,11 @@ def components(topology: Topology, matrix: csr_array) -> int:
     return int(connected_components(matrix, directed=topology.directed, connection="strong", return_labels=False))
 
 
-def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits | None, *, connected: bool) -> tuple[int | None, str]:
+def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool) -> tuple[int | None, str]:
     """(fewest links whose removal disconnects the network, how it is known); (None, why) where it was not computed.
 
     matrix      channels, int64[N, N] (links.channel_matrix)
-    nodes, links  orbits under proved automorphisms; links None = every channel its own orbit
+    nodes, links  orbits under proved automorphisms
 
     A connected vertex-transitive graph without parallel links has edge connectivity equal to its
     degree (Mader 1971; digraphs: Hamidoune 1981); with parallel links it may have less. Elsewhere the
@@ -63,11 +63,9 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
 Pairs = list[tuple[int, int]]
 
 
-def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits | None) -> Pairs:
+def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> Pairs:
     """Channels of breadth-first trees out of node 0 (and into it, where links have one direction), one from each orbit."""
     tails, heads = _tree(matrix, directed=topology.directed)
-    if links is None:
-        return list(zip(tails.tolist(), heads.tolist()))
     port = (links.frame[tails] == heads[:, None]).argmax(axis=1)
     _, first = np.unique(links.label[nodes.member[tails], port], return_index=True)
     return list(zip(tails[first].tolist(), heads[first].tolist()))

@@ -86,7 +86,8 @@ def rtt(a: Side) -> Plan:
     plan = twisted_torus(radices=[2 * a, a], twists={1: {0: a}})
     # A boundary that winds round the lattice is two closed curves or more, each at least as long as
     # the shortest lattice vector, 2a steps; one that does not encloses a² nodes with 4a steps.
-    return replace(plan, bisection=4 * a, bisection_source="Cámara et al. 2010, sec. 5.2")
+    source = "Cámara et al. 2010, sec. 5.2; no narrower: round a² nodes a boundary has 4a steps, one that goes round the torus 2 × 2a"
+    return replace(plan, bisection=4 * a, bisection_source=source)
 
 
 def pt(a: Side) -> Plan:

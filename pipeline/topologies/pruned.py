@@ -114,6 +114,7 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
         sideways = affine(sides, [0, *_reversed(cycle)], [1 if j == 1 else -1 for j in range(n)], _unit(n, 1))
         return [forward, sideways]
 
+    # each link of the pruned torus is one arc, and as many leave a half as enter it: half the pruned torus's
     exact = k >= 2 * (n - 1)
     return Plan(
         nodes=k**n,
@@ -123,7 +124,7 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
         wire=wire,
         symmetries=symmetries,
         bisection=k ** (n - 1) // (n - 1) if exact else None,
-        bisection_source="Parhami & Kwai 2004, Theorem 4 and the remark after it" if exact else "",
+        bisection_source="Parhami & Kwai 2004, after Theorem 4; half the pruned torus's, as in- and out-degrees are equal" if exact else "",
         classes=class_names(n),
     )
 
@@ -155,7 +156,11 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
             *(swap(sides, i, j) for i, j in pairwise(others)),
         ]
 
-    # cut across an alternating dimension; uniform traffic needs at least as much where k ≥ 2 · period
+    # A cut across an alternating dimension is that wide, and none is narrower. Shortest paths take k/4
+    # hops on average in each such dimension, over N/period links that are all alike: N·k·period/8 of the
+    # N²/2 pairs cross each. With d hops to go along dimension 0 they take max(d, 2(period − 1) − d)
+    # at most, on average k/4 + 2(period − 1)²/k, over N links: no more where k ≥ 2 · period. A cut parts
+    # N²/4 pairs.
     exact = k % 2 == 0 and k >= 2 * period and len(intact) == 1
     return Plan(
         nodes=k**n,
@@ -164,7 +169,11 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
         wire=wire,
         symmetries=symmetries,
         bisection=2 * k ** (n - 1) // period if exact else None,
-        bisection_source="Parhami & Kwai 2004, Theorem 4" if exact else "",
+        bisection_source=(
+            "Parhami & Kwai 2004, Theorem 4; no narrower: of all pairs' shortest paths at most N·k·(n−1)/8 share a link, and N²/4 cross a half"
+            if exact
+            else ""
+        ),
         classes=class_names(n),
     )
 

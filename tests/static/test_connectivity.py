@@ -1,6 +1,7 @@
 """Edge connectivity: the papers' values, networkx on random graphs, and where the theorem must not be used."""
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from pipeline.static import connectivity
@@ -15,7 +16,7 @@ def measured(topology, *, use_symmetry=True):
     matrix = channel_matrix(topology)
     images = proved_symmetries(topology) if use_symmetry else []
     nodes = orbits_under(topology.nodes, images)
-    links = link_orbits(topology, images, nodes) if use_symmetry else None
+    links = link_orbits(topology, images, nodes)
     return edge_connectivity(topology, matrix, nodes, links, connected=components(topology, matrix) == 1)
 
 
@@ -80,11 +81,12 @@ def test_parallel_links_void_the_theorem():
     """A ring of 4 with links of 10 and 1 by turns is vertex-transitive of degree 11, but 2 links cut it."""
     ring = network(4, [(0, 1, 10), (1, 2, 1), (2, 3, 10), (3, 0, 1)])
     matrix = channel_matrix(ring)
-    nodes = orbits_under(4, [])
-    one_orbit = nodes._replace(representatives=nodes.representatives[:1])
-    assert edge_connectivity(ring, matrix, one_orbit, None, connected=True) == (2, "min-cut (3 maximum flows)")
+    images = [np.array([1, 0, 3, 2], np.int32), np.array([2, 3, 0, 1], np.int32)]
+    nodes = orbits_under(4, images)
+    assert len(nodes.representatives) == 1
+    assert edge_connectivity(ring, matrix, nodes, link_orbits(ring, images, nodes), connected=True) == (2, "min-cut (2 maximum flows)")
     simple = build("ring(k=4)")
-    assert edge_connectivity(simple, channel_matrix(simple), one_orbit, None, connected=True) == (2, THEOREM)
+    assert edge_connectivity(simple, channel_matrix(simple), nodes, link_orbits(simple, images, nodes), connected=True) == (2, THEOREM)
 
 
 @pytest.mark.parametrize(
