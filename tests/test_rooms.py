@@ -58,3 +58,10 @@ def test_nothing_imports_the_command_line():
 
 def test_no_room_without_an_idea():
     assert not [path for path in SOURCES if path.stem in {"utils", "util", "helpers", "helper", "common", "misc"}]
+
+
+def test_every_room_is_in_the_architecture():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = {path.name for path in (ROOT / "pipeline").glob("*.py")} - {"__init__.py"}
+    rooms |= {f"{path.parent.name}/`" for path in SOURCES if path.name == "__init__.py" and path.parent.name not in ("pipeline", "kernels")}
+    assert {room for room in rooms if room not in text} == set()
