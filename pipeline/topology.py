@@ -38,6 +38,13 @@ class Whole:
         return f"≥ {self.minimum}" if self.maximum is None else f"{self.minimum} … {self.maximum}"
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What any other parameter means, as `Annotated[bool, Meaning("…")]`."""
+
+    meaning: str
+
+
 class Wiring(NamedTuple):
     """A network's arrays, before they are checked.
 
@@ -217,6 +224,11 @@ def simple_graph(ports: np.ndarray, link_class: np.ndarray) -> Wiring:
         ports[repeated, port] = NO_PORT
     used = (ports != NO_PORT).any(axis=0)
     return Wiring(np.ascontiguousarray(ports[:, used]), np.ascontiguousarray(link_class[:, used]))
+
+
+def counted(number: int, thing: str) -> str:
+    """'1 link', '2,000 links': how notes count."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 # --- parameters --------------------------------------------------------------------------------

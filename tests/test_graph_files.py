@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.errors import BadInput, Refused
 from pipeline.symmetry import is_automorphism
-from pipeline.topologies import build, files_of, plan
+from pipeline.topologies import build, files_of, graph_files, plan
 from pipeline.topology import Topology
 
 
@@ -80,7 +80,7 @@ def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
     assert topology.plan.notes == (
         "the file's link latencies are not used: distances are in hops",
         "node numbers 4 … 9 renumbered 0 … 2, in their order",
-        "1 links listed from both ends, each read as one",
+        "1 link listed from both ends, read once",
     )
 
 
@@ -102,12 +102,12 @@ def test_symmetry_keeps_parallel_links():
         ("plain.edges", "# a comment\n0 1\n\n1,2 % another\r\n", {(0, 1): 1, (1, 2): 1}, ()),
         ("bom.edges", "\ufeff0 1\n", {(0, 1): 1}, ()),
         ("gaps.edges", "7 3\n3 100\n", {(0, 1): 1, (0, 2): 1}, ("node numbers 3 … 100 renumbered 0 … 2, in their order",)),
-        ("twice.edges", "0 1\n1 2\n0 1\n", {(0, 1): 2, (1, 2): 1}, ("1 links repeated; each has the capacity of its parallel links",)),
-        ("both.edges", "0 1\n1 0\n", {(0, 1): 1}, ("1 links listed from both ends, each read as one",)),
-        ("loop.edges", "0 0\n0 1\n", {(0, 1): 1}, ("1 links from a node to itself left out",)),
+        ("twice.edges", "0 1\n1 2\n0 1\n", {(0, 1): 2, (1, 2): 1}, ("1 link repeated, read as parallel links",)),
+        ("both.edges", "0 1\n1 0\n", {(0, 1): 1}, ("1 link listed from both ends, read once",)),
+        ("loop.edges", "0 0\n0 1\n", {(0, 1): 1}, ("1 link from a node to itself left out",)),
         ("alone.adjlist", "0 1\n1\n2\n", {(0, 1): 1}, ()),
         ("both.adjlist", "0 1 1 2\n1 0 0\n2 0\n", {(0, 1): 2, (0, 2): 1}, None),
-        ("once.anynet", "router 0 node 0 router 1 router 1\n", {(0, 1): 1}, ("1 links repeated; each read as one link, as in BookSim2",)),
+        ("once.anynet", "router 0 node 0 router 1 router 1\n", {(0, 1): 1}, ("1 link repeated, read once, as in BookSim2",)),
     ],
 )
 def test_tidied_and_reported(name, content, links, notes):
@@ -209,6 +209,16 @@ def test_a_file_too_large_is_refused_unread():
         os.truncate(file.fileno(), 2**40)
     with pytest.raises(Refused, match=r"a file of 1024\.0 GiB"):
         plan('graph(path="vast.edges")')
+
+
+@pytest.mark.parametrize("spelling", ["{}", "faulty({}, links=1)", "faulty(topology=faulty({}), links=1)"])
+def test_a_file_too_large_for_the_limit_given_is_refused_unread(spelling, monkeypatch):
+    inner = written("small.edges", "0 1\n" * 1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(graph_files, "READERS", {"edgelist": None})  # nothing could read it
+        with pytest.raises(Refused, match=r"small\.edges: a file of .* raise limits\.memory_gib"):
+            build(spelling.format(inner), memory=63_999)
+    assert build(spelling.format(inner), memory=64_000).nodes == 2
 
 
 def test_a_hub_is_refused_with_the_memory_it_would_take():

@@ -368,12 +368,57 @@ def test_canonical_spelling_leaves_defaults_out_and_keeps_the_signatures_order()
     assert plan("faulty(torus(n=2,k=8), seed=0, links=4)")[0] == "faulty(torus(k=8, n=2), links=4)"
 
 
-def test_every_parameter_says_what_it_means():
-    for name, family in FAMILIES.items():
-        assert family.__doc__
-        assert "Source:" in family.__doc__, name
-        for parameter in parameters(name):
-            assert parameter.whole is None or parameter.whole.meaning
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_parameter_says_what_it_means(name):
+    assert "Source:" in FAMILIES[name].__doc__
+    assert all(parameter.meaning for parameter in parameters(name))
+
+
+# a network that a family refuses though each parameter is in its range, and the words of the family's text that say so
+CONSTRAINTS = [
+    ("torus(k=4)", "Give k and n, or mixed radices"),
+    ("mesh(k=4)", "Give k and n, or mixed radices"),
+    ("torus(k=4, n=2, radices=[4, 4])", "not both"),
+    ("mesh(k=4, n=2, radices=[4, 4])", "not both"),
+    ("pruned_torus(k=5, n=3)", "k is a multiple of n − 1"),
+    ("partly_pruned_torus(k=6, n=4, intact=3)", "intact is at most n − 2"),
+    ("partly_pruned_torus(k=5, n=4, intact=2)", "k is a multiple of n − intact"),
+    ("pruned_t1(k=5)", "k is even"),
+    ("pruned_t2(k=7)", "k is even"),
+    ("pruned_xy(k=3)", "k is even"),
+    ("directed_torus(k=5, n=3)", "k is even"),
+    ("pruned_directed_torus(k=9, n=4)", "k is even"),
+    ("pruned_directed_torus(k=4, n=4)", "a multiple of n − 1"),
+    ("twisted_torus(radices=[4, 4], twists={0: {1: 1}, 1: {0: 1}})", "in a circle are refused"),
+    ("twisted_torus(radices=[4, 4], twists={2: {0: 1}})", "dimensions from 0 to n − 1"),
+    ("twisted_torus(radices=[4, 4], twists={1: {1: 1}})", "other dimensions than their own"),
+    ("lattice(matrix=[[2, 4], [1, 2]])", "nonsingular"),
+    ("lattice(matrix=[[2, 4], [1]])", "square"),
+    ("lattice(matrix=[])", "1 to 16 rows"),
+    ("lattice(matrix=[[100000, 1], [1, 100000]])", "below 2³¹"),
+    ("tesh(m=3, levels=2, q=0)", "m=2, 2 or 3 levels, q=0"),
+    ("tesh(m=2, levels=4, q=0)", "m=2, 2 or 3 levels, q=0"),
+    ("tesh(m=2, levels=3, q=1)", "m=2, 2 or 3 levels, q=0"),
+    ("mh3dt(m=4, n=4, levels=6, q=0)", "at most 2^(2 − q) + 1 levels"),
+    ("h3dt(m=4, n=4, levels=3, q=2)", "at most 2^(2 − q) + 1 levels"),
+    ("faulty(ring(k=4), nodes=4)", "fewer faulty nodes than the network has"),
+    ("faulty(ring(k=4), links=5)", "as many faulty links as the network has left"),
+    ('graph(path="links.txt")', "a suffix of .edges"),
+    ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml or anynet"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "words"), CONSTRAINTS, ids=[row[0] for row in CONSTRAINTS])
+def test_a_family_s_text_says_what_it_refuses(spelling, words):
+    with pytest.raises(BadInput):
+        plan(spelling)
+    assert words in " ".join(FAMILIES[spelling.partition("(")[0]].__doc__.split())
+
+
+def test_every_family_with_constraints_is_in_their_table():
+    """A family that calls `require`, or says that it has constraints."""
+    strict = {name for name, family in FAMILIES.items() if "Constraint" in family.__doc__ or "require" in family.__code__.co_names}
+    assert strict <= {spelling.partition("(")[0] for spelling, _ in CONSTRAINTS}
 
 
 def test_networks_of_random_parameters_are_sound():

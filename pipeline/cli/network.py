@@ -42,7 +42,7 @@ def topologies(name: str | None, as_json: bool) -> None:
                 "required": parameter.required,
                 "default": parameter.default,
                 "range": parameter.whole.range() if parameter.whole else None,
-                "meaning": parameter.whole.meaning if parameter.whole else None,
+                "meaning": parameter.meaning or None,
             }
             for parameter in parameters(family)
         ]

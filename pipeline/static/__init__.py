@@ -28,7 +28,8 @@ def static_record(
 
     The values depend on the network and fault_nodes alone. backend, threads and use_symmetry change
     only the way: without use_symmetry, distances are searched from every node instead of one of each
-    proved orbit. Transitivity is a question about symmetry and always looks at the group.
+    proved orbit. Transitivity is a question about symmetry and always looks at the group; edge
+    connectivity, the spectral bound and the fault diameter always use it.
 
     fault_nodes   node faults at a time for fault_diameter; None leaves that column null
     Raises BadInput where fault_nodes does not fit the network.
@@ -38,11 +39,7 @@ def static_record(
     orbits = orbits_under(topology.nodes, images)
     matrix = channel_matrix(topology)
     # refused before the long work where it does not fit
-    faulted = (
-        None
-        if fault_nodes is None
-        else fault_diameter(topology, orbits, fault_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads)
-    )
+    faulted = None if fault_nodes is None else fault_diameter(topology, orbits, fault_nodes, backend=backend, threads=threads)
     hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
     parts = components(topology, matrix)
     alike = decide_transitivity(topology, matrix, images)
@@ -78,6 +75,7 @@ def static_record(
         "fault_sets": None if faulted is None else faulted.sets,
         "fault_method": None if faulted is None else faulted.method,
         "distance_histogram": hops.histogram,
+        "notes": "; ".join(topology.plan.notes),
         "routed_diameter": None,
         "routed_mean_distance": None,
         "routed_cost": None,

@@ -20,7 +20,7 @@ from pipeline.spelling import Spelling, Value, parse, written
 from pipeline.topologies.ccc import ccc
 from pipeline.topologies.cubes import hypercube, mesh, ring, torus
 from pipeline.topologies.faults import faulty
-from pipeline.topologies.graph_files import files_of, graph
+from pipeline.topologies.graph_files import check_files, files_of, graph
 from pipeline.topologies.hierarchies import h3dt, mh3dt, tesh
 from pipeline.topologies.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
 from pipeline.topologies.pruned import (
@@ -33,7 +33,7 @@ from pipeline.topologies.pruned import (
     pruned_xy,
 )
 from pipeline.topologies.sequin import sequin
-from pipeline.topology import Plan, Topology, Whole, check_size, default_memory, realise
+from pipeline.topology import Meaning, Plan, Topology, Whole, check_size, default_memory, realise
 
 FAMILIES: dict[str, Callable[..., Plan]] = {
     family.__name__: family
@@ -48,13 +48,14 @@ FAMILIES: dict[str, Callable[..., Plan]] = {
 
 
 class Parameter(typing.NamedTuple):
-    """One parameter of a family, as its signature declares it."""
+    """One parameter of a family, as its signature declares it; meaning: '' where nothing says it."""
 
     name: str
     kind: Any  # int, bool, str, list or dict types, or Plan for the network a family is made from
     whole: Whole | None
     required: bool
     default: Any
+    meaning: str = ""
 
 
 @cache
@@ -68,18 +69,29 @@ def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(function, include_extras=True)
     found = []
     for parameter in inspect.signature(function).parameters.values():
-        kind, whole = hints[parameter.name], None
+        kind, whole, meaning = hints[parameter.name], None, ""
         annotated = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)  # bare, or one of a union
         if annotated is not None and get_origin(kind) is not list:
             kind, whole = get_args(annotated)[0], next((x for x in get_args(annotated)[1:] if isinstance(x, Whole)), None)
+            meaning = next((x.meaning for x in get_args(annotated)[1:] if isinstance(x, Whole | Meaning)), "")
         required = parameter.default is inspect.Parameter.empty
-        found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default))
+        found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default, meaning))
     return tuple(found)
 
 
-def plan(spelling: str | Spelling) -> tuple[str, Plan]:
-    """(canonical spelling, plan) of a network. Raises BadInput where name, parameters or constraints are wrong."""
+def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, Plan]:
+    """(canonical spelling, plan) of a network.
+
+    memory   bytes that reading a file may take (a plan needs nothing else); None: half the machine's
+    Raises BadInput where name, parameters or constraints are wrong, Refused for a file that is too large.
+    """
     call = spelling if isinstance(spelling, Spelling) else parse(spelling)
+    with _naming(call):
+        check_files(call, memory)
+    return _planned(call)
+
+
+def _planned(call: Spelling) -> tuple[str, Plan]:
     if call.name not in FAMILIES:
         raise BadInput(f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all")
     canonical, values = _bind(call)
@@ -88,8 +100,8 @@ def plan(spelling: str | Spelling) -> tuple[str, Plan]:
 
 
 def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
-    """The network of a spelling. Raises BadInput, or Refused where it needs more than `memory` bytes."""
-    canonical, planned = plan(spelling)
+    """The network of a spelling. Raises BadInput, or Refused where it needs more than `memory` bytes (None: half the machine's)."""
+    canonical, planned = plan(spelling, memory=memory)
     with _naming(canonical):
         return realise(canonical, canonical.partition("(")[0], planned, default_memory() if memory is None else memory)
 
@@ -121,7 +133,7 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
             given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
             if not isinstance(given, Spelling):
                 raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)")
-            inner, values[parameter.name] = plan(given)
+            inner, values[parameter.name] = _planned(given)
             shown.append(inner)
             continue
         if parameter.name not in call.arguments:

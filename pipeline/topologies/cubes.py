@@ -7,10 +7,12 @@ from math import prod
 from typing import Annotated
 
 from pipeline.topologies.grids import alike, class_names, digit, neighbour, only_where, reflection, sides_of, swaps, table
-from pipeline.topology import Plan, Whole, Wiring
+from pipeline.topology import Meaning, Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Dimensions = Annotated[int, Whole(1, "number of dimensions", maximum=30)]
+Sides = Annotated[list[Radix] | None, Meaning("radix of each dimension, x first, in place of k and n; at most 30, each ≥ 2")]
+OneWay = Annotated[bool, Meaning("links in the direction of growing digits only")]
 
 PRODUCTS = "Aroca & Fernández Anta 2014, bisection width of product networks"
 
@@ -23,10 +25,10 @@ def ring(k: Radix) -> Plan:
     return torus(k=k, n=1)
 
 
-def torus(k: Radix | None = None, n: Dimensions | None = None, radices: list[Radix] | None = None, directed: bool = False) -> Plan:
+def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = None, directed: OneWay = False) -> Plan:
     """k-ary n-cube: a_i ± 1 modulo the radix in every dimension; with directed=true a_i + 1 only.
 
-    A radix of 2 gives one link, not two. Mixed radices: radices=[8, 4, 4].
+    A radix of 2 gives one link, not two. Give k and n, or mixed radices=[8, 4, 4], not both.
     Source: Dally 1990, sec. 2 (directed); Parhami & Kwai 2004, sec. 3.A.
     """
     sides = sides_of(k, n, radices)
@@ -48,9 +50,10 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: list[Rad
     )
 
 
-def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: list[Radix] | None = None) -> Plan:
+def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = None) -> Plan:
     """Mesh: the torus without its wraparound links.
 
+    Give k and n, or mixed radices=[8, 4, 4], not both.
     Source: Rahman et al. 2005, Table 1 (64 × 64).
     """
     sides = sides_of(k, n, radices)

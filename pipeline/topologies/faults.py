@@ -8,18 +8,23 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.errors import BadInput
-from pipeline.topology import NO_PORT, Plan, Whole, Wiring, no_symmetries, require
+from pipeline.topology import NO_PORT, Meaning, Plan, Whole, Wiring, counted, no_symmetries, require
 
-Faults = Annotated[int, Whole(0, "number of faults")]
+Network = Annotated[Plan, Meaning("any network, written before the other parameters, as in faulty(torus(k=8, n=3), links=4)")]
+Links = Annotated[int, Whole(0, "links that fail")]
+Nodes = Annotated[int, Whole(0, "nodes that fail")]
 Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
-def faulty(topology: Plan, links: Faults = 0, nodes: Faults = 0, seed: Seed = 0) -> Plan:
+def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0) -> Plan:
     """A network with random faults: `nodes` of its nodes fail, and then `links` of the links that are left.
 
     A faulty node keeps its number, loses all its links, and sends and receives nothing. Of parallel
     links one fails at a time. The faults of one seed are nested: a larger number adds to a smaller
     one's. The network's symmetry is lost.
+
+    Constraints: fewer faulty nodes than the network has, one of those that work being a terminal; at most
+    as many faulty links as the network has left.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
     """
     require(nodes < topology.nodes, "nodes", nodes, f"fewer than the network's {topology.nodes:,}", "some node has to work")
@@ -31,7 +36,7 @@ def faulty(topology: Plan, links: Faults = 0, nodes: Faults = 0, seed: Seed = 0)
         symmetries=no_symmetries,
         bisection=None,
         bisection_source="",
-        notes=(*topology.notes, f"{nodes} faulty nodes, {links} faulty links, seed {seed}"),
+        notes=(*topology.notes, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}"),
     )
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import stat
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from pipeline.errors import BadInput, Refused
 from pipeline.spelling import Spelling, parse
 from pipeline.topologies.graph_formats import READERS, SUFFIXES, Listing, shown
-from pipeline.topology import NO_PORT, Plan, Wiring, default_memory
+from pipeline.topology import NO_PORT, Meaning, Plan, Wiring, counted, default_memory
 
 # Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
 # rule, and takes 16 bytes as two numbers and some 200 while duplicates are sought (measured: 15.7).
 MEMORY_PER_BYTE = 16
+
+File = Annotated[str, Meaning("the file, relative to the current directory")]
+Format = Annotated[str | None, Meaning("edgelist, adjlist, graphml or anynet, where the suffix does not tell")]
+Directed = Annotated[bool | None, Meaning("each line is a link in one direction; a GraphML file says so itself")]
 
 
 class Graph(NamedTuple):
@@ -37,13 +41,16 @@ class Graph(NamedTuple):
     notes: tuple[str, ...]
 
 
-def graph(path: str, format: str | None = None, directed: bool | None = None) -> Plan:
+def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     """A network from a file: edgelist, adjlist, graphml or anynet (BookSim2), told by its suffix or format="…".
 
     The path is relative to the current directory. Node numbers are renumbered without gaps, in their
     order. Links from a node to itself are left out. A link written twice is two parallel links (one in
     anynet, as in BookSim2); written once from either end it is one. An anynet switch may have several
     terminals or none: `terminals` names the switch of each, and means are over terminals.
+
+    Constraints: a suffix of .edges, .edgelist, .el, .adj, .adjlist, .graphml, .xml or .anynet, or format="…";
+    directed, where given, is not against what the file says.
     Source: the file.
     """
     file = Path(path)
@@ -74,6 +81,21 @@ def files_of(spelling: str | Spelling) -> list[Path]:
     return found
 
 
+def check_files(spelling: str | Spelling, memory: int | None) -> None:
+    """Refuse, unread, a network's files that `memory` bytes (None: half the machine's) cannot hold. Missing ones are for the reader to refuse."""
+    for path in files_of(spelling):
+        try:
+            size = path.stat().st_size
+        except (OSError, ValueError):
+            continue
+        needed, limit = size * MEMORY_PER_BYTE, default_memory() if memory is None else memory
+        if needed > limit:
+            raise Refused(
+                f"{shown(path)}: a file of {size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
+                f" the limit is {limit / 2**30:.1f} GiB: use a smaller graph or raise limits.memory_gib"
+            )
+
+
 def _reader(path: Path, format: str | None) -> str:
     name = SUFFIXES.get(path.suffix.lower()) if format is None else format
     if name in READERS:
@@ -84,7 +106,7 @@ def _reader(path: Path, format: str | None) -> str:
 
 
 def _checked(path: Path) -> tuple[int, int]:
-    """Size and time of change, so that a file is read anew only when it changed. Refuses what cannot be read whole."""
+    """Size and time of change, so that a file is read anew only when it changed. Refuses what is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -92,12 +114,6 @@ def _checked(path: Path) -> tuple[int, int]:
         raise BadInput(f"{shown(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}") from None
     if not stat.S_ISREG(status.st_mode):
         raise BadInput(f"{shown(path)}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
-    needed = status.st_size * MEMORY_PER_BYTE
-    if needed > default_memory():
-        raise Refused(
-            f"{shown(path)}: a file of {status.st_size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
-            f" the limit is {default_memory() / 2**30:.1f} GiB, half of this machine's memory: use a larger machine"
-        )
     return status.st_size, status.st_mtime_ns
 
 
@@ -125,7 +141,7 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
     tails, heads = np.searchsorted(ids, tails), np.searchsorted(ids, heads)
     loops = int((tails == heads).sum())
     if loops:
-        notes.append(f"{loops:,} links from a node to itself left out")
+        notes.append(f"{counted(loops, 'link')} from a node to itself left out")
     keep = tails != heads
     arcs, parallel = np.unique(tails[keep] * n + heads[keep], return_counts=True)
     if not directed:
@@ -133,15 +149,15 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
         backwards = arcs % n * n + arcs // n
         both = np.isin(arcs, backwards)
         if both.any():
-            notes.append(f"{int(both.sum()) // 2:,} links listed from both ends, each read as one")
+            notes.append(f"{counted(int(both.sum()) // 2, 'link')} listed from both ends, read once")
         every = np.concatenate([arcs, backwards])
         order = np.argsort(every, kind="stable")
         arcs, first = np.unique(every[order], return_index=True)
         parallel = np.maximum.reduceat(np.concatenate([parallel, parallel])[order], first) if len(arcs) else parallel
     repeated = int((parallel > 1).sum()) // (1 if directed else 2)
     if repeated:
-        reading = "each has the capacity of its parallel links" if listing.parallel else "each read as one link, as in BookSim2"
-        notes.append(f"{repeated:,} links repeated; {reading}")
+        reading = "read as parallel links" if listing.parallel else "read once, as in BookSim2"
+        notes.append(f"{counted(repeated, 'link')} repeated, {reading}")
     if not listing.parallel:
         parallel = np.ones_like(parallel)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)

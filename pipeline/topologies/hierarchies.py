@@ -30,7 +30,9 @@ def mh3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
     m is the module's side (in TESH it is an exponent). In every module the gates of level i are the
     corners (a_y, a_x) number (i − 2)·2^q … (i − 1)·2^q − 1 of (0, 0), (0, m−1), (m−1, 0), (m−1, m−1),
     in the planes a_z = 0, 1, 2 for the z, y, x links; each gate has a + and a − link (one link where n = 2).
-    Source: Rahman et al. 2005, sec. 2 and Eq. 7; the levels beyond the second as fixed above.
+
+    Constraint: at most 2^(2 − q) + 1 levels (5, 3 or 2 for q = 0, 1, 2), because each takes 2^q of the 4 corners.
+    Source: Rahman et al. 2005, sec. 2 and Eq. 7; in which order the levels take the corners is our choice, the paper is silent.
     """
     return _three_dimensional(m, n, levels, q, torus=True)
 
@@ -39,6 +41,8 @@ def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
     """Hierarchical 3D torus: as mh3dt, with m × m × m meshes as modules.
 
     m is the module's side (in TESH it is an exponent).
+
+    Constraint: at most 2^(2 − q) + 1 levels (5, 3 or 2 for q = 0, 1, 2), because each takes 2^q of the 4 corners.
     Source: Rahman et al. 2005, sec. 1 and Table 1.
     """
     return _three_dimensional(m, n, levels, q, torus=False)
@@ -48,7 +52,9 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     """TESH: 4 × 4 mesh modules, joined level by level as 4 × 4 tori. m is an exponent: the module's side is 2^m = 4.
 
     Gates (a_y, a_x) of every module: level 3 along y (0, 0) and along x (0, 3), level 2 along y (3, 0)
-    and along x (3, 3), each with a + and a − link. Only m=2, levels 2 and 3, q=0 are known.
+    and along x (3, 3), each with a + and a − link.
+
+    Constraint: m=2, 2 or 3 levels, q=0; where the gates of others stand cannot be got from the papers at hand.
     Source: Rahman et al. 2005, Table 1 (routed diameter and mean distance of TESH(2, 3, 0)).
     """
     unknown = "where the gates of other TESH networks stand cannot be got from the papers at hand"

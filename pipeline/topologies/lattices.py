@@ -14,22 +14,29 @@ from pipeline.errors import BadInput, Refused
 from pipeline.topologies.cubes import torus
 from pipeline.topologies.grids import checked_radices, class_names, digit
 from pipeline.topologies.hermite import Lattice, determinant, hermite, triangular
-from pipeline.topology import Plan, Whole, Wiring, require, simple_graph
+from pipeline.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
+Matrix = Annotated[list[list[int]], Meaning("rows of M, each the entries of one dimension")]
+Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
+Twists = Annotated[
+    dict[int, dict[int, int]], Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts")
+]
 SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
 
 MOST_DIMENSIONS = 16
 ALL_SIGNED_PERMUTATIONS_UP_TO = 4  # dimensions: 4!·2⁴ = 384 candidates
 
 
-def lattice(matrix: list[list[int]]) -> Plan:
+def lattice(matrix: Matrix) -> Plan:
     """Lattice graph Zⁿ/MZⁿ: nodes are integer vectors modulo the columns of M, links ± e_i.
 
     The rows are given as written, and the columns generate the lattice: RTT is [[2a, a], [0, a]].
     The radices are the diagonal of M's Hermite normal form. Links from a node to itself and second
     links between two nodes are dropped.
+
+    Constraints: M is square, of 1 to 16 rows, and nonsingular; its determinant, the number of nodes, is below 2³¹.
     Source: Cámara et al. 2010, sec. 3 and its reference [16]; Fiol 1987.
     """
     n = len(matrix)
@@ -43,13 +50,16 @@ def lattice(matrix: list[list[int]]) -> Plan:
     return _lattice_graph(hermite(matrix))
 
 
-def twisted_torus(radices: list[Radix], twists: dict[int, dict[int, int]]) -> Plan:
+def twisted_torus(radices: Radices, twists: Twists) -> Plan:
     """Torus whose wraparound links shift other dimensions: twists={1: {0: 8}} means that going round dimension 1 adds 8 to dimension 0.
 
     That is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices
     holds each of its nodes once when the dimensions can be ordered so that each wraparound shifts
     earlier ones only (a shift that runs over the end of its dimension goes round that one, twist
-    included). Twists that shift each other in a circle are refused: see sequin.
+    included).
+
+    Constraints: twists name dimensions from 0 to n − 1, and shift other dimensions than their own;
+    twists that shift each other in a circle are refused (see sequin).
     Source: Cámara et al. 2010, sec. 3.
     """
     sides = checked_radices(radices)

@@ -24,6 +24,7 @@ Intact = Annotated[int, Whole(1, "dimensions that keep all their links, dimensio
 def pruned_torus(k: Radix, n: Dimensions) -> Plan:
     """Pruned torus: a_0 ± 1 always, a_i ± 1 (i ≥ 1) only where a_0 ≡ i − 1 modulo n − 1.
 
+    Constraint: k is a multiple of n − 1, so that the pruned dimensions take turns all round dimension 0.
     Source: Parhami & Kwai 2004, sec. 2.
     """
     return partly_pruned_torus(k=k, n=n, intact=1)
@@ -34,6 +35,8 @@ def partly_pruned_torus(k: Radix, n: Dimensions, intact: Intact) -> Plan:
 
     a_i ± 1 for i < intact always; for i ≥ intact only where a_0 ≡ i − intact modulo n − intact.
     intact=1 is the pruned torus; intact=2, n=4 is the 4D example of degree 6.
+
+    Constraints: intact is at most n − 2; k is a multiple of n − intact.
     Source: Parhami & Kwai 2004, sec. 2 and 7.
     """
     require(intact <= n - 2, "intact", intact, f"at most n − 2 = {n - 2}", "two dimensions or more have to alternate")
@@ -44,6 +47,7 @@ def partly_pruned_torus(k: Radix, n: Dimensions, intact: Intact) -> Plan:
 def pruned_t1(k: Radix) -> Plan:
     """T1: z ± 1 always, x ± 1 where z is even, y ± 1 where z is odd; isomorphic to the 3D pruned torus.
 
+    Constraint: k is even.
     Source: Kwai & Parhami 1998, sec. 2.
     """
     _even(k, "otherwise two neighbouring planes keep the same dimension")
@@ -53,6 +57,7 @@ def pruned_t1(k: Radix) -> Plan:
 def pruned_t2(k: Radix) -> Plan:
     """T2, the 3D diamond network: z ± 1 always; x + 1, y + 1 where x + y + z is even, x − 1, y − 1 where odd.
 
+    Constraint: k is even.
     Source: Kwai & Parhami 1998, sec. 2.
     """
     return _by_parity(k, along=(0, 1, 2))
@@ -61,6 +66,7 @@ def pruned_t2(k: Radix) -> Plan:
 def pruned_xy(k: Radix) -> Plan:
     """Torus pruned along x + y: as T2 with the parity of x + y; not connected.
 
+    Constraint: k is even.
     Source: Kwai & Parhami 1998, Fig. 2.
     """
     return _by_parity(k, along=(0, 1))
@@ -69,6 +75,7 @@ def pruned_xy(k: Radix) -> Plan:
 def directed_torus(k: Radix, n: ManhattanDimensions) -> Plan:
     """Multidimensional Manhattan street network: a_i + 1 where the sum of the other digits is even, else a_i − 1.
 
+    Constraint: k is even.
     Source: Parhami & Kwai 2004, sec. 2 and 3.C.
     """
     _even(k, "otherwise the wraparound links break the alternation")
@@ -95,6 +102,7 @@ def directed_torus(k: Radix, n: ManhattanDimensions) -> Plan:
 def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
     """Pruned directed torus: the links of the pruned torus, directed as in the directed torus.
 
+    Constraints: k is even, and a multiple of n − 1.
     Source: Parhami & Kwai 2004, sec. 2 and 3.D.
     """
     _even(k, "otherwise the wraparound links break the alternation")

@@ -78,7 +78,7 @@ def test_one_row_in_full():
         "edge_connectivity_method": "theorem (vertex-transitive: the degree)",
         "bisection_lower": 16,  # P04 Theorem 4: k²
         "bisection_upper": 16,
-        "bisection_method": "exact: Parhami & Kwai 2004, Theorem 4",
+        "bisection_method": "exact: " + build("pruned_torus(k=4, n=3)").plan.bisection_source,
         "vertex_transitive": True,
         "edge_transitive": False,  # against P04 sec. 3.E
         "transitivity_method": "nodes: one orbit of the declared automorphisms, each checked;"
@@ -88,6 +88,7 @@ def test_one_row_in_full():
         "fault_sets": 64,
         "fault_method": "exhaustive",
         "distance_histogram": record["distance_histogram"],
+        "notes": "",
         "routed_diameter": None,
         "routed_mean_distance": None,
         "routed_cost": None,
@@ -183,3 +184,25 @@ def test_failed_nodes_are_no_part_of_what_is_left(spelling, intact):
     assert record["connected"] == nx.is_connected(left)
     assert record["components"] == nx.number_connected_components(left)
     assert record["edge_connectivity"] == nx.edge_connectivity(left)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "notes"),
+    [
+        ("torus(k=4, n=2)", ""),
+        ("faulty(torus(k=4, n=2), nodes=1)", "1 faulty node, 0 faulty links, seed 0"),
+        (
+            "faulty(faulty(torus(k=4, n=2), links=1), links=2, seed=7)",
+            "0 faulty nodes, 1 faulty link, seed 0; 0 faulty nodes, 2 faulty links, seed 7",
+        ),
+    ],
+)
+def test_notes_reach_the_table(spelling, notes):
+    assert static_record(build(spelling))["notes"] == notes
+
+
+def test_without_symmetry_an_exhaustive_fault_search_is_no_longer():
+    """130,816 sets against one node take a moment; against each of the 512 they would take minutes."""
+    short, long = (static_record(build("pruned_torus(k=8, n=3)"), fault_nodes=2, use_symmetry=use) for use in (True, False))
+    assert short == long
+    assert short["fault_method"] == "exhaustive"
