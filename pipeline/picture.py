@@ -16,6 +16,7 @@ from pipeline.topology import Topology
 
 WINDOW = (16, 8, 4)  # most nodes along x, y, z in a text picture
 WIDTH = 100  # columns of a text picture
+FAILED = "×"
 LISTED = 12  # nodes in the list of a network without a grid
 
 # a member of each family that can be drawn, by the number of dimensions (0: whatever it is)
@@ -37,16 +38,23 @@ SMALL: dict[str, dict[int, str]] = {
     "ptt": {0: "ptt(a=4)"},
     "pdtt": {0: "pdtt(a=4)"},
     "illiac": {0: "illiac(k=8)"},
+    "twisted_torus": {3: "twisted_torus(radices=[4, 4, 4], twists={2: {0: 2}})", 0: "twisted_torus(radices=[6, 4], twists={1: {0: 2}})"},
+    "lattice": {3: "lattice(matrix=[[4, 0, 2], [0, 4, 2], [0, 0, 2]])", 0: "lattice(matrix=[[5, 2], [0, 4]])"},
+    "sequin": {0: "sequin(k=5, s=1, t=2)"},
     "ccc": {0: "ccc(n=3)"},
     "tesh": {0: "tesh(m=2, levels=2, q=0)"},
     "h3dt": {0: "h3dt(m=3, n=2, levels=2, q=0)"},
     "mh3dt": {0: "mh3dt(m=3, n=2, levels=2, q=0)"},
+    "faulty": {0: "faulty(torus(k=4, n=2), links=3, nodes=1)"},
 }
 
 
 def small_instance(topology: Topology) -> Topology:
-    """The member of the same family that pictures show, or the network itself where there is none."""
-    choices = SMALL.get(topology.family, {})
+    """The member of the same family that pictures show, or the network itself where there is none.
+
+    Faults are those of one network: another one's faults would show nothing of it.
+    """
+    choices = {} if topology.family == "faulty" else SMALL.get(topology.family, {})
     spelling = choices.get(len(topology.plan.radices), choices.get(0))
     try:
         return topology if spelling is None else build(spelling)
@@ -131,6 +139,8 @@ class _Block:
         return signs[0] if forth and back else signs[1] if forth else signs[2] if back else " "
 
     def _node(self, where: tuple[int, int, int]) -> str:
+        if not self.topology.works[self.at[where]]:
+            return self._say(FAILED, "a node that has failed")
         z = where[2]
         heads = self.out[self.at[where]]
         places = [self.place[v] for v in heads if v in self.place]
@@ -208,6 +218,6 @@ def _list(topology: Topology) -> Iterator[str]:
     for node in range(last):
         heads = [str(v) for v in topology.ports[node] if v >= 0]
         more = f" and {len(heads) - LISTED} more" if len(heads) > LISTED else ""
-        yield f"{node:>{len(str(last))}} {arrow} {' '.join(heads[:LISTED]) or '(no links)'}{more}"
+        yield f"{node:>{len(str(last))}} {arrow} {' '.join(heads[:LISTED]) or ('(no links)' if topology.works[node] else FAILED)}{more}"
     if topology.nodes > last:
         yield f"… and {topology.nodes - last:,} more nodes"

@@ -36,10 +36,11 @@ def svg_picture(topology: Topology) -> str:
     frame = _frame(shown)
     low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
     box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
-    marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions)
+    marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions[shown.works])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="network"><title>{escape(shown.spelling)}</title>'
-        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g><g fill="currentColor">{marks}</g></svg>'
+        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g><g fill="currentColor">{marks}</g>'
+        f"{''.join(_cross(place) for place in frame.positions[~shown.works])}</svg>"
     )
 
 
@@ -78,6 +79,13 @@ def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
             yield _curve(a, b, colour)  # a twisted link: its stubs do not show where it goes
         if one_way:
             yield _line(b - 0.36 * outwards, b, colour, ' stroke-dasharray="0.08 0.1"')
+
+
+def _cross(place: Point) -> str:
+    """A node that has failed."""
+    x, y = place
+    bars = "".join(f'<line x1="{x - 0.11:.2f}" y1="{y - way:.2f}" x2="{x + 0.11:.2f}" y2="{y + way:.2f}"/>' for way in (0.11, -0.11))
+    return f'<g stroke="currentColor" stroke-width="0.05"><title>a node that has failed</title>{bars}</g>'
 
 
 def _line(a: Point, b: Point, colour: str, more: str = "") -> str:

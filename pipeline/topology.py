@@ -129,6 +129,14 @@ class Topology:
         return (present if self.capacity is None else np.where(present, self.capacity, 0)).sum(axis=1, dtype=np.int64)
 
     @cached_property
+    def works(self) -> np.ndarray:
+        """bool[N]: nodes with a link or a terminal; the others have failed."""
+        alive = self.degrees > 0
+        alive[self.ports[self.ports != NO_PORT]] = True
+        alive[self.terminals] = True
+        return alive
+
+    @cached_property
     def links(self) -> int:
         """Links, a bidirectional one counted once."""
         arcs = int(self.degrees.sum())

@@ -15,9 +15,7 @@ def working(topology: Topology) -> Topology:
     A failed node keeps its number in a topology, so that addresses stay what they were; but it is no
     part of the network that is left, and must not make that look disconnected.
     """
-    alive = topology.degrees > 0
-    alive[topology.ports[topology.ports != NO_PORT]] = True
-    alive[topology.terminals] = True
+    alive = topology.works
     left = int(alive.sum())
     if left == topology.nodes:
         return topology
