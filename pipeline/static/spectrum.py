@@ -12,7 +12,8 @@ from pipeline.topology import Topology
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
 BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
-INERTIA_NODES = 8_192  # a factorisation of so many takes some 4 seconds where they have no small separators
+INERTIA_NODES = 8_192  # a factorisation of so many nodes …
+INERTIA_CHANNELS = 65_536  # … and channels takes some seconds even where there are no small separators
 LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless
 ASIDE = 1e-6  # relative; the bound is tried so far below the value that Lanczos found
 EPSILON = float(np.finfo(float).eps)
@@ -31,9 +32,9 @@ def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequenc
     if characters * cells**3 <= BLOCK_WORK:
         exact = _least_of_blocks(undirected, group)
         return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
-    if topology.nodes <= INERTIA_NODES:
+    if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _by_inertia(undirected)
-    return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes"
+    return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
 
 
 def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
