@@ -270,7 +270,7 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
         protocol="tls://",
         security=Security.temporary(),
         shared_temp_directory=certificates,
-        scheduler_options={"dashboard": False},
+        scheduler_options={"dashboard": False, "dashboard_address": ":0"},  # no port is asked for, 8787 neither
         config_name=None,
     )
 

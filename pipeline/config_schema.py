@@ -214,7 +214,7 @@ class Sweep(Section):
         (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
     )
     fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed")
-    symmetry: bool = Field(True, description="use proved symmetry; false computes everything the long way, with the same result")
+    symmetry: bool = Field(True, description="use proved symmetry; false searches distances and follows loads from every node, with the same result")
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field("auto", description="what computes; auto: a GPU where there is one")
     cluster: Cluster = Field(default_factory=lambda: Cluster.model_validate({}), description="who computes")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}), description="what is refused")

@@ -65,9 +65,9 @@ def written(value: Value) -> str:
 def parse(text: str) -> Spelling:
     """Read one spelling. Raises BadInput with the position of the first thing that is wrong."""
     if not isinstance(text, str):
-        raise BadInput(f"expected a topology such as \"torus(k=8, n=3)\", got {text!r}")
+        raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
     if len(text) > LONGEST:
-        raise BadInput(f"topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path=\"…\")")
+        raise BadInput(f'topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path="…")')
     reader = _Reader(text)
     spelling = reader.spelling(0)
     if reader.kind != "end":
@@ -162,12 +162,12 @@ class _Reader:
             if self.at("("):
                 return self.arguments(name, depth + 1)
             self.kind, self.token = "name", name
-            self.fail("a value: a whole number, true, false, a \"string\", a [list] or a {map}")
+            self.fail('a value: a whole number, true, false, a "string", a [list] or a {map}')
         if self.at("["):
             return self.items(depth)
         if self.at("{"):
             return self.map(depth)
-        self.fail("a value: a whole number, true, false, a \"string\", a [list] or a {map}")
+        self.fail('a value: a whole number, true, false, a "string", a [list] or a {map}')
         raise AssertionError
 
     def integer(self) -> int:

@@ -28,9 +28,7 @@ def torus(*sides: int, wrap: bool = True, steps: tuple[int, ...] = (1, -1)) -> A
 
 def pruned(k: int, n: int, intact: int = 1) -> Arcs:
     """P04 sec. 2: dimension-i links only where a_0 ≡ i − intact (mod n − intact), for i ≥ intact."""
-    return {
-        (a, b): i for (a, b), i in torus(*[k] * n).items() if i < intact or a[0] % (n - intact) == i - intact
-    }
+    return {(a, b): i for (a, b), i in torus(*[k] * n).items() if i < intact or a[0] % (n - intact) == i - intact}
 
 
 def t1(k: int) -> Arcs:

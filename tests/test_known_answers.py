@@ -74,7 +74,7 @@ def test_p04_table_1_directed_where_4_divides_k(k):
 
 
 def test_p04_table_1_directed_is_wrong_for_k_6():
-    """"k even" is too wide: 1.5k + 1 = 10 and 1.5k + 3 = 12 are printed."""
+    """ "k even" is too wide: 1.5k + 1 = 10 and 1.5k + 3 = 12 are printed."""
     diameter, mean = diameter_and_mean("directed_torus(k=6, n=3)")
     assert (diameter, round(float(mean), 5)) == (9, 5.06481)
     assert diameter_and_mean("pruned_directed_torus(k=6, n=3)")[0] == 11

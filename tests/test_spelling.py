@@ -51,7 +51,7 @@ def test_read_and_written_back(text, canonical):
         ("torus(radices=[8, 4)", 20, "','"),
         ("twisted_torus(twists={1: {0: 8})", 32, "','"),
         ("twisted_torus(twists={a: 1})", 23, "a dimension's number"),
-        ("graph(path=\"a)", 12, "a value"),
+        ('graph(path="a)', 12, "a value"),
         ("torus(k=__import__('os').system('true'), n=3)", 20, "a parameter's name"),
         ("torus(k=8; n=3)", 10, "','"),
         ("torus(k=8, n=3)\x00", 16, "the end"),

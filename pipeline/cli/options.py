@@ -21,7 +21,7 @@ symmetry = click.option(
     type=click.Choice(["on", "off"]),
     default="on",
     show_default=True,
-    help="Use the network's proved symmetry (one search per orbit of nodes), or compute everything the long way.",
+    help="Use the network's proved symmetry (one search per orbit of nodes), or search distances and follow loads from every node.",
 )
 results = click.option(
     "--results",

@@ -101,7 +101,7 @@ def _reader(path: Path, format: str | None) -> str:
     if name in READERS:
         return name
     if format is None:
-        raise BadInput(f"{shown(path)}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r}; say format=\"…\": {', '.join(READERS)}")
+        raise BadInput(f'{shown(path)}: expected a suffix of {", ".join(SUFFIXES)}, got {path.suffix!r}; say format="…": {", ".join(READERS)}')
     raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
 
 

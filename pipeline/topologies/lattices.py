@@ -20,9 +20,7 @@ Side = Annotated[int, Whole(2, "a, half the longest side")]
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Matrix = Annotated[list[list[int]], Meaning("rows of M, each the entries of one dimension")]
 Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
-Twists = Annotated[
-    dict[int, dict[int, int]], Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts")
-]
+Twists = Annotated[dict[int, dict[int, int]], Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts")]
 SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
 
 MOST_DIMENSIONS = 16

@@ -117,9 +117,7 @@ def test_a_sample_is_a_lower_bound_and_the_same_every_time(spelling, monkeypatch
     assert sample.diameter == whole  # thousands of draws of so few sets meet the worst
 
 
-@pytest.mark.parametrize(
-    ("k", "count"), [(8, 1), (8, 2), pytest.param(8, 3, marks=pytest.mark.slow), (12, 3)]
-)
+@pytest.mark.parametrize(("k", "count"), [(8, 1), (8, 2), pytest.param(8, 3, marks=pytest.mark.slow), (12, 3)])
 def test_theorem_3_of_parhami_and_kwai(k, count):
     """P04 Theorem 3, n = 3: at most (n−1)⌊k/2⌋ + k − n + 2 hops with fewer faults than the connectivity 4, for k ≥ 4(n−1)."""
     found = measured(build(f"pruned_torus(k={k}, n=3)"), count)

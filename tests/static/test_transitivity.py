@@ -81,8 +81,7 @@ def test_known(spelling, vertex, edge):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)", "pruned_torus(k=8, n=3)", "pruned_torus(k=6, n=4)"]
-    + ["pruned_t2(k=6)"],
+    ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)", "pruned_torus(k=8, n=3)", "pruned_torus(k=6, n=4)"] + ["pruned_t2(k=6)"],
 )
 def test_pruned_tori_have_two_orbits_of_links(spelling):
     """The whole group, from BLISS: dimension 0 (z in T2) on one side, all others on the other."""
@@ -96,11 +95,7 @@ def test_pruned_tori_have_two_orbits_of_links(spelling):
 def brute_force_orbits(topology):
     """(orbits of nodes, orbits of links) by trying every permutation."""
     arcs = {(u, v): data["capacity"] for u, v, data in as_networkx(topology).to_directed().edges(data=True)}
-    images = [
-        p
-        for p in permutations(range(topology.nodes))
-        if {(p[u], p[v]): size for (u, v), size in arcs.items()} == arcs
-    ]
+    images = [p for p in permutations(range(topology.nodes)) if {(p[u], p[v]): size for (u, v), size in arcs.items()} == arcs]
     nodes = {frozenset(p[u] for p in images) for u in range(topology.nodes)}
     ends = (lambda u, v: (u, v)) if topology.directed else (lambda u, v: (min(u, v), max(u, v)))
     links = {frozenset(ends(p[u], p[v]) for p in images) for u, v in arcs}
