@@ -15,6 +15,7 @@ import itertools
 import logging
 import os
 import queue
+import shutil
 import signal
 import sys
 import tempfile
@@ -111,7 +112,10 @@ class Workers:
         future = self._futures.pop(ticket)
         with self._scheduler_alive():
             if future.status == "finished":
-                return Outcome(ticket, future.result())
+                try:
+                    return Outcome(ticket, future.result())
+                except KilledWorker:  # it died with the answer still to be fetched; its shard, if published, is found later
+                    return Outcome(ticket, died=True)
             if future.status == "error":
                 error = future.exception()
                 return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
@@ -153,6 +157,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             client = stack.enter_context(_join(settings))
             _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
         elif settings.slurm:
+            if shutil.which("sbatch") is None:
+                raise BadInput("cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs")
             # the home folder is the one that clusters share
             jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
             stack.enter_context(contextlib.closing(jobs))

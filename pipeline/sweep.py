@@ -128,6 +128,7 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
         with progress(f"{manner.stage} ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
             running: dict[int, Batch] = {}
+            stop.running = True
             told = False
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
@@ -177,6 +178,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.running = False  # once batches run, the first signal lets them finish
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Stop:
@@ -191,6 +193,6 @@ class _Stop:
             signal.signal(number, handler)
 
     def _asked(self, number: int, _frame: FrameType | None) -> None:
-        if self.signal is not None:
+        if self.signal is not None or not self.running:
             raise SystemExit(128 + number)
         self.signal = number

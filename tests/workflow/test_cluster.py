@@ -88,6 +88,12 @@ def test_no_cluster_at_all():
         assert isinstance(outcome.error, ValueError)
 
 
+def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInput, match="expected the command 'sbatch'"), cluster.connect(Cluster(slurm=Slurm()), backend="numba", tasks=1):
+        pass
+
+
 def test_the_job_script_for_slurm(tmp_path: Path):
     slurm = Slurm.model_validate(
         {"jobs": 3, "cores": 8, "memory": "16 GiB", "walltime": "00:30:00", "queue": "batch", "account": "net", "interface": "lo"}

@@ -14,6 +14,7 @@ from faulty_worker import evaluate as made_up
 from rings import Run, alive, until
 
 from kernels.backend import GpuOutOfMemory
+from pipeline import sweep
 from pipeline.batches import Batches
 from pipeline.errors import BadInput
 from pipeline.points import Point, estimated_cost
@@ -230,3 +231,16 @@ def test_halves_are_handed_out_before_anything_new():
     halves = [batches.next(places=1), batches.next(places=1)]
     assert [point for half in halves for point in half.points] == batch.points
     assert sum(half.cost for half in halves) == pytest.approx(batch.cost)
+
+
+def test_a_signal_while_workers_are_awaited_stops_at_once():  # 12, 13, 26
+    """There is no batch to finish then, and Slurm may let one wait for long."""
+    with sweep._Stop() as stop:
+        with pytest.raises(SystemExit) as ended:
+            signal.raise_signal(signal.SIGTERM)
+        assert ended.value.code == 143
+        stop.running = True
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.signal == signal.SIGTERM
+        with pytest.raises(SystemExit):
+            signal.raise_signal(signal.SIGTERM)
