@@ -41,6 +41,8 @@ class Document(NamedTuple):
 def read_bytes(path: Path) -> bytes:
     """A configuration file's bytes. Raises BadInput where it cannot be read or is far too large to be one."""
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("no regular file")  # a pipe would be waited for
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:

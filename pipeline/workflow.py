@@ -181,7 +181,7 @@ def summary(folder: Path) -> str:
             *lines,
             f"{folder / 'report.html'}",
             f"papers' numbers: {(folder / 'checked.txt').read_text().strip()}",
-            f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {folder}',
+            f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {shlex.quote(str(folder))}',
         ]
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -12,8 +13,6 @@ from pipeline.cli import COMMANDS
 
 
 def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     return subprocess.run(
         [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments],
         capture_output=True,
@@ -61,6 +60,8 @@ def test_help_imports_nothing_heavy():
         (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
         (["report", "--results", "/no/such/folder"], "/no/such/folder"),
         (["pareto"], "minimise"),
+        (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
+        (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
         (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
         (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
     ],
@@ -92,6 +93,30 @@ def test_describe_for_a_person():
     assert "\x1b" not in run.stdout, "colour where no terminal is"
     assert "diameter" in run.stdout
     assert "4 hops" in run.stdout  # diameter a, Cámara et al. 2010, Corollary 7
+
+
+@pytest.mark.parametrize("arguments", [["topologies"], ["describe", "ring(k=4)"], ["describe", "ring(k=4)", "--json"]])
+def test_a_full_disk_is_one_line(arguments):
+    with open("/dev/full", "w") as full:
+        code = "from pipeline.cli import main; main()"
+        run = subprocess.run([sys.executable, "-c", code, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert run.returncode == 1
+    assert run.stderr == "torusweep: cannot write standard output: No space left on device; make room, or write elsewhere\n"
+
+
+def test_drawings_in_a_poor_encoding():
+    run = torusweep("describe", "rtt(a=2)", PYTHONIOENCODING="ascii")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "mean distance" in run.stdout
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    run = torusweep("run", str(pipe))
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    run = torusweep("loads", "ring(k=6)", "--traffic", f'demand(path="{pipe}")')
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -6,7 +6,9 @@ DuckDB. Bad input leaves through `main` as one line on standard error and exit s
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -70,10 +72,21 @@ def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
     from pipeline.errors import BadInput
 
-    if hasattr(signal, "SIGPIPE"):
+    if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
     try:
         torusweep.main(standalone_mode=False, prog_name="torusweep")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up_stdout(141)
+    except OSError as failure:
+        if failure.errno != errno.ENOSPC:
+            raise
+        _say(f"cannot write standard output: {failure.strerror}; make room, or write elsewhere")
+        _give_up_stdout(1)
     except BadInput as refusal:
         _say(str(refusal))
         sys.exit(2)
@@ -92,6 +105,12 @@ def main() -> None:
             _say(str(failure))
             sys.exit(2)
         raise
+
+
+def _give_up_stdout(status: int) -> None:
+    """Exit without Python's own attempt to flush what cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status)
 
 
 def _say(message: str) -> None:

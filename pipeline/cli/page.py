@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import click
 from rich.console import Console
 
+NARROWEST = 40  # characters; below this, words fall apart
 PIPE_WIDTH = 240  # characters; wide enough that a sentence of a table stays on its line
 
 
@@ -17,7 +18,8 @@ PIPE_WIDTH = 240  # characters; wide enough that a sentence of a table stays on 
 def page() -> Iterator[Console]:
     """A console to print on. On a pipe nothing is folded to a terminal's width, and no line ends in blanks."""
     if sys.stdout.isatty():
-        yield Console(highlight=False)
+        console = Console(highlight=False)
+        yield console if console.width >= NARROWEST else Console(highlight=False, width=NARROWEST)  # COLUMNS may say 0
         return
     text = io.StringIO()
     yield Console(file=text, highlight=False, width=PIPE_WIDTH)

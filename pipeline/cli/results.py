@@ -17,7 +17,7 @@ FORMATS = click.Choice(["table", "csv", "json", "parquet"])
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @click.option("--schema", is_flag=True, help="Print the tables' columns: type, unit, meaning.")
-@click.option("--time-limit", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds after which the query is stopped.")
+@click.option("--time-limit", type=click.FloatRange(0.1, 86_400.0), default=30.0, show_default=True, help="Seconds after which the query is stopped.")
 @options.json_output
 def query(sql: str | None, results: Path, style: str, out: Path | None, schema: bool, time_limit: float, as_json: bool) -> None:
     """Ask a sweep's tables in SQL (DuckDB's dialect): one SELECT, read-only, no files, no network.
@@ -41,14 +41,16 @@ def query(sql: str | None, results: Path, style: str, out: Path | None, schema: 
 
 
 @click.command()
-@click.option("--minimise", "--minimize", default="", help="Columns to make small, separated by commas.")
-@click.option("--maximise", "--maximize", default="", help="Columns to make large, separated by commas.")
+@click.option("--minimise", "--minimize", multiple=True, help="Columns to make small, separated by commas or each with an option of its own.")
+@click.option("--maximise", "--maximize", multiple=True, help="Columns to make large, likewise.")
 @click.option("--where", help='An SQL condition on the static table, as in "nodes BETWEEN 4000 AND 4200".')
 @options.results
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @options.json_output
-def pareto(minimise: str, maximise: str, where: str | None, results: Path, style: str, out: Path | None, as_json: bool) -> None:
+def pareto(
+    minimise: tuple[str, ...], maximise: tuple[str, ...], where: str | None, results: Path, style: str, out: Path | None, as_json: bool
+) -> None:
     """The connected designs that no other beats: none is as good in every named column and better in one.
 
     \b
@@ -60,14 +62,14 @@ def pareto(minimise: str, maximise: str, where: str | None, results: Path, style
     from pipeline import pareto as front
     from pipeline import query as queries
 
-    table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where)
+    table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None)
     queries.print_table(table, "json" if as_json else style, out)
     if front.left_out(table):
         click.echo(f"{front.left_out(table)} designs without a value in one of these columns were left out", err=True)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(given: tuple[str, ...]) -> list[str]:
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 @click.command()

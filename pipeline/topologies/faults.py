@@ -57,7 +57,7 @@ def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> 
         raise BadInput(f"links={links}: expected at most {total:,}; the network has no more links that work")
     failed = np.repeat(np.arange(len(tail)), parallel)[_drawn(total, links, seed, stream=1)]
     np.subtract.at(capacity, (tail[failed], port[failed]), 1)
-    if not topology.directed:
+    if not topology.directed and len(failed):
         head = ports[tail[failed], port[failed]]
         back = np.argmax(ports[head] == tail[failed, None], axis=1)
         np.subtract.at(capacity, (head, back), 1)

@@ -47,6 +47,8 @@ def _read(path: Path) -> pa.Table:
     import pyarrow as pa
 
     try:
+        if path.exists() and not path.is_file():
+            raise BadInput("expected a demand file, got no regular file; write it to a file first")  # a pipe would be waited for
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
             raise Refused(f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs")
