@@ -28,7 +28,7 @@ from pipeline import store, table_text
 from pipeline.errors import BadInput, Refused
 from pipeline.records import TABLES
 
-LONGEST = 86_400  # seconds
+LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
 MEMORY_GIB = 2.0  # for the query's work, and again for its answer
 MOST_ROWS = 1_000_000
@@ -56,8 +56,8 @@ def query(
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid
     SELECT; Refused where the answer takes more than the limits. Messages are one line.
     """
-    if not 0 < time_limit <= LONGEST:
-        raise BadInput(f"time limit: expected more than 0 and at most {LONGEST:,} seconds, got {time_limit}")
+    if not 0 < time_limit <= LONGEST_WAIT:
+        raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
     request = json.dumps({"sql": sql, "folder": str(results_dir), "time_limit": time_limit, "memory_gib": memory_gib, "max_rows": max_rows})
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
     command = [sys.executable, "-P", "-c", "from pipeline.query import serve; serve()"]
