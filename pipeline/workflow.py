@@ -27,6 +27,12 @@ DEFAULT = "config/default.yaml"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 CHATTER = (
+    "RuleException:",  # the step has said what is wrong, and _supervise that one did
+    "CalledProcessError in file",
+    "Command '",
+    "Exiting because",
+    "WorkflowError:\n",
+    "At least one job",
     "Assuming ",
     "Building DAG",
     "Using shell",
@@ -36,6 +42,7 @@ CHATTER = (
     "Elapsed time",
     "Warning: the following output files",
 )
+INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
 DRY = {"-n", "--dry-run", "--dryrun"}
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
@@ -234,7 +241,7 @@ def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
         process = subprocess.Popen(command, process_group=0, stdout=sys.stderr, stderr=subprocess.PIPE if essential else None)
         for number in asked_to_stop:
             _pass_on(number, process, folder)
-        listener = threading.Thread(target=_essential, args=(process.stderr or (),), daemon=True)
+        listener = threading.Thread(target=_essential, args=(process.stderr or (), asked_to_stop), daemon=True)
         listener.start()
         status = process.wait()
         listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
@@ -246,13 +253,15 @@ def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
     if status < 0:
         _say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
         return 128 - status
+    if status > 0 and essential:
+        _say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
     return status
 
 
-def _essential(lines: Iterable[bytes]) -> None:
-    """Pass on what Snakemake says, but for its chatter."""
+def _essential(lines: Iterable[bytes], asked_to_stop: list[int]) -> None:
+    """Pass on what Snakemake says, but for its chatter, and for how it takes being interrupted."""
     for line in lines:
-        if not line.decode(errors="replace").startswith(CHATTER):
+        if not line.decode(errors="replace").startswith((*CHATTER, *INTERRUPTED) if asked_to_stop else CHATTER):
             sys.stderr.buffer.write(line)
             sys.stderr.flush()
 
