@@ -102,7 +102,10 @@ def verification_section(rows: Sequence[Record]) -> Section:
         parts += ["<h3>Unexplained</h3>", *_by_reason(unexplained, "erratum unexplained")]
     errors = [row for row in rows if row["verdict"] == "paper in error"]
     if errors:
-        parts.append("<h3>Where the papers are in error</h3><p>Each of these was derived a second time, without this program.</p>")
+        parts.append(
+            "<h3>Where the papers are in error</h3><p>Each of these was derived a second time, without this program; of a bisection width,"
+            " that is the width of the cut that the reason names, an upper bound.</p>"
+        )
         parts += _by_reason(errors, "erratum")
     waits = [row for row in rows if row["verdict"] == "waits"]
     if waits:
