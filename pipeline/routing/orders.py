@@ -1,0 +1,139 @@
+"""Dimension by dimension on grids: tori, meshes and hypercubes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import prod
+from typing import Annotated, Literal
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
+from pipeline.topologies.grids import class_names, neighbour
+from pipeline.topology import NO_PORT, Meaning, Topology, require
+
+Tie = Annotated[
+    Literal["split", "positive", "sign", "random"],
+    Meaning("which way round at half a ring: split or random: either alike; positive: +; sign: + where the destination's digit is the larger"),
+]
+MOST_ORDERED = 5  # dimensions whose 5! = 120 orders are written out; an order's number, a phase, is an int8
+
+
+def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """Along x first, then y, then z …, in each dimension the shorter way round.
+
+    Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links.
+    Source: Dally & Seitz 1987, sec. 4 (e-cube); Dally 1990.
+    """
+    grid = _grid("dimension_order", topology)
+    return grid.routing(tie, [tuple(range(len(grid.sides)))])
+
+
+def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """As dimension_order, in an order of the dimensions drawn for every packet; in two dimensions, O1TURN.
+
+    Constraint: a grid as for dimension_order, of 2 to 5 dimensions.
+    Source: Seo et al. 2005 (O1TURN), for two dimensions.
+    """
+    grid = _grid("random_order", topology)
+    dimensions = len(grid.sides)
+    require(2 <= dimensions <= MOST_ORDERED, "dimensions", dimensions, f"2 … {MOST_ORDERED}", "all orders are written out")
+    return grid.routing(tie, list(permutations(range(dimensions))))
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """moves: the directions; sides: of the box; round: dimensions that close to rings; forward: dimensions with + links only."""
+
+    moves: Moves
+    sides: tuple[int, ...]
+    round: tuple[bool, ...]
+    forward: tuple[bool, ...]
+
+    def routing(self, tie: str, orders: Sequence[tuple[int, ...]]) -> SourceRouting:
+        """Routes in every one of `orders` alike; a row's phase is its order's number."""
+        sides = self.sides
+        # around a ring only the difference modulo its length counts, unless the tie looks at its sign
+        modular = [closed and (tie != "sign" or side % 2 == 1 or side == 2) for closed, side in zip(self.round, sides)]
+        bases = [side if wraps else 2 * side - 1 for side, wraps in zip(sides, modular)]
+
+        def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+            relative, stride, scale = source * 0 + destination * 0, 1, 1
+            for side, base, wraps in zip(sides, bases, modular):
+                apart = destination // stride % side - source // stride % side
+                relative = relative + (apart % side if wraps else apart + side - 1) * scale
+                stride, scale = stride * side, scale * base
+            return relative
+
+        def routes(keys: np.ndarray) -> Routes:
+            return self.routes(keys, tie, bases, modular, orders)
+
+        cell = np.zeros(self.moves.topology.nodes, np.int32)
+        return SourceRouting(self.moves, cell, prod(bases), key, routes, phases=len(orders))
+
+    def routes(self, keys: np.ndarray, tie: str, bases: Sequence[int], modular: Sequence[bool], orders: Sequence[tuple[int, ...]]) -> Routes:
+        keys = np.asarray(keys, np.int64)
+        ahead, ways, stride = [], np.ones((len(keys), len(self.sides) + 1), np.int64), 1
+        for i, (side, base) in enumerate(zip(self.sides, bases)):
+            apart = keys // stride % base - (0 if modular[i] else side - 1)  # 0 … k − 1, or −(k − 1) … k − 1
+            stride *= base
+            ahead.append(apart)
+            if self.round[i] and not self.forward[i] and side > 2 and tie in ("split", "random"):
+                ways[:, i] += 2 * apart == side
+        ways[:, -1] = len(orders)
+        first, choice = combinations(ways)
+        key = np.repeat(np.arange(len(keys)), np.diff(first))
+        direction = np.empty((len(key), len(self.sides)), np.int8)
+        hops = np.empty_like(direction, np.int16)
+        for i, side in enumerate(self.sides):
+            apart = ahead[i][key]
+            if self.round[i]:
+                onwards = apart % side
+                back = (2 * onwards > side) | ((2 * onwards == side) & ((choice[:, i] == 1) | ((tie == "sign") & (apart < 0))))
+                back &= not self.forward[i] and side > 2
+                length = np.where(back, side - onwards, onwards)
+            else:
+                back, length = apart < 0, abs(apart)
+            direction[:, i], hops[:, i] = 2 * i + back, length
+        which = choice[:, -1]
+        order = np.asarray(orders)[which]
+        phase = np.broadcast_to(which[:, None], direction.shape).astype(np.int8)
+        weight = 1 / ways.prod(axis=1)[key]
+        return Routes(first, weight, np.take_along_axis(direction, order, axis=1), np.take_along_axis(hops, order, axis=1), phase)
+
+
+def _grid(routing: str, topology: Topology) -> _Grid:
+    """The network as a grid. Raises BadInput where a link of the grid is missing or another one is there."""
+    sides = topology.plan.radices
+    port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)
+    closed, forward = [], []
+    for i, side in enumerate(sides):
+        for sign in (1, -1):
+            there = neighbour(sides, i, sign).reshape(-1)
+            leads = topology.ports == there[:, None]
+            port[:, 2 * i + (sign < 0)] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
+        digit = np.arange(topology.nodes) // prod(sides[:i]) % side
+        onwards, back = port[:, 2 * i] != NO_PORT, port[:, 2 * i + 1] != NO_PORT
+        forward.append(bool(topology.directed and side > 2))
+        closed.append(bool(onwards.all()))
+        inner = (digit < side - 1, digit > 0)
+        whole = closed[i] and (forward[i] or back.all()) or np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1])
+        if not whole:
+            raise _no_grid(routing, topology)
+    used = np.zeros(topology.ports.shape, bool)
+    for column in port.T:
+        used[np.flatnonzero(column != NO_PORT), column[column != NO_PORT]] = True
+    if not np.array_equal(used, topology.ports != NO_PORT):
+        raise _no_grid(routing, topology)
+    return _Grid(Moves(topology, port, class_names(len(sides))), sides, tuple(closed), tuple(forward))
+
+
+def _no_grid(routing: str, topology: Topology) -> BadInput:
+    return BadInput(
+        f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links, got other links;"
+        " choose minimal, which suits every network"
+    )
+
