@@ -1,0 +1,48 @@
+"""How packets find their way: the table of routings, and the way from a spelling to one.
+
+To add a routing: write one function in a module of this folder, from a topology (and parameters,
+annotated as a family's are) to one of the forms in `forms.py`, with a docstring whose first line
+describes it and whose last names its source; name it in ROUTINGS below; give it a row in
+tests/test_routing.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipeline.errors import BadInput
+from pipeline.naming import bound
+from pipeline.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
+from pipeline.routing.minimal import minimal, minimal_ecmp
+from pipeline.routing.orders import dimension_order, random_order
+from pipeline.topology import Topology
+
+ROUTINGS: dict[str, Callable[..., Routing]] = {
+    routing.__name__: routing
+    for routing in (
+        *(minimal, minimal_ecmp),
+        *(dimension_order, random_order),
+    )
+}
+EXAMPLE = "minimal or dimension_order(tie=positive)"
+
+
+def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
+    """(canonical spelling, routing) on a network: `minimal`, `dimension_order(tie=positive)`.
+
+    Raises BadInput where name or parameters are wrong, or the network does not suit the routing.
+    """
+    canonical, function, values = bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
+    try:
+        return canonical, function(topology, **values)
+    except BadInput as refusal:
+        reason, about = str(refusal), f"routing {function.__name__} on {topology.spelling}: "
+        raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
+
+
+def canonical(spelling: str) -> str:
+    """The canonical spelling of a routing, whatever the network. Raises BadInput where name or parameters are wrong."""
+    return bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
+
+
+__all__ = ["ROUTINGS", "LayeredRouting", "Moves", "Routes", "Routing", "SourceRouting", "canonical", "routing"]
