@@ -35,6 +35,7 @@ SOURCES = {
         "kernels/loads",
         "pipeline/evaluate.py",
         "pipeline/loads.py",
+        "pipeline/naming.py",
         "pipeline/records.py",
         "pipeline/spelling.py",
         "pipeline/static/links.py",

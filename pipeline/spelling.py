@@ -2,7 +2,9 @@
 
     spelling = name "(" [argument {"," argument}] ")"
     argument = key "=" value | spelling          (only the first may be a bare spelling)
-    value    = integer | "true" | "false" | string | "[" values "]" | "{" integer ":" value … "}" | spelling
+    value    = integer | decimal | "true" | "false" | word | string | "[" values "]" | "{" integer ":" value … "}" | spelling
+
+A word is one of the values that a parameter has names for, as in `tie=split`; any other text is a string, in quotes.
 
 Spellings are parsed as data and never evaluated. `str(parse(text))` is the same network in the
 canonical layout: one blank after commas, double quotes, no other blanks.
@@ -11,16 +13,18 @@ canonical layout: one blank after commas, double quotes, no other blanks.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Union
 
 from pipeline.errors import BadInput
 
-Value = Union[int, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
+Value = Union[int, float, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
 
 LONGEST = 20_000  # characters; a 16×16 lattice matrix of 18-digit entries needs about 5,000
 DEEPEST = 8  # nesting, of networks, lists and maps together
+_VALUES = 'a number, a word, true, false, a "string", a [list] or a {map}'
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -30,6 +34,12 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+
+
+class Word(str):
+    """Text that is written without quotes."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,9 @@ def written(value: Value) -> str:
     """A value in the canonical layout."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")  # the shortest that is read back as the same number
+    if isinstance(value, str) and not isinstance(value, Word):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(item) for item in value) + "]"
@@ -62,13 +74,13 @@ def written(value: Value) -> str:
     return str(value)
 
 
-def parse(text: str) -> Spelling:
-    """Read one spelling. Raises BadInput with the position of the first thing that is wrong."""
+def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)") -> Spelling:
+    """Read one spelling. Raises BadInput with the position of the first thing that is wrong, and the remedy."""
     if not isinstance(text, str):
         raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
     if len(text) > LONGEST:
         raise BadInput(f'topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path="…")')
-    reader = _Reader(text)
+    reader = _Reader(text, remedy)
     spelling = reader.spelling(0)
     if reader.kind != "end":
         reader.fail("the end")
@@ -82,8 +94,9 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, remedy: str) -> None:
         self.text = text
+        self.remedy = remedy
         self.position = 0
         self.advance()
 
@@ -102,7 +115,7 @@ class _Reader:
     def fail(self, expected: str) -> None:
         got = "nothing more" if self.kind == "end" else repr(self.token)
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "…"
-        raise BadInput(f"{shown!r}, character {self.start + 1}: expected {expected}, got {got}; networks are written like torus(k=8, n=3)")
+        raise BadInput(f"{shown!r}, character {self.start + 1}: expected {expected}, got {got}; {self.remedy}")
 
     def take(self, mark: str) -> None:
         if self.kind != "mark" or self.token != mark:
@@ -147,28 +160,34 @@ class _Reader:
         if depth > DEEPEST:
             self.fail(f"at most {DEEPEST} levels of nesting")
         if self.kind == "number":
-            return self.integer()
+            return self.integer() if self.token.lstrip("+-").isdigit() else self.decimal()
         if self.kind == "string":
             body = self.token[1:-1]
             text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescaped, body)
             self.advance()
             return text
         if self.kind == "name":
-            name = self.token
-            if name in ("true", "false"):
-                self.advance()
-                return name == "true"
+            name, start = self.token, self.start
             self.advance()
             if self.at("("):
                 return self.arguments(name, depth + 1)
-            self.kind, self.token = "name", name
-            self.fail('a value: a whole number, true, false, a "string", a [list] or a {map}')
+            if self.kind != "end" and not (self.kind == "mark" and self.token in ",)]}"):  # text that wants quotes, such as a path
+                self.kind, self.token, self.start = "name", name, start
+                self.fail(f"a value: {_VALUES}")
+            return name == "true" if name in ("true", "false") else Word(name)
         if self.at("["):
             return self.items(depth)
         if self.at("{"):
             return self.map(depth)
-        self.fail('a value: a whole number, true, false, a "string", a [list] or a {map}')
+        self.fail(f"a value: {_VALUES}")
         raise AssertionError
+
+    def decimal(self) -> float:
+        number = float(self.token)
+        if not math.isfinite(number) or len(self.token) > 40:
+            self.fail("a number of at most 40 characters, below 1.8e308")
+        self.advance()
+        return number
 
     def integer(self) -> int:
         digits = self.token.lstrip("+-")

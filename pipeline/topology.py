@@ -31,11 +31,16 @@ class Whole:
     meaning: str
     maximum: int | None = None
 
-    def holds(self, value: int) -> bool:
+    def holds(self, value: float) -> bool:
         return value >= self.minimum and (self.maximum is None or value <= self.maximum)
 
     def range(self) -> str:
         return f"≥ {self.minimum}" if self.maximum is None else f"{self.minimum} … {self.maximum}"
+
+
+@dataclass(frozen=True)
+class Number(Whole):
+    """A parameter that takes decimals too: its range and meaning, as `Annotated[float, Number(0, …)]`."""
 
 
 @dataclass(frozen=True)

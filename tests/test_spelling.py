@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import BadInput
-from pipeline.spelling import DEEPEST, LONGEST, Spelling, parse
+from pipeline.naming import bound
+from pipeline.spelling import DEEPEST, LONGEST, Spelling, Word, parse
+from pipeline.topologies import plan
+from pipeline.topology import Number, Whole
 
 
 @pytest.mark.parametrize(
@@ -26,6 +31,10 @@ from pipeline.spelling import DEEPEST, LONGEST, Spelling, parse
         (r'graph(path="q\"uote\\slash")', r'graph(path="q\"uote\\slash")'),
         ("f(a=[], b={}, c=false)", "f(a=[], b={}, c=false)"),
         ("f(k=999999999999999999)", "f(k=999999999999999999)"),
+        ("f(tie=split, path='split')", 'f(tie=split, path="split")'),
+        ("f(a=[ some,words ], b={0:one})", "f(a=[some, words], b={0: one})"),
+        ("f(p=12.50, q=3.0, r=-0.5e1)", "f(p=12.5, q=3, r=-5)"),
+        ("f(p=1e-7, q=1E22, r=0.1)", "f(p=1e-07, q=1e+22, r=0.1)"),
     ],
 )
 def test_read_and_written_back(text, canonical):
@@ -44,9 +53,13 @@ def test_read_and_written_back(text, canonical):
         ("torus(k=8, k=9)", 12, "each parameter once"),
         ("torus(8, 3)", 7, "a parameter's name"),
         ("torus(k=)", 9, "a value"),
-        ("torus(k=8.5, n=3)", 9, "a whole number"),
-        ("torus(k=1e308, n=3)", 9, "a whole number"),
-        ("torus(k=nan, n=3)", 12, "a value"),
+        ("torus(k=1e999, n=3)", 9, "a number of at most 40 characters"),
+        ("f(p=0." + "1" * 40 + ")", 5, "a number of at most 40 characters"),
+        ("f(a={1.5: 2})", 6, "a whole number"),
+        ("graph(path=folder/a.edges)", 12, "a value"),
+        ("graph(path=a.edges)", 12, "a value"),
+        ("f(tie=split positive)", 7, "a value"),
+        ("f(tie=bit-complement)", 7, "a value"),
         ("torus(k=1234567890123456789)", 9, "a whole number of at most 18 digits"),
         ("torus(radices=[8, 4)", 20, "','"),
         ("twisted_torus(twists={1: {0: 8})", 32, "','"),
@@ -73,7 +86,9 @@ def test_hostile_sizes_and_kinds_are_refused(text):
 
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))
-leaves = st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1) | st.text(max_size=20)
+leaves = (
+    st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1) | st.floats(allow_nan=False, allow_infinity=False) | names.map(Word) | st.text(max_size=20)
+)
 values = st.recursive(
     leaves,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.integers(0, 99), inner, max_size=3),
@@ -88,6 +103,7 @@ spellings = st.builds(
 @given(spellings)
 def test_whatever_is_written_is_read_back(spelling):
     assert parse(str(spelling)) == spelling
+    assert str(parse(str(spelling))) == str(spelling)
 
 
 @settings(derandomize=True, deadline=None)
@@ -101,3 +117,96 @@ def test_any_text_is_read_or_refused(text):
         assert parse(str(spelling)) == spelling
         refusal = ""
     assert "\n" not in refusal
+
+
+# --- functions that are named in a table (pipeline.naming) ------------------------------------------------------
+
+
+def two_words(network: str, tie: Literal["split", "positive", "sign"] = "split", share: Annotated[float, Number(0, "share", maximum=1)] = 1):
+    """A function with a choice and a decimal."""
+
+
+def a_file(network: str, path: str, rows: Annotated[int, Whole(1, "rows")] = 2, only: Literal["even"] | None = None):
+    """A function with a file's name, which is no word."""
+
+
+TABLE = {function.__name__: function for function in (two_words, a_file)}
+
+
+def named(spelling):
+    return bound(spelling, TABLE, kind="rule", example="two_words(tie=sign)")
+
+
+@pytest.mark.parametrize(
+    ("spelling", "canonical", "values"),
+    [
+        ("two_words", "two_words", {}),
+        (" two-words ", "two_words", {}),
+        ("two-words ( )", "two_words", {}),
+        ("two_words(tie=split)", "two_words", {"tie": "split"}),
+        ('two-words(tie="positive")', "two_words(tie=positive)", {"tie": "positive"}),
+        ("two_words(share=0.50, tie=sign)", "two_words(tie=sign, share=0.5)", {"tie": "sign", "share": 0.5}),
+        ("two_words(share=1.0)", "two_words", {"share": 1}),
+        ("two_words(share=-0.0)", "two_words(share=0)", {"share": 0}),
+        ("two_words(share=0)", "two_words(share=0)", {"share": 0}),
+        ('a-file(path="split")', 'a_file(path="split")', {"path": "split"}),
+        ('a_file(only=even, path="a-b")', 'a_file(path="a-b", only=even)', {"path": "a-b", "only": "even"}),
+    ],
+)
+def test_a_name_with_its_parameters(spelling, canonical, values):
+    assert named(spelling) == (canonical, TABLE[canonical.partition("(")[0]], values)
+    assert named(canonical)[0] == canonical
+
+
+@pytest.mark.parametrize(
+    ("spelling", "says"),
+    [
+        ("two-word", "unknown rule 'two_word'; did you mean 'two_words'?; there are two_words, a_file"),
+        ("two words", "expected a rule such as two_words(tie=sign), got 'two words'"),
+        ("", "expected a rule such as two_words(tie=sign), got ''"),
+        ("two_words(tie=positiv)", "tie: expected split, positive or sign, got positiv; did you mean 'positive'?"),
+        ('two_words(tie="both")', 'tie: expected split, positive or sign, got "both"'),
+        ("two_words(tie=true)", "tie: expected split, positive or sign, got true"),
+        ("two_words(tie=1)", "tie: expected split, positive or sign, got 1"),
+        ("two_words(share=1.5)", "share=1.5: expected 0 … 1 (share)"),
+        ("two_words(share=2)", "share=2: expected 0 … 1 (share)"),
+        ("two_words(share=true)", "share: expected a number, got true"),
+        ("two_words(share=much)", "share: expected a number, got much"),
+        (
+            "two_words(share=1; tie=sign)",
+            "rule 'two_words(share=1; tie=sign)', character 18: expected ',', got ';'; write it like two_words(tie=sign)",
+        ),
+        ("a_file", "parameter 'path' is missing; a_file takes path, rows, only"),
+        ("a_file(path=split)", 'path: expected a "string", got split; put text in quotes: path="split"'),
+        ('a_file(path="x", rows=1.5)', "rows: expected a whole number, got 1.5"),
+        ('a_file(path="x", rows=2.0)', "rows: expected a whole number, got 2.0"),
+        ('a_file(path="x", rows=0)', "rows=0: expected ≥ 1 (rows)"),
+        ('a_file(path="x", only=odd)', "only: expected even, got odd"),
+        ("two_words(ring(k=4))", "expected only name=value arguments, got 'ring(k=4)'; two_words takes tie, share"),
+        ("two_words(ties=sign)", "unknown parameter 'ties'; did you mean 'tie'?; two_words takes tie, share"),
+        ("two_words(" + "tie=sign," * LONGEST, f"rule of 180010 characters; at most {LONGEST} are read"),
+    ],
+)
+def test_a_name_or_parameter_that_is_wrong(spelling, says):
+    with pytest.raises(BadInput) as refusal:
+        named(spelling)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "says"),
+    [
+        ("torus(k=8.5, n=3)", "k: expected a whole number, got 8.5"),
+        ("torus(k=8.0, n=3)", "k: expected a whole number, got 8.0"),
+        ("torus(k=1e300, n=3)", "k: expected a whole number, got 1e+300"),
+        ("torus(k=nan, n=3)", "k: expected a whole number, got nan"),
+        ("torus(radices=[4, four])", "radices: expected a list of whole numbers"),
+        ("graph(path=square)", 'path: expected a "string", got square; put text in quotes: path="square"'),
+    ],
+)
+def test_networks_take_whole_numbers_and_strings(spelling, says):
+    with pytest.raises(BadInput) as refusal:
+        plan(spelling)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)

@@ -13,10 +13,10 @@ import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pipeline.errors import BadInput, nearest
-from pipeline.spelling import Spelling, Value, parse, written
+from pipeline.spelling import Spelling, Value, Word, parse, written
 from pipeline.topologies.ccc import ccc
 from pipeline.topologies.cubes import hypercube, mesh, ring, torus
 from pipeline.topologies.faults import faulty
@@ -51,7 +51,7 @@ class Parameter(typing.NamedTuple):
     """One parameter of a family, as its signature declares it; meaning: '' where nothing says it."""
 
     name: str
-    kind: Any  # int, bool, str, list or dict types, or Plan for the network a family is made from
+    kind: Any  # int, float, bool, str, Literal, list or dict types, or Plan for the network a family is made from
     whole: Whole | None
     required: bool
     default: Any
@@ -140,21 +140,39 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
             if parameter.required:
                 raise BadInput(f"{call}: parameter '{parameter.name}' is missing; {call.name} takes {', '.join(names)}")
             continue
-        value = call.arguments[parameter.name]
-        check_value(call, parameter, value)
+        value = check_value(call, parameter, call.arguments[parameter.name])
         values[parameter.name] = value
         if value != parameter.default or isinstance(value, bool) != isinstance(parameter.default, bool):
             shown.append(f"{parameter.name}={written(value)}")
     return f"{call.name}({', '.join(shown)})", values
 
 
-def check_value(call: Spelling, parameter: Parameter, value: Value) -> None:
-    """Refuse a value of the wrong kind or outside its range."""
+def check_value(call: Spelling, parameter: Parameter, value: Value) -> Value:
+    """The value as its parameter takes it: a choice is a word, whole or decimal numbers of one size are one number.
+
+    Raises BadInput for a value of the wrong kind or outside its range.
+    """
     if not _fits(parameter.kind, value):
-        raise BadInput(f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {written(value)}")
+        choices = _choices(parameter.kind)
+        hint = nearest(str(value), choices) if choices and isinstance(value, str) else ""
+        if isinstance(value, Word) and _fits(parameter.kind, str(value)):
+            hint = f'; put text in quotes: {parameter.name}="{value}"'
+        raise BadInput(
+            f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {repr(value) if isinstance(value, float) else written(value)}{hint}"
+        )
     whole = parameter.whole
-    if whole is not None and isinstance(value, int) and not whole.holds(value):
-        raise BadInput(f"{call}: {parameter.name}={value}: expected {whole.range()} ({whole.meaning})")
+    if whole is not None and isinstance(value, int | float) and not whole.holds(value):
+        raise BadInput(f"{call}: {parameter.name}={written(value)}: expected {whole.range()} ({whole.meaning})")
+    if isinstance(value, str) and value in _choices(parameter.kind):
+        return Word(value)
+    return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
+
+
+def _choices(kind: Any) -> tuple[str, ...]:
+    """The words of a parameter that has names for its values."""
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return tuple(word for option in get_args(kind) for word in _choices(option))
+    return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 def _fits(kind: Any, value: Value) -> bool:
@@ -163,13 +181,17 @@ def _fits(kind: Any, value: Value) -> bool:
     origin = get_origin(kind)
     if origin is Annotated:
         return _fits(get_args(kind)[0], value)
+    if origin is Literal:
+        return isinstance(value, str) and value in get_args(kind)
     if origin is list:
         return isinstance(value, list) and all(_fits(get_args(kind)[0], item) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(get_args(kind)[1], item) for item in value.values())
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, kind) and not isinstance(value, Word)  # a word is never a string such as a path
 
 
 def _describe(kind: Any) -> str:
@@ -178,11 +200,14 @@ def _describe(kind: Any) -> str:
     origin = get_origin(kind)
     if origin is Annotated:
         return _describe(get_args(kind)[0])
+    if origin is Literal:
+        *others, last = get_args(kind)
+        return f"{', '.join(others)} or {last}" if others else last
     if origin is list:
         return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace("a list of a list", "a list of list")
     if origin is dict:
         return "a map such as {1: {0: 8}}"
-    return {int: "a whole number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
+    return {int: "a whole number", float: "a number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
 
 
 __all__ = ["FAMILIES", "Parameter", "build", "check_size", "check_value", "default_memory", "files_of", "parameters", "plan", "signature_of"]
