@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +24,15 @@ class GpuOutOfMemory(MemoryError):
 
 class KernelCompileError(Exception):
     """NVRTC refused a kernel's source; the message names the kernel and holds the compiler's log."""
+
+
+def cuda_source(source: Path) -> str:
+    """A .cu file's text with this folder's headers in place of their #include lines.
+
+    So NVRTC needs no search path, and CuPy, which keys its cache by the text, compiles anew when a header changes.
+    """
+    folder = Path(__file__).parent
+    return re.sub(r'^#include "(\w+\.cuh)"$', lambda line: (folder / line[1]).read_text(), source.read_text(), flags=re.MULTILINE)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 // For kernels whose threads do not wait for each other: no shared memory, no shuffles, no barriers.
 #pragma once
 #define __global__
+#define __device__
 
 struct Three {
     unsigned int x, y, z;
@@ -9,6 +10,17 @@ struct Three {
 static Three threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim{1, 1, 1}, gridDim{1, 1, 1};
 
 static inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
+
+static inline unsigned long long atomicAdd(unsigned long long* where, unsigned long long more) {
+    const unsigned long long before = *where;
+    *where += more;
+    return before;
+}
+static inline int atomicMin(int* where, int other) {
+    const int before = *where;
+    if (other < before) *where = other;
+    return before;
+}
 
 template <int... I>
 struct Places {};

@@ -21,7 +21,8 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
-TYPES = {"word_t": np.uint64, "long long": np.int64, "int": np.int32, "unsigned int": np.uint32, "unsigned char": np.uint8, "double": np.float64}
+TYPES = {"word_t": np.uint64, "unsigned long long": np.uint64, "long long": np.int64, "unsigned int": np.uint32, "int": np.int32}
+TYPES |= {"short": np.int16, "unsigned char": np.uint8, "signed char": np.int8, "double": np.float64}
 
 
 class OutOfMemoryError(MemoryError):

@@ -1,0 +1,45 @@
+"""Random numbers by counter: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+
+A draw depends on its counter and key alone, so that packets may be drawn in any order, block or
+thread. Three versions, equal to the bit: this one for arrays (NumPy or CuPy), `philox4x32` of
+kernels/philox_cpu.py for code compiled by Numba, and that of kernels/philox.cuh for CUDA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+WEYL = 0x9E3779B9, 0xBB67AE85  # what the key grows by: the golden ratio, and the root of 3 less 1
+ROUNDS = 10
+WORD = 2**32
+
+
+def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[Any, Any, Any, Any]:
+    """Four random words of 32 bits for every counter.
+
+    counter  four integers or integer arrays, broadcast against each other; taken modulo 2³²
+    key      two, likewise
+    xp       numpy or cupy; the arrays must be that library's
+    returns  four uint32 arrays of the common shape
+    """
+    c0, c1, c2, c3 = (xp.asarray(word).astype(np.uint64) & (WORD - 1) for word in counter)
+    k0, k1 = (xp.asarray(word).astype(np.uint64) & (WORD - 1) for word in key)
+    for turn in range(ROUNDS):
+        if turn:
+            k0, k1 = (k0 + WEYL[0]) & (WORD - 1), (k1 + WEYL[1]) & (WORD - 1)
+        first, second = c0 * MULTIPLIERS[0], c2 * MULTIPLIERS[1]
+        c0, c1, c2, c3 = (second >> 32) ^ c1 ^ k0, second & (WORD - 1), (first >> 32) ^ c3 ^ k1, first & (WORD - 1)
+    return c0.astype(np.uint32), c1.astype(np.uint32), c2.astype(np.uint32), c3.astype(np.uint32)
+
+
+def below(draw: Any, bound: Any) -> Any:
+    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number), for bounds of 1 … 2³², one or an array.
+
+    Some numbers come from ⌊2³²/bound⌋ draws and others from one more: a probability is off by less than bound/2³² of itself.
+    """
+    wide = bound.astype(np.uint64) if hasattr(bound, "astype") else bound
+    return (draw.astype(np.uint64) * wide >> 32).astype(np.uint32)

@@ -1,0 +1,32 @@
+"""Philox4x32-10 for code compiled by Numba; kernels/philox.py is its specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernels.distance.bits import cached
+
+M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
+HALF = np.uint64(32)
+
+
+@cached
+def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    """(uint32, uint32, uint32, uint32) of a counter and a key, whole numbers that are taken modulo 2³²."""
+    c0, c1, c2, c3 = np.uint32(c0), np.uint32(c1), np.uint32(c2), np.uint32(c3)
+    k0, k1 = np.uint32(k0), np.uint32(k1)
+    for _ in range(10):
+        first, second = M0 * np.uint64(c0), M1 * np.uint64(c2)
+        c0, c2 = np.uint32(second >> HALF) ^ c1 ^ k0, np.uint32(first >> HALF) ^ c3 ^ k1
+        c1, c3 = np.uint32(second), np.uint32(first)
+        k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
+    return c0, c1, c2, c3
+
+
+@cached
+def below(draw: Any, bound: Any) -> Any:
+    """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `kernels.philox.below`."""
+    return np.uint32(np.uint64(draw) * np.uint64(bound) >> HALF)
