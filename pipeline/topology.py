@@ -84,6 +84,7 @@ class Plan:
     bisection_source   that theorem
     classes     names of the link classes, for pictures and tables
     notes       what a person should know of the network: what was left out of a file, which faults
+    structure   how the network is made, for the routings that follow it: a Lattice, a Hierarchy, …; None: nothing to follow
     """
 
     nodes: int
@@ -96,6 +97,7 @@ class Plan:
     bisection_source: str = ""
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    structure: object | None = None
 
     @property
     def bytes(self) -> int:

@@ -7,6 +7,7 @@ from math import prod
 from typing import Annotated
 
 from pipeline.topologies.grids import alike, class_names, digit, neighbour, only_where, reflection, sides_of, swaps, table
+from pipeline.topologies.hermite import box
 from pipeline.topology import Meaning, Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
@@ -47,6 +48,7 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = 
         bisection=bisection,
         bisection_source="" if bisection is None else PRODUCTS,
         classes=class_names(len(sides)),
+        structure=box(sides),
     )
 
 

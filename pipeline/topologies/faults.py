@@ -36,6 +36,7 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
         symmetries=no_symmetries,
         bisection=None,
         bisection_source="",
+        structure=None,
         notes=(*topology.notes, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}"),
     )
 

@@ -49,6 +49,12 @@ class Lattice:
         return np.broadcast_to(index, tuple(reversed(self.sides))).astype(np.int32).reshape(-1)
 
 
+def box(sides: Sequence[int]) -> Lattice:
+    """The lattice of the vectors k_j e_j: nothing but wraparounds."""
+    n = len(sides)
+    return Lattice(tuple(sides), tuple(tuple(side * int(i == j) for i in range(n)) for j, side in enumerate(sides)), tuple(range(n)))
+
+
 def determinant(matrix: Matrix) -> int:
     """Determinant of a square integer matrix (Bareiss 1968: every division is exact)."""
     rows = [list(row) for row in matrix]

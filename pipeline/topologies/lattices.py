@@ -148,6 +148,7 @@ def _lattice_graph(shape: Lattice) -> Plan:
         wire=lambda: _wire(shape),
         symmetries=lambda: [*(_translation(shape, j) for j in range(n)), *(_moved(shape, turn) for turn in _turns(shape))],
         classes=class_names(n),
+        structure=shape,
     )
 
 

@@ -7,6 +7,7 @@ products, a → c + M(c) a, and the reflections that survive.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
 
@@ -19,6 +20,15 @@ Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Dimensions = Annotated[int, Whole(3, "number of dimensions; one of them prunes two or more others", maximum=30)]
 ManhattanDimensions = Annotated[int, Whole(2, "number of dimensions", maximum=30)]
 Intact = Annotated[int, Whole(1, "dimensions that keep all their links, dimension 0 among them")]
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What a pruned torus keeps: all links of `base` and `intact` dimensions; of alternating[j] those where base's digit ≡ j modulo their number."""
+
+    base: int
+    intact: tuple[int, ...]
+    alternating: tuple[int, ...]
 
 
 def pruned_torus(k: Radix, n: Dimensions) -> Plan:
@@ -183,6 +193,7 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
             else ""
         ),
         classes=class_names(n),
+        structure=Pruning(base, tuple(i for i in intact if i != base), tuple(alternating)),
     )
 
 
