@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pipeline.errors import BadInput
 from pipeline.naming import bound
 from pipeline.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
+from pipeline.routing.hierarchical import hierarchical
 from pipeline.routing.minimal import minimal, minimal_ecmp
 from pipeline.routing.orders import dimension_order, random_order
 from pipeline.topology import Topology
@@ -22,6 +23,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
     for routing in (
         *(minimal, minimal_ecmp),
         *(dimension_order, random_order),
+        hierarchical,
     )
 }
 EXAMPLE = "minimal or dimension_order(tie=positive)"

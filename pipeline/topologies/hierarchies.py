@@ -63,7 +63,7 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     require(q == 0, "q", q, "q=0", unknown)
     corners = {(3, 1): (0, 0), (3, 0): (3, 0), (2, 1): (0, 3), (2, 0): (3, 3)}
     gates: dict[Place, Direction] = {place: direction for direction, place in corners.items() if direction[0] <= levels}
-    return _Hierarchy((4, 4), False, 4, levels, gates).plan()
+    return Hierarchy((4, 4), False, 4, levels, gates).plan()
 
 
 def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> Plan:
@@ -76,11 +76,11 @@ def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> P
         for y, x in corners[(level - 2) * 2**q : (level - 1) * 2**q]
         for dimension in range(3)
     }
-    return _Hierarchy((m, m, m), torus, n, levels, gates).plan()
+    return Hierarchy((m, m, m), torus, n, levels, gates).plan()
 
 
 @dataclass(frozen=True)
-class _Hierarchy:
+class Hierarchy:
     """module: sides of the basic module; torus: whether it wraps round; n: side of the upper tori; gates: which node leads where."""
 
     module: tuple[int, ...]
@@ -97,6 +97,10 @@ class _Hierarchy:
         """The digit in which a gate's links lead."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
+
+    def places(self, direction: Direction) -> list[Place]:
+        """The gates of a direction, corner by corner: a level's directions have theirs at the same corners, or one each."""
+        return [place for place, leads in self.gates.items() if leads == direction]
 
     def inside(self) -> Wiring:
         """The basic module alone."""
@@ -117,6 +121,7 @@ class _Hierarchy:
             wire=lambda: self.wire(degree, links),
             symmetries=lambda: list(self.symmetries()),
             classes=(*names, *(f"level {level} {name}" for level in range(2, self.levels + 1) for name in names)),
+            structure=self,
         )
 
     def wire(self, degree: int, links: Sequence[int]) -> Wiring:

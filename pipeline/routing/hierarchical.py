@@ -1,0 +1,199 @@
+"""Level by level through a hierarchy of modules, as TESH, H3DT and MH3DT are routed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Annotated, Literal
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
+from pipeline.topologies.grids import neighbour
+from pipeline.topologies.hierarchies import Hierarchy
+from pipeline.topology import NO_PORT, Meaning, Topology
+
+Tie = Annotated[
+    Literal["sign", "positive", "split"],
+    Meaning("which way round at half a ring: sign: + where the destination's digit is the larger; positive: +; split: either alike, each time anew"),
+]
+SOURCE, LINKS, TRANSIT, DESTINATION = range(4)  # phases
+
+
+def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
+    """From the highest level down: from gate to gate along z, then y, then x of each level; in the basic module last.
+
+    At a level where source and destination differ, the packet first goes to a gate of the first
+    dimension needed: to the one at the corner nearest to where it stands. At that corner it stays for
+    the level's other dimensions. Around a level's ring, and in a module that is a torus, it takes the
+    shorter way; within modules it goes along z, then y, then x.
+
+    The paper leaves open what is fixed here so: nearest is counted in hops; of corners equally near
+    (m odd) the first in the order in which the levels take them; below the highest level, nearest is
+    from the gate at which the packet has arrived (of consequence with q = 1 and three levels only); at
+    half a module's ring, as at half a level's, `tie` decides; where n = 2, either way is the one link.
+
+    Phases: 0 in the source's module before the first link between modules, 1 links between modules,
+    2 in modules on the way, 3 in the destination's module. 0 and 2 are the paper's phase 1 and the odd
+    sub-phases of its phase 2; a packet that stays in its module is in phase 3 only.
+
+    Constraint: a hierarchical network (tesh, h3dt, mh3dt) with all its links.
+    Source: Rahman et al. 2005, sec. 3, Fig. 3, and the phases of sec. 4.
+    """
+    made = topology.plan.structure
+    if not isinstance(made, Hierarchy):
+        raise BadInput(
+            f"routing hierarchical on {topology.spelling}: expected tesh, h3dt or mh3dt with all its links, got {topology.family};"
+            " choose minimal, which suits every network"
+        )
+    router = _Router(made, tie)
+    cell = np.arange(topology.nodes, dtype=np.int32) % np.int32(router.cells)
+    return SourceRouting(_moves(topology, made), cell, router.keys, router.key, router.routes, phases=4)
+
+
+def _moves(topology: Topology, made: Hierarchy) -> Moves:
+    """Directions ± along every digit of the address, the module's first."""
+    port = np.full((topology.nodes, 2 * len(made.sides)), NO_PORT, np.int8)
+    for axis in range(len(made.sides)):
+        for sign in (1, -1):
+            leads = topology.ports == neighbour(made.sides, axis, sign).reshape(-1, 1)
+            port[:, 2 * axis + (sign < 0)] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
+    return Moves(topology, port, topology.plan.classes)
+
+
+@dataclass
+class _Runs:
+    """The runs of K routes, one after another; tied: where either way round is alike."""
+
+    direction: list[np.ndarray] = field(default_factory=list)
+    hops: list[np.ndarray] = field(default_factory=list)
+    phase: list[np.ndarray] = field(default_factory=list)
+    tied: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, axis: int, back: np.ndarray, hops: np.ndarray, tied: np.ndarray, phase: np.ndarray | int) -> None:
+        self.direction.append((2 * axis + back).astype(np.int8))
+        self.hops.append(hops.astype(np.int16))
+        self.phase.append(np.broadcast_to(np.asarray(phase, np.int8), hops.shape))
+        self.tied.append(tied)
+
+    def routes(self) -> Routes:
+        """One row for every choice of ways where both are alike."""
+        direction, hops, phase = (np.stack(runs, axis=1) for runs in (self.direction, self.hops, self.phase))
+        count = len(direction)
+        open_ = [run for run, tied in enumerate(self.tied) if tied.any()]
+        if not open_:
+            return Routes(np.arange(count + 1), np.ones(count), direction, hops, phase)
+        first, choice = combinations(1 + np.stack([self.tied[run] for run in open_], axis=1).astype(np.int64))
+        ways = np.diff(first)
+        key = np.repeat(np.arange(count), ways)
+        direction = direction[key]
+        direction[:, open_] += choice.astype(np.int8)
+        return Routes(first, 1 / ways[key], direction, hops[key], phase[key])
+
+
+@dataclass(frozen=True)
+class _Router:
+    """Keys and routes of a hierarchy. A key: the source's place in its module, the destination's in its own, the relative digits above.
+
+    A relative digit is d − s modulo n; with tie=sign and n even, −n/2 has the value n to itself.
+    """
+
+    made: Hierarchy
+    tie: str
+
+    @cached_property
+    def cells(self) -> int:
+        return prod(self.made.module)
+
+    @cached_property
+    def above(self) -> int:
+        """How many digits stand above the module's."""
+        return len(self.made.sides) - len(self.made.module)
+
+    @cached_property
+    def base(self) -> int:
+        """Values of a relative digit."""
+        return self.made.n + (self.tie == "sign" and self.made.n % 2 == 0 and self.made.n > 2)
+
+    @cached_property
+    def keys(self) -> int:
+        return self.cells**2 * self.base**self.above
+
+    def key(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        n, cells = self.made.n, self.cells
+        key = source.astype(np.int64) % cells * cells + destination.astype(np.int64) % cells
+        for digit in range(self.above):
+            stride = cells * n**digit
+            apart = destination // stride % n - source // stride % n
+            relative = apart % n
+            if self.base > n:
+                relative = relative + (2 * apart == -n) * (n // 2)
+            key = key * self.base + relative
+        return key
+
+    def routes(self, keys: np.ndarray) -> Routes:
+        made, dimensions, runs = self.made, len(self.made.module), _Runs()
+        keys, ahead = np.asarray(keys, np.int64), []
+        for _ in range(self.above):
+            keys, relative = np.divmod(keys, self.base)
+            ahead.append(np.where(relative == made.n, -(made.n // 2), relative).astype(np.int16))
+        ahead.reverse()
+        source, destination = np.divmod(keys, self.cells)
+        at, end = self.places(source), self.places(destination)
+        travelled = np.zeros(keys.shape, bool)
+        for level in range(made.levels, 1, -1):
+            needs = ahead[dimensions * (level - 2) : dimensions * (level - 1)]
+            gates = np.array([made.places((level, d)) for d in range(dimensions)], np.int16)  # [dimension, corner, digit]
+            first, some = np.zeros(keys.shape, np.int8), np.zeros(keys.shape, bool)
+            for d, apart in enumerate(needs):
+                first[apart != 0] = d
+                some |= apart != 0
+            corner = self.nearest(at, gates, first)
+            phase = np.where(travelled, TRANSIT, SOURCE)
+            at = self.inside(runs, at, [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)], phase, range(dimensions))
+            for d in reversed(range(dimensions)):
+                goes = needs[d] != 0
+                between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
+                at = self.inside(runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], TRANSIT, between)
+                runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), LINKS)
+                travelled |= goes
+        self.inside(runs, at, end, DESTINATION, range(dimensions))
+        return runs.routes()
+
+    def places(self, cell: np.ndarray) -> list[np.ndarray]:
+        """int16[K] a digit: a node's place in its module."""
+        digits = []
+        for side in self.made.module:
+            cell, digit = np.divmod(cell, side)
+            digits.append(digit.astype(np.int16))
+        return digits
+
+    def nearest(self, at: Sequence[np.ndarray], gates: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """int64[K]: the corner whose gate of dimension `first` is the fewest hops away."""
+        if gates.shape[1] == 1:
+            return np.zeros(first.shape, np.int64)
+        away = np.zeros((gates.shape[1], len(first)), np.int16)
+        for corner, hops in enumerate(away):
+            for e, side in enumerate(self.made.module):
+                hops += self.way(gates[first, corner, e] - at[e], side)[1]
+        return away.argmin(axis=0)
+
+    def inside(self, runs: _Runs, at: Sequence[np.ndarray], to: list[np.ndarray], phase: np.ndarray | int, digits: Iterable[int]) -> list[np.ndarray]:
+        """Add the runs within a module from one place to another, which may differ in `digits` only; returns where they end."""
+        for e in sorted(digits, reverse=True):
+            runs.add(e, *self.way(to[e] - at[e], self.made.module[e]), phase)
+        return to
+
+    def way(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(whether −, hops, whether either way is alike) along a digit of the module."""
+        return self.shorter(ahead, side) if self.made.torus else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
+
+    def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `way`, around a ring."""
+        onwards = ahead % side
+        half = (2 * onwards == side) & (side > 2)
+        back = (2 * onwards > side) | (half & (ahead < 0) & (self.tie == "sign"))
+        return back, np.where(back, side - onwards, onwards), half & (self.tie == "split")
