@@ -1,0 +1,135 @@
+"""Flows of packets whose routes are known at the source: exact loads of oblivious routings, and Monte-Carlo ones, in whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernels import backend as backends
+from kernels.routes.task import Task, most_passes
+
+SUMS = 2**63  # what an int64 cannot hold
+
+
+def route_flows(
+    next: np.ndarray,
+    start: np.ndarray,
+    row: np.ndarray,
+    direction: np.ndarray,
+    hops: np.ndarray,
+    amount: np.ndarray | None = None,
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> np.ndarray:
+    """How much passes every node in every direction: int64[N, D].
+
+    next       int32[N, D]   node that each direction leads to, −1 = it does not lead on; several nodes may lead to one
+    start      int32[B]      where each packet starts
+    row        int32[B]      its route: row of `direction` and `hops`
+    direction  int8[R, L]    direction of each run (ignored where hops is 0)
+    hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
+    amount     int64[B]      ≥ 0, what each packet stands for; 1 by default
+    backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the bit
+    threads    CPU threads of numba; by default all that it may use
+
+    Method: the nodes along a direction are laid out as lines (a ring, a chain), on which a run adds where it starts
+    and subtracts behind its end; prefix sums make flows of that. A run costs what it crosses of line ends, not its hops.
+    Memory: some 24 bytes a node and direction, and 16 more for each thread; nothing that grows with packets × L.
+
+    Raises ValueError for arrays that contradict each other, or where a packet would follow a direction that does not
+    lead on (the first such packet is named); OverflowError where flows could exceed int64: the sum of all amounts times
+    the most often that a route may pass a channel must stay below 2⁶³; `kernels.backend.BackendUnavailable` for cupy
+    without a GPU, `kernels.backend.GpuOutOfMemory` where it has too little memory.
+    """
+    task = checked("route_flows", next, start, row, direction, hops, amount)
+    if threads is not None and threads < 1:
+        raise ValueError(f"route_flows: expected threads ≥ 1 or None, got {threads}")
+    chosen = backends.resolve(backend)
+    from kernels.routes.lines import lines
+
+    laid = lines(task.next)
+    total, passes = task.total, task.hops.shape[1] * int(task.hops.max(initial=0))
+    if total * passes >= SUMS:
+        passes = most_passes(task, laid.shortest_cycle)
+        if total * passes >= SUMS:
+            raise OverflowError(
+                f"route_flows: expected amounts whose sum, times the {passes} passes of a channel that a route may make, is below 2^63;"
+                f" got a sum of {total}; scale the amounts down, or call with fewer packets"
+            )
+    if chosen == "numba":
+        from kernels.routes import cpu
+
+        flow, stranded = cpu.flows(task, laid, threads)
+    elif chosen == "cupy":
+        from kernels.routes import gpu
+
+        flow, stranded = gpu.flows(task, laid)
+    else:
+        from kernels.routes import reference
+
+        flow, _, stranded = reference.flows(task, backends.array_module(chosen))
+    if stranded is not None:
+        raise ValueError(dead_end("route_flows", task, stranded))
+    return flow
+
+
+def route_ends(next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """The node where each packet arrives: int32[B]; arguments and ValueError as of `route_flows`. Hop by hop, for checks."""
+    task = checked("route_ends", next, start, row, direction, hops, None)
+    from kernels.routes import reference
+
+    _, end, stranded = reference.flows(task, np)
+    if stranded is not None:
+        raise ValueError(dead_end("route_ends", task, stranded))
+    return end
+
+
+def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: Any, amount: Any) -> Task:
+    """The task in its types, before which whatever contradicts itself is refused, naming the array and what was expected."""
+
+    def expect(holds: bool, what: str, got: object) -> None:
+        if not holds:
+            raise ValueError(f"{name}: expected {what}, got {got}")
+
+    def within(array: np.ndarray, what: str, low: int, high: int) -> None:
+        if array.size:
+            least, most = int(array.min()), int(array.max())
+            expect(low <= least and most <= high, f"{what} of {low} … {high}", f"{least} … {most}")
+
+    next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
+    shape = (1,) if amount is None else start.shape
+    amount = np.ones(1, np.int64) if amount is None else np.asarray(amount)
+    for what, array in (("next", next), ("start", start), ("row", row), ("direction", direction), ("hops", hops), ("amount", amount)):
+        expect(array.dtype.kind in "iu" or not array.size, f"whole numbers in {what}", array.dtype)
+    expect(next.ndim == 2, "next of shape [N, D]", next.shape)
+    expect(start.ndim == 1, "start of shape [B]", start.shape)
+    expect(row.shape == start.shape, f"row of shape {start.shape}, one per packet", row.shape)
+    expect(direction.ndim == 2, "direction of shape [R, L]", direction.shape)
+    expect(hops.shape == direction.shape, f"hops of shape {direction.shape}, one per run", hops.shape)
+    expect(amount.shape == shape, f"amount of shape {start.shape}, one per packet", amount.shape)
+    nodes, directions = next.shape
+    expect(next.size <= 2**30 and len(start) < 2**31, "at most 2^30 nodes × directions and 2^31 − 1 packets", f"{next.size} and {len(start)}")
+    within(next, "next", -1, nodes - 1)
+    within(start, "start", 0, nodes - 1)
+    within(row, "row", 0, len(hops) - 1)
+    within(hops, "hops", 0, 2**15 - 1)
+    within(amount, "amount", 0, 2**63 - 1)
+    if direction.size and (int(direction.min()) < 0 or int(direction.max()) >= directions):
+        within(direction[hops > 0], "direction", 0, directions - 1)
+    types = np.int32, np.int32, np.int32, np.int8, np.int16, np.int64
+    arrays = next, start, row, direction, hops, amount
+    return Task(*(np.ascontiguousarray(array, dtype) for array, dtype in zip(arrays, types)))
+
+
+def dead_end(name: str, task: Task, packet: int) -> str:
+    """What is wrong with a packet's route."""
+    at, row = int(task.start[packet]), int(task.row[packet])
+    for direction, hops in zip(task.direction[row].tolist(), task.hops[row].tolist()):
+        for _ in range(hops):
+            before, at = at, int(task.next[at, direction])
+            if at < 0:
+                where = f"direction {direction} does not lead on from node {before}"
+                return f"{name}: expected routes that lead on, got packet {packet} (start {task.start[packet]}, row {row}): {where}"
+    raise AssertionError(f"packet {packet} arrives")

@@ -1,0 +1,67 @@
+"""The nodes along every direction, laid out so that a run is a stretch of consecutive slots."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.distance.bits import cached
+
+
+class Lines(NamedTuple):
+    """Lines of all directions, one behind the other: a ring or chain each, a branch where directions join.
+
+    place           uint32[N, D, 2]  the slot of a node in a direction, and the hops from there to the slot behind its line
+    node            uint32[S]        the node in each slot. Behind every line is one slot more, for the node that the last one leads
+                                     to: where a longer run goes on; 2³² − 1 where that does not lead on
+    shortest_cycle  the least number of hops in which a direction comes round; N + 1 where none does
+    """
+
+    place: np.ndarray
+    node: np.ndarray
+    shortest_cycle: int
+
+
+def lines(next: np.ndarray) -> Lines:
+    """The lines of next int32[N, D]; N·D ≤ 2³⁰."""
+    place, node, shortest = laid_out(next)
+    return Lines(place.view(np.uint32), node.view(np.uint32), shortest)
+
+
+@cached
+def laid_out(next):
+    """(place int32[N, D, 2], node int32[S], shortest cycle); see `Lines`.
+
+    Lines start at the nodes that nothing leads to, so that they are as long as can be; what is left are cycles.
+    """
+    nodes, directions = next.shape
+    place = np.zeros((nodes, directions, 2), np.int32)
+    node = np.empty(2 * next.size, np.int32)
+    entered = np.empty(nodes, np.bool_)
+    slot = 0
+    shortest = nodes + 1
+    for d in range(directions):
+        entered[:] = False
+        for u in range(nodes):
+            if next[u, d] >= 0:
+                entered[next[u, d]] = True
+        for cycles in (False, True):
+            for first in range(nodes):
+                if place[first, d, 1] != 0 or entered[first] != cycles:
+                    continue
+                begin = slot
+                u = first
+                while u >= 0 and place[u, d, 1] == 0:
+                    place[u, d, 0] = slot
+                    place[u, d, 1] = 1  # laid
+                    node[slot] = u
+                    slot += 1
+                    u = next[u, d]
+                if u >= 0 and place[u, d, 0] >= begin:
+                    shortest = min(shortest, slot - place[u, d, 0])
+                for at in range(begin, slot):
+                    place[node[at], d, 1] = slot - at
+                node[slot] = u
+                slot += 1
+    return place, node[:slot].copy(), shortest
