@@ -26,6 +26,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         hierarchical,
     )
 }
+OWN = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
@@ -47,4 +48,9 @@ def canonical(spelling: str) -> str:
     return bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
 
 
-__all__ = ["ROUTINGS", "LayeredRouting", "Moves", "Routes", "Routing", "SourceRouting", "canonical", "routing"]
+def own_routing(family: str) -> str | None:
+    """The name of the routing that a family's paper defines along with it; None where it defines none."""
+    return OWN.get(family)
+
+
+__all__ = ["ROUTINGS", "LayeredRouting", "Moves", "Routes", "Routing", "SourceRouting", "canonical", "own_routing", "routing"]

@@ -192,8 +192,8 @@ class _Router:
         return self.shorter(ahead, side) if self.made.torus else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
 
     def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `way`, around a ring."""
-        onwards = ahead % side
+        """As `way`, around a ring; −side < ahead < side."""
+        onwards = np.where(ahead < 0, ahead + side, ahead)
         half = (2 * onwards == side) & (side > 2)
         back = (2 * onwards > side) | (half & (ahead < 0) & (self.tie == "sign"))
         return back, np.where(back, side - onwards, onwards), half & (self.tie == "split")

@@ -15,6 +15,7 @@ from pipeline.static.connectivity import components, edge_connectivity
 from pipeline.static.distances import terminal_distances
 from pipeline.static.faults import fault_diameter
 from pipeline.static.links import channel_matrix
+from pipeline.static.routed import routed_distances
 from pipeline.static.transitivity import decide_transitivity
 from pipeline.static.working import working
 from pipeline.symmetry import orbits_under, proved_symmetries
@@ -28,8 +29,9 @@ def static_record(
 
     The values depend on the network and fault_nodes alone. backend, threads and use_symmetry change
     only the way: without use_symmetry, distances are searched from every node instead of one of each
-    proved orbit. Transitivity is a question about symmetry and always looks at the group; edge
-    connectivity, the spectral bound and the fault diameter always use it.
+    proved orbit, and routes followed from every node instead of one of each cell. Transitivity is a
+    question about symmetry and always looks at the group; edge connectivity, the spectral bound and
+    the fault diameter always use it.
 
     fault_nodes   node faults at a time for fault_diameter; None leaves that column null
     Raises BadInput where fault_nodes does not fit the network.
@@ -40,6 +42,7 @@ def static_record(
     matrix = channel_matrix(topology)
     # refused before the long work where it does not fit
     faulted = None if fault_nodes is None else fault_diameter(topology, orbits, fault_nodes, backend=backend, threads=threads)
+    routed = routed_distances(topology, use_symmetry=use_symmetry)
     hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
     parts = components(topology, matrix)
     alike = decide_transitivity(topology, matrix, images)
@@ -76,9 +79,9 @@ def static_record(
         "fault_method": None if faulted is None else faulted.method,
         "distance_histogram": hops.histogram,
         "notes": "; ".join(topology.plan.notes),
-        "routed_diameter": None,
-        "routed_mean_distance": None,
-        "routed_cost": None,
+        "routed_diameter": None if routed is None else routed.diameter,
+        "routed_mean_distance": None if routed is None else routed.mean,
+        "routed_cost": None if routed is None else routed.diameter * degree_max,
     }
     return {column.name: values[column.name] for column in STATIC}
 
