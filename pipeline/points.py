@@ -23,6 +23,7 @@ SOURCES = {
         "kernels/distance",
         "pipeline/evaluate.py",
         "pipeline/records.py",
+        "pipeline/routing",
         "pipeline/spelling.py",
         "pipeline/static",
         "pipeline/symmetry.py",

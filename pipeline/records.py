@@ -55,7 +55,7 @@ STATIC = (
     Column("fault_method", "string", "", "exhaustive, or sampled with its seed"),
     Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, … hops"),
     Column("notes", "string", "", "what reading a file or faults changed: nodes renumbered, links left out, repeated or failed; empty if nothing"),
-    Column("routed_diameter", "int64", "hops", "longest path of the network's own routing; null where it has none"),
+    Column("routed_diameter", "int64", "hops", "longest path of the network's own routing; null where it has none, or over 2^27 routes to follow"),
     Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N"),
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),
 )
