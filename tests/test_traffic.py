@@ -6,6 +6,7 @@ import inspect
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -81,6 +82,11 @@ ROWS = [
     ("tornado", "torus(radices=[7, 2, 4])", moved((7, 2, 4), (3, 0, 1))),
     ("neighbour", "torus(radices=[5, 3])", moved((5, 3), (1, 0))),
     ("neighbour", "mesh(k=3, n=2)", moved((3, 3), (1, 0))),
+    ("ring_all_reduce", "ring(k=5)", moved((5,), (1,))),
+    ("ring_all_reduce(bidirectional=true)", "ring(k=5)", {(s, (s + d) % 5): Fraction(1, 2) for s in range(5) for d in (1, -1)}),
+    ("all_reduce_by_dimension", "mesh(radices=[3, 2])", {
+        **{pair: Fraction(4, 5) for pair in moved((3, 2), (1, 0))}, **{pair: Fraction(1, 5) for pair in moved((3, 2), (0, 1))}
+    }),
     ("nearest_neighbour", "ring(k=5)", {(s, (s + d) % 5): Fraction(1, 2) for s in range(5) for d in (1, -1)}),
     ("nearest_neighbour", "mesh(k=3, n=2)", {pair: Fraction(9, len(MESH_LINKS)) for pair in MESH_LINKS}),
     ("nearest_neighbour", "torus(radices=[3, 3], directed=true)", {
@@ -127,8 +133,16 @@ def test_every_pattern_has_a_row_and_names_its_source():
         assert "Source: " in inspect.getdoc(pattern).splitlines()[-1], name
 
 
-@pytest.mark.parametrize("topology", ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)", "pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)"])
-@pytest.mark.parametrize("pattern", [name for name in PATTERNS if name not in ("demand", "transpose")])
+@pytest.mark.parametrize(
+    ("pattern", "topology"),
+    [
+        *product(sorted(set(PATTERNS) - {"demand", "transpose"}), ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"]),
+        *product(
+            sorted(set(PATTERNS) - {"demand", "transpose", "ring_all_reduce", "all_reduce_by_dimension"}),
+            ["pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)"],
+        ),
+    ],
+)
 def test_what_is_called_symmetric_is(pattern, topology):
     built = build(topology)
     found = traffic(pattern, built)[1]

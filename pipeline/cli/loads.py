@@ -48,6 +48,7 @@ def loads(topology: str, routing: str, traffic: str, method: str, channels: bool
       hot_region  hot_spot(node=0, percent=10)
       bit_complement  bit_reversal  perfect_shuffle  transpose
       tornado  neighbour  random_permutation(seed=0)
+      ring_all_reduce(bidirectional=false)  all_reduce_by_dimension(bidirectional=false)
       demand(path="demand.csv")     columns source, destination, demand; CSV or Parquet
 
     \b

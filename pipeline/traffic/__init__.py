@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.errors import BadInput
 from pipeline.naming import bound
 from pipeline.topology import Topology
+from pipeline.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
 from pipeline.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
 from pipeline.traffic.demands import demand
 from pipeline.traffic.digits import neighbour, tornado
@@ -21,7 +22,7 @@ from pipeline.traffic.drawn import random_permutation
 from pipeline.traffic.even import all_to_all, uniform, uniform_other
 from pipeline.traffic.halo import nearest_neighbour
 from pipeline.traffic.hot import hot_region, hot_spot
-from pipeline.traffic.matrix import Traffic
+from pipeline.traffic.matrix import Phase, Traffic
 
 PATTERNS: dict[str, Callable[..., Traffic]] = {
     pattern.__name__: pattern
@@ -30,6 +31,7 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(hot_region, hot_spot),
         *(bit_complement, bit_reversal, perfect_shuffle, transpose),
         *(tornado, neighbour, random_permutation, demand),
+        *(ring_all_reduce, all_reduce_by_dimension),
     )
 }
 SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")  # patterns that every automorphism keeps (Traffic.symmetric)
@@ -65,4 +67,4 @@ def _bound(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
     return bound(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
 
 
-__all__ = ["PATTERNS", "SYMMETRIC", "Traffic", "canonical", "files_of", "traffic"]
+__all__ = ["PATTERNS", "SYMMETRIC", "Phase", "Traffic", "canonical", "files_of", "traffic"]

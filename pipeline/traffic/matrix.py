@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array
@@ -18,6 +20,7 @@ class Traffic:
     own        float64[T, T]   sparse; what a source sends besides, or sends less (negative)
     symmetric  bool            the pattern follows from the links and the number of terminals at each node
                                alone: every automorphism that keeps those keeps it
+    phases     of a collective operation, one after the other; the matrix is then their mean by volume
 
     Mean row sum 1. A flit to its own source counts as injected.
     """
@@ -26,6 +29,7 @@ class Traffic:
     common: np.ndarray
     own: csr_array
     symmetric: bool
+    phases: tuple[Phase, ...] = ()
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """float64[B, T]: what each of B sources, int[B], sends to everyone."""
@@ -55,6 +59,28 @@ class Traffic:
     @cached_property
     def _turned(self) -> csr_array:
         return csr_array(self.own.T)
+
+
+class Phase(NamedTuple):
+    """A part of a collective operation on messages of M flits, one message a terminal.
+
+    name     "reduce-scatter x"
+    volume   flits that a terminal sends in the mean, in units of M
+    steps    messages that it sends one after the other, each when the one before has arrived
+    traffic  of all its steps together
+    """
+
+    name: str
+    volume: float
+    steps: int
+    traffic: Traffic
+
+
+def in_phases(phases: Sequence[Phase]) -> Traffic:
+    """Phases one after the other; their mean by volume is the matrix. All pair by pair (`listed`, `permutation`)."""
+    total = sum(phase.volume for phase in phases)
+    own = sum((phase.traffic.own * (phase.volume / total) for phase in phases[1:]), phases[0].traffic.own * (phases[0].volume / total))
+    return Traffic(phases[0].traffic.weight, phases[0].traffic.common, csr_array(own), symmetric=False, phases=tuple(phases))
 
 
 def alike(common: np.ndarray, *, symmetric: bool = False) -> Traffic:

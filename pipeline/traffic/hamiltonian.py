@@ -1,0 +1,88 @@
+"""Hamiltonian rings: every node once, each a link further on than the one before, the first after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.topology import Topology, addresses, node_index, require
+from pipeline.traffic.steps import LATTICES, MESHES, TORI, cosets, steps
+
+
+def hamiltonian_ring(topology: Topology) -> np.ndarray:
+    """int32[N]: the nodes in the order of a Hamiltonian ring, checked link by link.
+
+    Tori, hypercubes and lattice graphs have one whatever their sides, meshes where a side is even.
+    Raises BadInput where no construction is known here.
+    """
+    family = topology.family
+    require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nobody to send to")
+    if family in TORI and topology.directed:
+        order = _modular_gray_code(topology)
+    elif family in TORI or family in LATTICES:
+        order = _woven(steps(topology))
+    elif family in MESHES:
+        order = _woven([steps(topology)[dimension] for dimension in _even_second(topology)])
+    else:
+        known = ", ".join((*TORI, *MESHES, *LATTICES))
+        raise BadInput(f"no construction of a Hamiltonian ring is known here for {family}; there is one for {known}")
+    once = np.array_equal(np.bincount(order, minlength=topology.nodes), np.ones(topology.nodes, np.int64))
+    linked = (topology.ports[order] == np.roll(order, -1)[:, None]).any(axis=1)
+    assert once, f"{topology.spelling}: a Hamiltonian ring meets every node once"
+    assert linked.all(), f"{topology.spelling}: a Hamiltonian ring follows links"
+    return order
+
+
+def _woven(along: Sequence[np.ndarray]) -> np.ndarray:
+    """int32[N]: the ring of the first step's nodes, woven with its copies along each further step.
+
+    Of q copies of a ring c_0 … c_{m−1}, side by side, go round the first but for c_0's copies, back along
+    the second and so on, and home by way of the copies of c_0; the last copy ends at c_1 or at c_{m−1},
+    both next to c_0. With an even q the first ring may be an open line, since the last copy then ends at c_1.
+    """
+    ring = np.zeros(1, np.int32)
+    for step in along:
+        copies = cosets(ring, step)
+        if len(ring) == 1:
+            ring = copies[:, 0]
+        elif len(copies) > 1:
+            rows = copies[:, 1:].copy()
+            rows[1::2] = rows[1::2, ::-1]
+            ring = np.concatenate([copies[0, :1], rows.ravel(), copies[:0:-1, 0]])
+    return ring
+
+
+def _even_second(topology: Topology) -> list[int]:
+    """A mesh's dimensions, one of an even side in the second place: so none of its lines has to be closed."""
+    sides = topology.plan.radices
+    even = [dimension for dimension, side in enumerate(sides) if side % 2 == 0]
+    if not even:
+        raise BadInput(
+            f"a mesh of odd sides {list(sides)} has no Hamiltonian ring: its links join even nodes to odd ones, one fewer; make a side even"
+        )
+    if topology.nodes > 2 and len(sides) == 1:
+        raise BadInput("a line of nodes has no Hamiltonian ring: it would have to come back; choose a ring")
+    others = [dimension for dimension in range(len(sides)) if dimension != even[0]]
+    return [*others[:1], even[0], *others[1:]]
+
+
+def _modular_gray_code(topology: Topology) -> np.ndarray:
+    """int32[N]: numbers counted up, each digit less the next: one digit grows by one at every count.
+
+    A carry out of digit i + 1 moves it by one modulo its radix, and so digit i not at all, where
+    the radix of digit i divides that of i + 1 (Guan 1998, Theorem 1, for equal radices).
+    """
+    sides = topology.plan.radices
+    dimensions = sorted(range(len(sides)), key=lambda dimension: sides[dimension])
+    radices = [sides[dimension] for dimension in dimensions]
+    if any(larger % smaller for smaller, larger in pairwise(radices)):
+        reason = f"a directed torus of sides {list(sides)}; there is one where each divides the next"
+        raise BadInput(f"no construction of a Hamiltonian ring is known here for {reason}")
+    digits = addresses(radices)
+    digits[:, :-1] -= digits[:, 1:]
+    arranged = np.empty_like(digits)
+    arranged[:, dimensions] = digits
+    return node_index(arranged, sides)
