@@ -36,7 +36,7 @@ def route_flows(
 
     Method: the nodes along a direction are laid out as lines (a ring, a chain), on which a run adds where it starts
     and subtracts behind its end; prefix sums make flows of that. A run costs what it crosses of line ends, not its hops.
-    Memory: some 24 bytes a node and direction, and 16 more for each thread; nothing that grows with packets × L.
+    Memory: some 32 bytes a node and direction, and up to 16 more for each thread; nothing that grows with packets × L.
 
     Raises ValueError for arrays that contradict each other, or where a packet would follow a direction that does not
     lead on (the first such packet is named); OverflowError where flows could exceed int64: the sum of all amounts times
