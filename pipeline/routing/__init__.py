@@ -12,10 +12,15 @@ from collections.abc import Callable
 
 from pipeline.errors import BadInput
 from pipeline.naming import bound
+from pipeline.routing.by_address import minimal_by_address
+from pipeline.routing.clustering import clustering
 from pipeline.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
 from pipeline.routing.hierarchical import hierarchical
+from pipeline.routing.lattices import routing_record
 from pipeline.routing.minimal import minimal, minimal_ecmp
 from pipeline.routing.orders import dimension_order, random_order
+from pipeline.routing.up_down import up_down
+from pipeline.routing.valiant import valiant
 from pipeline.topology import Topology
 
 ROUTINGS: dict[str, Callable[..., Routing]] = {
@@ -24,6 +29,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(minimal, minimal_ecmp),
         *(dimension_order, random_order),
         hierarchical,
+        *(routing_record, minimal_by_address, clustering, valiant, up_down),
     )
 }
 OWN = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")

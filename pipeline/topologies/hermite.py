@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -34,6 +35,10 @@ class Lattice:
 
     def index(self, digits: Sequence[np.ndarray]) -> np.ndarray:
         """int32[N]: node numbers of integer vectors, given as one int64 array a dimension, broadcastable over the box."""
+        return np.broadcast_to(self.number(digits), tuple(reversed(self.sides))).astype(np.int32).reshape(-1)
+
+    def number(self, digits: Sequence[np.ndarray]) -> np.ndarray:
+        """int64[…]: node numbers of integer vectors, given as one int64 array a dimension; NumPy's or CuPy's, broadcastable."""
         digits = list(digits)
         for j in reversed(self.order):
             quotient = digits[j] // self.sides[j]
@@ -42,11 +47,19 @@ class Lattice:
             for i, entry in enumerate(self.columns[j]):
                 if entry:
                     digits[i] = digits[i] - quotient * entry
-        index, stride = np.zeros((), np.int64), 1
-        for digit, side in zip(digits, self.sides):
+        index, stride = digits[0], self.sides[0]
+        for digit, side in zip(digits[1:], self.sides[1:]):
             index = index + digit * stride
             stride *= side
-        return np.broadcast_to(index, tuple(reversed(self.sides))).astype(np.int32).reshape(-1)
+        return index
+
+    def digits(self, number: np.ndarray) -> list[np.ndarray]:
+        """One int64[…] a dimension: the digits of node numbers int[…]; NumPy's or CuPy's."""
+        rest, digits = number.astype(np.int64), []
+        for side in self.sides:
+            digits.append(rest % side)
+            rest = rest // side
+        return digits
 
 
 def box(sides: Sequence[int]) -> Lattice:
@@ -79,10 +92,19 @@ def hermite(matrix: Matrix) -> Lattice:
     right of it; it is the same for every matrix that generates the lattice. Entries are kept below
     the determinant D, whose multiples D·e_i all belong to the lattice (Cohen 1993, algorithm 2.4.8).
     """
-    n = len(matrix)
     modulus = abs(determinant(matrix))
     assert modulus > 0, "a singular matrix generates no lattice of full rank"
-    active = [[matrix[i][j] for i in range(n)] for j in range(n)]
+    return _spanned([list(column) for column in zip(*matrix)], modulus)
+
+
+def joined(shape: Lattice, vector: Sequence[int]) -> Lattice:
+    """The smallest lattice that contains another one and a vector."""
+    return _spanned([list(column) for column in (*shape.columns, vector)], prod(shape.sides))
+
+
+def _spanned(active: list[list[int]], modulus: int) -> Lattice:
+    """The lattice that vectors generate, if it contains all vectors modulus · e_i."""
+    n = len(active[0])
     columns: list[list[int]] = [[] for _ in range(n)]
     for i in reversed(range(n)):
         pivot: list[int] | None = None

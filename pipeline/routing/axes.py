@@ -1,0 +1,42 @@
+"""Directions along the axes of a lattice, for networks whose links are steps ± e_i in its box of addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from pipeline.routing.forms import Moves
+from pipeline.topologies.grids import digit
+from pipeline.topologies.hermite import Lattice
+from pipeline.topology import NO_PORT, Topology
+
+FARTHEST = int(np.iinfo(np.int16).max)  # hops that a run can count
+
+
+def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Moves | None:
+    """Moves in which direction 2i adds e_i to a node's address, modulo the lattice, and 2i + 1 takes it away; None where a link is no such step.
+
+    topology   the network
+    shape      its addresses; prod(shape.sides) = N
+    names      of the axes
+    """
+    axes = range(len(shape.sides))
+    if topology.ports.shape[1] > 2 * len(axes) or prod(shape.sides) != topology.nodes:
+        return None
+    port = np.full((topology.nodes, 2 * len(axes)), NO_PORT, np.int8)
+    followed = np.zeros(topology.ports.shape, bool)
+    box = [digit(shape.sides, i).astype(np.int64) for i in axes]
+    for axis in axes:
+        for back, step in enumerate((1, -1)):
+            there = shape.index([place + step * int(i == axis) for i, place in enumerate(box)])
+            leads = (topology.ports == there[:, None]) & (topology.ports != NO_PORT)
+            port[:, 2 * axis + back] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
+            followed |= leads
+    return Moves(topology, port, tuple(names)) if np.array_equal(followed, topology.ports != NO_PORT) else None
+
+
+def address(shape: Lattice, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+    """int64[…]: number of destination − source modulo the lattice, of node numbers int[…] that broadcast; NumPy's or CuPy's."""
+    return shape.number([b - a for a, b in zip(shape.digits(source), shape.digits(destination))])

@@ -1,0 +1,115 @@
+"""The pruned torus's route for simple hardware: dimensions are finished at the planes that the way along dimension 0 meets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.routing.axes import along_axes
+from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
+from pipeline.routing.orders import Tie
+from pipeline.topologies.grids import class_names
+from pipeline.topologies.hermite import box
+from pipeline.topologies.pruned import Pruning
+from pipeline.topology import Topology
+
+
+def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """The shorter way along the base dimension; at every plane met whose links are needed, that dimension is finished.
+
+    The base is a_0 (z in pruned_t1); the planes met are those from the source's to the destination's,
+    both included. A needed dimension that none of them serves is served by the nearest plane that does,
+    beyond the destination or before the source, and the packet returns from there; where the two are
+    equally near, beyond. What is before the source is done first, right after the source's own plane.
+    A dimension with all its links is finished in the source's plane, before the pruned one.
+
+    Each pruned dimension goes the shorter way round its ring. `tie` decides at half a ring, of every
+    dimension; and, where source and destination share a plane that does not serve all, which way
+    counts as beyond (sign: +).
+
+    Not always shortest, even so: where the ring of the base has few planes more than dimensions are
+    pruned, the longer way round may meet all of them; and from five pruned dimensions on, leaving on
+    one side only may be shorter than to the nearest on either.
+
+    Constraint: pruned_torus, partly_pruned_torus or pruned_t1, with all its links.
+    Source: Kwai & Parhami 1998, proof of Theorem 1 (planes clustered so that each cluster has all dimensions); Parhami & Kwai 2004.
+    """
+    made = topology.plan.structure
+    sides = topology.plan.radices
+    moves = along_axes(topology, box(sides), class_names(len(sides))) if isinstance(made, Pruning) else None
+    if not isinstance(made, Pruning) or moves is None:
+        raise BadInput(
+            f"routing clustering on {topology.spelling}: expected pruned_torus, partly_pruned_torus or pruned_t1 with all its links,"
+            f" got {topology.family}; choose minimal, which suits every network"
+        )
+    return _Router(moves, made, sides[0], tie).routing()
+
+
+class _Router:
+    """Routes on a pruned torus of side k; relative addresses are digits' differences, modulo k unless the tie looks at their signs."""
+
+    def __init__(self, moves: Moves, made: Pruning, k: int, tie: str) -> None:
+        self.moves, self.made, self.k, self.tie = moves, made, k, tie
+        self.dimensions = moves.port.shape[1] // 2
+        self.modular = tie != "sign" or k % 2 == 1 or k == 2
+        self.values = k if self.modular else 2 * k - 1
+
+    def routing(self) -> SourceRouting:
+        k, base, planes = self.k, self.made.base, len(self.made.alternating)
+        values, modular, dimensions = self.values, self.modular, self.dimensions
+
+        def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+            number = source.astype(np.int64) // k**base % k % planes
+            for i in reversed(range(dimensions)):
+                apart = destination // k**i % k - source // k**i % k
+                number = number * values + (apart % k if modular else apart + k - 1)
+            return number
+
+        cell = np.arange(self.moves.topology.nodes, dtype=np.int32) // k**base % k % planes
+        return SourceRouting(self.moves, cell, planes * values**dimensions, key, self.routes)
+
+    def routes(self, keys: np.ndarray) -> Routes:
+        k, base, planes = self.k, self.made.base, len(self.made.alternating)
+        rest, apart = np.asarray(keys, np.int64), np.empty((len(keys), self.dimensions), np.int64)
+        for i in range(self.dimensions):
+            rest, digit = np.divmod(rest, self.values)
+            apart[:, i] = digit - (0 if self.modular else k - 1)
+        plane = np.zeros_like(apart)  # of each dimension's links: how far ahead of the source's, in + direction
+        for number, i in enumerate(self.made.alternating):
+            plane[:, i] = (number - rest) % planes
+
+        astray = (apart[:, base] % k == 0) & ((apart % k != 0) & (plane != 0)).any(axis=1)
+        ways = np.ones_like(apart)
+        if self.tie in ("split", "random") and k > 2:
+            ways += 2 * (apart % k) == k
+            ways[:, base] += astray
+        first, choice = combinations(ways)
+        row = np.repeat(np.arange(len(keys)), np.diff(first))
+        apart, plane = apart[row], plane[row]
+
+        ahead = apart % k
+        back = (2 * ahead > k) | ((2 * ahead == k) & ((choice == 1) | ((self.tie == "sign") & (apart < 0) & (k > 2))))
+        length = np.minimum(ahead, k - ahead)
+        backwards, travel = back[:, base] | (choice[:, base] == 1), length[:, base]
+        stop = self._stops(np.where(backwards[:, None], -plane % planes, plane), travel[:, None])
+
+        others = [i for i in range(self.dimensions) if i != base]
+        idle = ahead[:, others] == 0
+        stop = np.where(idle, travel[:, None], stop[:, others])
+        # the source's plane, then those before it, then those ahead
+        turn = np.where(idle, 2 * k, np.where(stop > 0, planes + stop, -stop))
+        order = np.argsort(turn, axis=1, kind="stable")
+        stop = np.take_along_axis(stop, order, axis=1)
+        leg = np.diff(stop, axis=1, prepend=0, append=travel[:, None])
+
+        direction = np.empty((len(row), 2 * len(others) + 1), np.int8)
+        hops = np.empty(direction.shape, np.int16)
+        direction[:, ::2], hops[:, ::2] = 2 * base + (backwards[:, None] ^ (leg < 0)), abs(leg)
+        direction[:, 1::2] = np.take_along_axis(2 * np.array(others) + back[:, others], order, axis=1)
+        hops[:, 1::2] = np.take_along_axis(length[:, others], order, axis=1)
+        return Routes(first, 1 / ways.prod(axis=1)[row], direction, hops, np.zeros_like(direction))
+
+    def _stops(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
+        """Where along the way each dimension is finished: planes met from 0 to `travel`, else beyond or, below 0, before."""
+        planes = len(self.made.alternating)
+        return np.where((plane <= travel) | (plane - travel <= planes - plane), plane, plane - planes)

@@ -1,0 +1,94 @@
+"""Routing records on lattice networks: the shortest of all displacements that lead to a destination."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Annotated, Literal
+
+import numpy as np
+
+from pipeline.errors import BadInput, Refused
+from pipeline.routing.axes import FARTHEST, address, along_axes
+from pipeline.routing.forms import Moves, Routes, SourceRouting
+from pipeline.topologies.grids import class_names
+from pipeline.topologies.hermite import Lattice
+from pipeline.topology import NO_PORT, Meaning, Topology
+
+Tie = Annotated[
+    Literal["split", "random", "positive"],
+    Meaning("which of several shortest records: split or random: all alike; positive: the largest, compared in x first, then y …"),
+]
+
+
+def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """Along x first, then y, then z …, by a shortest displacement among all that are equal modulo the lattice.
+
+    Where two directions are one link (a side of 2), the first is meant.
+
+    Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt, twisted_torus, illiac, lattice.
+    Source: Cámara et al. 2010, Algorithm 1 and sec. 4.4 (rtt, ptt, pdtt).
+    """
+    shape = topology.plan.structure
+    moves = along_axes(topology, shape, class_names(len(shape.sides))) if isinstance(shape, Lattice) else None
+    if not isinstance(shape, Lattice) or moves is None:
+        raise BadInput(
+            f"routing routing_record on {topology.spelling}: expected a torus, twisted torus or lattice with all its links,"
+            " got another network; choose minimal, which suits every network"
+        )
+    first, records = shortest_records(moves)
+
+    def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        return address(shape, source, destination)
+
+    def routes(keys: np.ndarray) -> Routes:
+        begin, end = first[keys], first[np.asarray(keys) + 1]
+        if tie == "positive":
+            end = begin + 1
+        ways = end - begin
+        starts = np.concatenate([[0], np.cumsum(ways)])
+        taken = records[np.arange(starts[-1]) + np.repeat(begin - starts[:-1], ways)]
+        direction = (2 * np.arange(records.shape[1]) + (taken < 0)).astype(np.int8)
+        return Routes(starts, np.repeat(1 / ways, ways), direction, abs(taken), np.zeros_like(direction))
+
+    return SourceRouting(moves, np.zeros(topology.nodes, np.int32), topology.nodes, key, routes)
+
+
+def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
+    """Every shortest displacement from node 0 to every node of a connected lattice network.
+
+    A displacement v ∈ Zⁿ costs |v₁| + … + |vₙ| hops. Taking one step off a shortest one leaves a shortest
+    one of another node, or that one's shorter path would shorten this. So layer by layer, each displacement
+    grown from the one with a step less in its last dimension, all are found, each once.
+
+    moves    directions along the axes of the lattice, all of them alike at every node
+    returns  (first int64[N + 1], records int16[R, n]): rows first[u] … first[u + 1] − 1 lead to node u, the largest first
+    Raises Refused where a node is farther than an int16 counts.
+    """
+    nodes, directions = moves.port.shape
+    steps = [d for d in range(directions) if moves.port[0, d] != NO_PORT and moves.port[0, d] not in moves.port[0, :d]]
+    distance = np.full(nodes, -1, np.int32)
+    distance[0] = 0
+    node, record, last = np.zeros(1, np.int32), np.zeros((1, directions // 2), np.int16), np.full(1, -1, np.int8)
+    reached, found = [node], [record]
+    for hops in count(1):
+        grown = []
+        for d in steps:
+            onwards = np.flatnonzero((last < d // 2) | ((last == d // 2) & ((record[:, d // 2] < 0) == d % 2)))
+            there = moves.next[node[onwards], d]
+            onwards, there = onwards[distance[there] < 0], there[distance[there] < 0]
+            grown.append((d, onwards, there))
+        for _, _, there in grown:
+            distance[there] = hops
+        parent = np.concatenate([onwards for _, onwards, _ in grown])
+        if not len(parent):
+            break
+        if hops > FARTHEST:
+            raise Refused(f"expected nodes at most {FARTHEST:,} hops apart, got more; choose shorter rings")
+        direction = np.repeat([d for d, _, _ in grown], [len(onwards) for _, onwards, _ in grown])
+        node, record, last = np.concatenate([there for _, _, there in grown]), record[parent], (direction // 2).astype(np.int8)
+        record[np.arange(len(record)), last] += (1 - 2 * (direction % 2)).astype(np.int16)
+        reached.append(node)
+        found.append(record)
+    owner, records = np.concatenate(reached), np.concatenate(found)
+    records = records[np.lexsort((*(-records.T[::-1]), owner))]
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=nodes))]), records

@@ -1,0 +1,43 @@
+"""Valiant's routing: by way of a node drawn for every packet, so that no traffic pattern is worse than two uniform ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pipeline.errors import BadInput
+from pipeline.routing.by_address import minimal_by_address
+from pipeline.routing.clustering import clustering
+from pipeline.routing.forms import SourceRouting
+from pipeline.routing.hierarchical import hierarchical
+from pipeline.routing.lattices import routing_record
+from pipeline.routing.orders import dimension_order, random_order
+from pipeline.topology import Meaning, Topology
+
+By = Annotated[
+    Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"] | None,
+    Meaning("how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical and minimal_by_address that suits"),
+]
+HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
+    half.__name__: half for half in (dimension_order, random_order, routing_record, hierarchical, clustering, minimal_by_address)
+}
+
+
+def valiant(topology: Topology, by: By = None) -> SourceRouting:
+    """To a node drawn uniformly of all for every packet, and from there to the destination.
+
+    The node drawn may be the source or the destination itself. Both halves are routed alike, ties at half a ring
+    as that routing does unless told otherwise.
+
+    Constraint: a network that the routing of the halves suits.
+    Source: Valiant & Brebner 1981.
+    """
+    if by is not None:
+        return replace(HALVES[by](topology), passes=2)
+    for half in (dimension_order, routing_record, hierarchical):
+        try:
+            return replace(half(topology), passes=2)
+        except BadInput:
+            continue
+    return replace(minimal_by_address(topology), passes=2)
