@@ -173,7 +173,7 @@ class _Reader:
                 return self.arguments(name, depth + 1)
             if self.kind != "end" and not (self.kind == "mark" and self.token in ",)]}"):  # text that wants quotes, such as a path
                 self.kind, self.token, self.start = "name", name, start
-                self.fail(f"a value: {_VALUES}")
+                self.fail('a value, text being in "quotes"')
             return name == "true" if name in ("true", "false") else Word(name)
         if self.at("["):
             return self.items(depth)

@@ -162,6 +162,15 @@ def test_phases_round_one_ring_reduce_and_send_what_they_say(spelling):
     assert [phase.volume for phase in phases] == [pytest.approx(float(volumes[0]), rel=1e-14) for volumes in sent]
 
 
+@pytest.mark.parametrize(
+    ("spelling", "dimensions"),
+    [("lattice(matrix=[[7, 2], [0, 1]])", "x"), ("illiac(k=4)", "x"), ("lattice(matrix=[[1, 0], [0, 5]])", "y"), ("hypercube(n=3)", "xyz")],
+)
+def test_a_dimension_with_nothing_to_reduce_has_no_phase(spelling, dimensions):
+    names = [phase.name for phase in traffic("all_reduce_by_dimension", build(spelling))[1].phases]
+    assert names == [f"reduce-scatter {d}" for d in dimensions] + [f"all-gather {d}" for d in reversed(dimensions)]
+
+
 # --- matrices and times by hand ----------------------------------------------------------------------------------
 
 

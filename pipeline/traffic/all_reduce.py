@@ -1,8 +1,8 @@
 """All-reduce by rings of nodes, each sending to the next: first every node gathers the sum of its share, then all shares go round.
 
 In a ring of L nodes that reduce D flits, reduce-scatter takes L − 1 steps of D/L flits a node; a step
-sends over the same pairs as every other, so that one matrix is the traffic of all. All-gather is the
-same backwards.
+sends over the same pairs as every other, so that one matrix is the traffic of all. All-gather sends as
+much over the same pairs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One step on in each dimension, for the networks whose dimensions are closed rings of steps.
 
-A step is a permutation of the nodes. The steps of a network commute, and together they lead from
-any node to any other, in one way only for each node reached: they generate an abelian group that
-has as many elements as there are nodes.
+A step is a permutation of the nodes. The steps of a network generate an abelian group that has one
+element for each node that its first node is moved to, so that subgroups are counted as sets of nodes.
 """
 
 from __future__ import annotations
