@@ -1,0 +1,75 @@
+"""Walks on the CPU, compiled by Numba: packets sorted by destination, shares of the destinations side by side in threads."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from kernels.distance.single import turned_round
+from kernels.distance.threads import in_threads
+from kernels.walks.steps import spread, tally, walk
+from kernels.walks.task import Task, too_many_paths
+
+PIECE = 2**16  # packets to one destination that are one job: a hot spot's are shared out among the threads
+SHARES = 32  # shares a thread, taken one after the other, so that unequal ones even out
+UNROLLED = 12  # ports up to which the width is compiled in
+
+
+class Jobs(NamedTuple):
+    """Packets by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
+
+    destination int64[J], bound int64[J+1], rows uint32[B, 3]: each packet's start, place in the task's arrays and group
+    """
+
+    destination: np.ndarray
+    bound: np.ndarray
+    rows: np.ndarray
+
+
+def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    jobs = by_destination(task, threads)
+    capacity = None if task.capacity is None else task.capacity.ravel()
+    network = task.heads.astype(np.uint32).ravel(), capacity, *turned_round(task.ports)
+    start = task.first % 2**32, task.first // 2**32, *task.key
+    width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)
+    counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
+
+    def of_share(share: np.ndarray) -> bool:
+        counter = counters.pop() if counters else (np.zeros(task.groups * task.ports.size, np.int32), np.zeros(task.groups, np.int64))
+        low, high = share[0], share[-1] + 1
+        own = jobs.destination[low:high], jobs.bound[low : high + 1], jobs.rows
+        fine = walk(*network, *own, *(np.uint32(word) for word in start), task.by_paths, *counter, width)
+        counters.append(counter)
+        return bool(fine)
+
+    shares = np.array_split(np.arange(len(jobs.destination)), min(len(jobs.destination), SHARES * threads))
+    if not all(in_threads(of_share, shares, threads)):
+        raise too_many_paths()
+    count, unreachable = np.zeros(task.groups * task.ports.size, np.int64), np.zeros(task.groups, np.int64)
+    for passed, stranded in counters:
+        count += passed
+        unreachable += stranded
+    return count, unreachable
+
+
+def by_destination(task: Task, threads: int) -> Jobs:
+    """Sort by counting; the order among the packets to one destination does not matter."""
+    packets = len(task.start)
+    cuts = np.linspace(0, packets, threads + 1).astype(np.int64)
+    parts = list(pairwise(cuts))
+    tallies = np.array(in_threads(lambda part: tally(task.destination[part[0] : part[1]], task.nodes), parts, threads))
+    place = np.cumsum(tallies.T.ravel()).reshape(task.nodes, threads).T - tallies  # by node, within it by part
+    rows = np.empty((packets, 3), np.uint32)
+    in_threads(lambda i: spread(task.start, task.destination, task.group, *parts[i], place[i].copy(), rows), range(threads), threads)
+    number = tallies.sum(axis=0)
+    pieces = -(-number // PIECE)
+    last = np.cumsum(pieces)
+    within = np.arange(last[-1]) - np.repeat(last - pieces, pieces)
+    destination = np.repeat(np.arange(task.nodes), pieces)
+    bound = np.append((np.cumsum(number) - number)[destination] + PIECE * within, packets)
+    return Jobs(destination, bound, rows)

@@ -1,0 +1,106 @@
+"""Walks on a GPU: the kernels of walks.cu, a block of destinations at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels import backend as backends
+from kernels.walks.task import Task, too_many_paths
+
+SOURCE = Path(__file__).with_name("walks.cu")
+OPTIONS = ("--std=c++17", "--fmad=false")
+THREADS = 256  # a block
+RESIDENT = 2048  # threads that a multiprocessor holds
+AHEAD = 16  # levels launched between two looks at whether the search has ended
+NARROW = 32  # destinations at once, whatever the cache holds
+CACHED = 0.7  # part of the second-level cache that the rows should fit in
+
+
+def walks(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    with backends.gpu_errors("kernels/walks"):
+        network = Network(task)
+        number = np.bincount(task.destination, minlength=task.nodes)
+        targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
+        lanes = network.lanes(len(targets))
+        network.make_room(lanes, np.cumsum(number > 0) - 1)
+        begin = 0
+        for block in range(0, len(targets), lanes):
+            some = targets[block : block + lanes]
+            end = int(last[block + len(some) - 1])
+            network.search(some)
+            network.walk(begin, end)
+            begin = end
+        return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
+
+
+@cache
+def functions(cupy: Any, device: int) -> tuple[Any, Any]:
+    """(reach, walk), compiled once for a device."""
+    module = cupy.RawModule(code=backends.cuda_source(SOURCE), options=OPTIONS)
+    return module.get_function("reach"), module.get_function("walk")
+
+
+class Network:
+    """Ports, packets and counters on the device, and the rows that all blocks use in turn."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.cupy = cupy = backends.array_module("cupy")
+        device = cupy.cuda.Device().id
+        self.reach_level, self.walk_packets = functions(cupy, device)
+        properties = cupy.cuda.runtime.getDeviceProperties(device)
+        self.most_threads = properties["multiProcessorCount"] * RESIDENT
+        self.cache = properties["l2CacheSize"]
+        self.heads = cupy.asarray(task.heads)
+        self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
+        self.start, self.destination, self.group = (cupy.asarray(array) for array in (task.start, task.destination, task.group))
+        self.order = cupy.argsort(self.destination).astype(np.int32)
+        self.passed, self.unreachable = cupy.zeros(task.groups * task.ports.size, np.uint64), cupy.zeros(task.groups, np.uint64)
+
+    def lanes(self, targets: int) -> int:
+        """Destinations at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
+        free = self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
+        lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
+        return max(1, min(targets, max(NARROW, int(CACHED * self.cache) // lane), free // 2 // lane))
+
+    def make_room(self, lanes: int, rank: np.ndarray) -> None:
+        """Rows of so many lanes; rank int64[N]: each destination's place among all of them."""
+        rows = lanes * self.task.nodes
+        self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
+        self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
+        self.lane = self.cupy.asarray((rank % lanes).astype(np.int32))
+
+    def search(self, targets: np.ndarray) -> None:
+        """Fill in the rows of a block of destinations."""
+        cupy, nodes = self.cupy, self.task.nodes
+        rows = cupy.asarray(np.arange(len(targets)) * nodes + targets)
+        self.distance.fill(-2)
+        self.count.fill(0)
+        self.distance[rows], self.count[rows] = 0, 1.0
+        size = *map(np.int32, self.task.ports.shape), np.int32(len(targets)), np.int32(self.task.by_paths)
+        depth = reached = 0
+        while reached == depth:
+            happened = cupy.zeros(AHEAD + 1, np.int32)
+            happened[0] = 1
+            for step in range(AHEAD):
+                what = self.heads, self.capacity, self.distance, self.count, self.limit, happened, np.int32(step), np.int32(depth + step + 1)
+                self.launch(self.reach_level, len(targets) * nodes, (*what, *size))
+            reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
+            depth += AHEAD
+        if not np.isfinite(float(self.count.max())):
+            raise too_many_paths()
+
+    def walk(self, begin: int, end: int) -> None:
+        """Walk the packets begin … end − 1 in order of their destinations."""
+        packets = self.order, self.lane, self.start, self.destination, self.group
+        numbers = np.int32(begin), np.int32(end), np.uint64(self.task.first), *map(np.uint32, self.task.key), *map(np.int32, self.task.ports.shape)
+        self.launch(self.walk_packets, end - begin, (self.heads, self.distance, self.limit, *packets, *numbers, self.passed, self.unreachable))
+
+    def launch(self, function: Any, items: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with a thread an item, or as many as the device holds."""
+        function((-(-min(items, self.most_threads) // THREADS),), (THREADS,), arguments)

@@ -1,0 +1,140 @@
+"""The specification: packets in lockstep, the same lines for NumPy and CuPy.
+
+Back from each destination, level by level, count(u) = Σ weight(p) over the ports p that lead u nearer;
+the weight is the capacity, where all paths are alike times the count of the port's far end. limit(u, p) is
+where port p's part of the 2³² draws ends, so that a draw's port is the number of limits that it reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kernels.distance.feeders import feeders
+from kernels.philox import philox
+from kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
+
+SCRATCH = 2**27  # bytes that a block's rows may take
+PACKETS = 2**20  # most packets in lockstep
+
+
+def walks(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
+    network = Network(task, xp)
+    passed, unreachable = xp.zeros(task.groups * task.ports.size, np.int64), xp.zeros(task.groups, np.int64)
+    order = np.argsort(task.destination, kind="stable")
+    targets, first = np.unique(task.destination[order], return_index=True)
+    first = np.append(first, len(order))
+    lanes = max(1, SCRATCH // (task.nodes * (8 * task.width + 24)))
+    for block in range(0, len(targets), lanes):
+        some = targets[block : block + lanes]
+        distance, limit = network.search(some)
+        for begin in range(first[block], first[block + len(some)], PACKETS):
+            places = order[begin : min(begin + PACKETS, first[block + len(some)])]
+            packets = Packets(*(xp.asarray(array.astype(np.int64)) for array in network.packets(places, some)))
+            hops = distance[packets.row]
+            unreachable += xp.bincount(packets.group[hops < 0], minlength=task.groups)
+            network.walk(packets.only(hops > 0), limit, passed)
+    return host(passed), host(unreachable)
+
+
+class Packets(NamedTuple):
+    """int64[K] each: number (its low and high words), group, row of a node and its destination, the same at its destination."""
+
+    low: Any
+    high: Any
+    group: Any
+    row: Any
+    end: Any
+
+    def only(self, which: Any) -> Packets:
+        return Packets(*(array[which] for array in self))
+
+
+class Network:
+    """Ports and their ends' feeders in the array library. Row lane · N + node stands for a node and a block's destination."""
+
+    def __init__(self, task: Task, xp: Any) -> None:
+        self.task, self.xp = task, xp
+        self.heads = xp.asarray(task.heads.astype(np.int64))
+        self.capacity = xp.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
+        start, feeder = feeders(task.ports)
+        self.start, self.feeder = xp.asarray(start), xp.asarray(feeder.astype(np.int64))
+        self.most = int(np.diff(start).max(initial=0))
+
+    def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
+        """`Packets` of some places in the task's arrays; targets: the block's destinations, in order."""
+        lane = np.searchsorted(targets, self.task.destination[places])
+        number = self.task.first % 2**32 + places
+        yield number % 2**32
+        yield self.task.first // 2**32 + number // 2**32
+        yield self.task.group[places]
+        yield lane * self.task.nodes + self.task.start[places]
+        yield lane * self.task.nodes + self.task.destination[places]
+
+    def search(self, targets: np.ndarray) -> tuple[Any, Any]:
+        """(distance int64[rows], −2 where not reached; limit uint32[rows, P]) of a block of destinations."""
+        xp, nodes = self.xp, self.task.nodes
+        rows = len(targets) * nodes
+        distance, count = xp.full(rows, -2, np.int64), xp.zeros(rows)
+        limit, ticket = xp.zeros((rows, self.task.width), np.uint32), xp.empty(rows, np.int64)
+        row = xp.asarray(np.arange(len(targets)) * nodes + targets)
+        distance[row], count[row] = 0, 1.0
+        level = 0
+        while len(row):
+            found = xp.concatenate([row[:0], *(other[distance[other] < 0] for other in self.behind(row))])
+            ticket[found] = xp.arange(len(found))
+            row = found[ticket[found] == xp.arange(len(found))]  # each once
+            level += 1
+            distance[row] = level
+            if len(row):
+                self.divide(row, distance, count, limit)
+        return distance, limit
+
+    def behind(self, row: Any) -> Iterator[Any]:
+        """For each p: the rows of those nodes' p-th feeders."""
+        node = row % self.task.nodes
+        for p in range(self.most):
+            link = self.start[node] + p
+            having = self.xp.flatnonzero(link < self.start[node + 1])
+            yield row[having] - node[having] + self.feeder[link[having]]
+
+    def divide(self, row: Any, distance: Any, count: Any, limit: Any) -> None:
+        """Fill in the count and limits of a level's rows."""
+        xp, node = self.xp, row % self.task.nodes
+        total, ends = xp.zeros(len(row)), []
+        with np.errstate(over="ignore"):
+            for p in range(self.task.width):
+                other = row - node + self.heads[node, p]
+                weight = (count[other] if self.task.by_paths else 1.0) * self.capacity[node, p]
+                total = total + xp.where(distance[other] == distance[row] - 1, weight, 0.0)
+                ends.append(total)
+        if not np.isfinite(float(total.max())):
+            raise too_many_paths()
+        count[row] = total
+        share = SCALE / total
+        for p, end in enumerate(ends):
+            limit[row, p] = xp.where(end * share < MOST, end * share, MOST).astype(np.uint32)
+
+    def walk(self, packets: Packets, limit: Any, passed: Any) -> None:
+        """Let packets walk until all have arrived."""
+        xp, (nodes, width) = self.xp, self.task.ports.shape
+        hop = 0
+        while len(packets.row):
+            drawn = philox((packets.low, packets.high, hop // HOPS, STREAM), self.task.key, xp)[hop % HOPS]
+            drawn = xp.where(drawn == MOST, np.uint32(MOST - 1), drawn)
+            port = xp.zeros(len(drawn), np.int64)
+            for p in range(width - 1):
+                port += drawn >= limit[packets.row, p]
+            node = packets.row % nodes
+            passed += xp.bincount((packets.group * nodes + node) * width + port, minlength=len(passed))
+            packets = packets._replace(row=packets.row - node + self.heads[node, port])
+            packets = packets.only(packets.row != packets.end)
+            hop += 1
+
+
+def host(array: Any) -> np.ndarray:
+    """The array in main memory."""
+    return array.get() if hasattr(array, "get") else array

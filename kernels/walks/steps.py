@@ -1,0 +1,165 @@
+"""The compiled steps: sort packets by destination, search back from each, walk its packets.
+
+Packets of a tile walk in lockstep: four hops' draws for all of them, then hop after hop. No step
+depends on another packet's, so that a processor has dozens under way while each waits for memory,
+and nothing branches on what a packet does: one that has arrived stays where it is, and counts nothing,
+until the tile is closed up after four hops.
+
+The width is a tuple of as many elements as ports, so that the loops over them are unrolled, or an
+array of that length. Indices are unsigned, since Numba checks signed ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kernels.distance.bits import cached
+from kernels.philox_cpu import philox4x32
+from kernels.walks.task import HOPS, MOST, SCALE, STREAM
+
+TILE = 256  # packets in lockstep
+philox = njit(inline="always")(philox4x32.py_func)  # within the loop that calls it, so that eight counters share an instruction
+ONE = np.uint64(1)
+GREATEST = np.uint32(MOST - 1)
+
+
+@cached
+def tally(destination, nodes):
+    """int64[N]: packets to each node. destination int32[B]."""
+    number = np.zeros(nodes, np.int64)
+    for i in range(len(destination)):
+        number[np.uint32(destination[i])] += 1
+    return number
+
+
+@cached
+def spread(start, destination, group, low, high, place, rows):
+    """rows[place[d]++] = start, number and group of each packet low … high − 1 to d.
+
+    start, destination, group int32[B]; place int64[N]: where the next packet to each node goes; rows uint32[B, 3].
+    """
+    for i in range(low, high):
+        node = np.uint32(destination[i])
+        row = place[node]
+        place[node] = row + 1
+        rows[row, 0], rows[row, 1], rows[row, 2] = start[i], i, group[i]
+
+
+@njit
+def weight(heads, capacity, by_paths, distance, count, channel, nearer):
+    """A channel's part of what its node's ports divide; 0 unless it leads nearer."""
+    other = np.uint64(heads[channel])
+    beyond = count[other] if by_paths else 1.0
+    if capacity is not None:
+        beyond *= capacity[channel]
+    return beyond if distance[other] == nearer else 0.0
+
+
+@cached
+def search(heads, capacity, feeder_start, feeder, destination, by_paths, distance, count, queue, limit, width):
+    """Distances to a node, and each node's draws divided among its ports; True unless there are too many paths to count.
+
+    heads uint32[N·P], capacity float64[N·P] or None, feeder_start int64[N+1], feeder int32[A]: see `walk`.
+    Fills distance int32[N] (−2 where the node is not reached) and, where reached, count float64[N] and limit uint32[N·P].
+    queue uint32[A+1]: scratch.
+    """
+    ports = np.uint64(len(width))
+    distance[:] = -2  # so that one more is no distance either
+    distance[destination], count[destination], queue[0] = 0, 1.0, destination
+    begin, end = np.uint64(0), ONE
+    while begin < end:
+        node = np.uint64(queue[begin])
+        begin += ONE
+        farther = distance[node] + 1
+        for i in range(feeder_start[node], feeder_start[node + ONE]):
+            other = np.uint64(feeder[np.uint64(i)])
+            before = distance[other]
+            queue[end] = other  # stays where it is met for the first time
+            distance[other] = farther if before < 0 else before
+            end += np.uint64(before < 0)
+    most = 0.0
+    for i in range(ONE, end):
+        node = np.uint64(queue[i])
+        nearer, row = distance[node] - 1, node * ports
+        total = 0.0
+        for p in range(len(width)):
+            total += weight(heads, capacity, by_paths, distance, count, row + np.uint64(p), nearer)
+        count[node] = total
+        most = max(most, total)
+        share = SCALE / total
+        total = 0.0
+        for p in range(len(width)):
+            total += weight(heads, capacity, by_paths, distance, count, row + np.uint64(p), nearer)
+            limit[row + np.uint64(p)] = np.uint32(np.int64(min(total * share, float(MOST))))
+    return most < np.inf
+
+
+@cached
+def draw(number, packets, low, high, block, key0, key1, draws):
+    """draws uint32[4, TILE]: of four hops, for the packets first + number uint32[TILE]; first = low + 2³² · high."""
+    for i in range(packets):
+        word = np.uint64(number[i]) + np.uint64(low)
+        c0, c1, c2, c3 = philox(np.uint32(word), np.uint32(np.uint64(high) + (word >> np.uint64(32))), block, STREAM, key0, key1)
+        draws[0, i], draws[1, i] = min(c0, GREATEST), min(c1, GREATEST)
+        draws[2, i], draws[3, i] = min(c2, GREATEST), min(c3, GREATEST)
+
+
+@cached
+def step(heads, limit, destination, draws, packets, node, base, passed, width):
+    """One hop of every packet that has not arrived. node uint32[TILE]: where it is; base uint64[TILE]: its group's first counter."""
+    ports = np.uint64(len(width))
+    for i in range(packets):
+        at, drawn = node[i], draws[i]
+        channel = np.uint64(at) * ports
+        row = channel
+        for p in range(len(width) - 1):
+            channel += np.uint64(drawn >= limit[row + np.uint64(p)])
+        head = heads[channel]
+        moves = at != destination
+        passed[base[i] + channel] += np.int32(moves)
+        node[i] = head if moves else at
+
+
+@cached
+def walk(
+    heads, capacity, feeder_start, feeder, destinations, bound, rows, low, high, key0, key1, by_paths, passed, unreachable, width
+):  # fmt: skip
+    """Walk the packets of some jobs; False where there are too many paths to count.
+
+    heads uint32[N·P]: where each port leads, a missing one to its own node; capacity float64[N·P] or None;
+    feeder_start int64[N+1], feeder int32[A]: `turned_round`; destinations int64[J], bound int64[J+1], rows uint32[B, 3]:
+    `Jobs`; low, high: the first packet's number, in words of 32 bits; key0, key1: the seed's; by_paths: see `Task`.
+    Adds to passed int32[G·N·P] and unreachable int64[G].
+    """
+    nodes = len(feeder_start) - 1
+    distance, count = np.empty(nodes, np.int32), np.zeros(nodes)
+    queue, limit = np.empty(len(feeder) + 1, np.uint32), np.empty(len(heads), np.uint32)
+    node, number, base = np.empty(TILE, np.uint32), np.empty(TILE, np.uint32), np.empty(TILE, np.uint64)
+    draws = np.empty((HOPS, TILE), np.uint32)
+    before = -1
+    for job in range(len(destinations)):
+        target = destinations[job]
+        if target != before and not search(heads, capacity, feeder_start, feeder, target, by_paths, distance, count, queue, limit, width):
+            return False
+        before = target
+        destination = np.uint32(target)
+        for tile in range(bound[job], bound[job + 1], TILE):
+            packets = np.uint64(0)
+            for i in range(np.uint64(tile), np.uint64(min(tile + TILE, bound[job + 1]))):
+                hops = distance[rows[i, 0]]
+                node[packets], number[packets], base[packets] = rows[i, 0], rows[i, 1], np.uint64(rows[i, 2]) * np.uint64(len(heads))
+                packets += np.uint64(hops > 0)
+                unreachable[rows[i, 2]] += hops < 0
+            block = 0
+            while packets:
+                draw(number, packets, low, high, block, key0, key1, draws)
+                for word in range(HOPS):
+                    step(heads, limit, destination, draws[word], packets, node, base, passed, width)
+                block += 1
+                left = np.uint64(0)
+                for i in range(packets):
+                    node[left], number[left], base[left] = node[i], number[i], base[i]
+                    left += np.uint64(node[i] != destination)
+                packets = left
+    return True

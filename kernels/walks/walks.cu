@@ -1,0 +1,80 @@
+// Packets on random shortest paths: see reference.py, which is the specification.
+//
+//   heads     int[nodes, width]: where each port leads, a missing one to its own node; capacity double[nodes, width]
+//   distance  int[lanes, nodes]: hops to the lane's destination, -2 where not reached, so that one more is no distance
+//   count     double[lanes, nodes]; limit unsigned int[lanes, nodes, width]: where each port's part of the draws ends
+//
+// Every sum is one thread's, over ports in their order: the limits are those of the specification to the bit (compile
+// without contraction to fused operations). What packets add up are integers, whose order does not matter.
+
+#include "philox.cuh"
+
+// One level back from the destinations. happened[step] says whether the launch before reached any node; where it did not,
+// the rest return at once. Another thread may set the distance that is read here, from "not reached" to this level:
+// both differ from the level before.
+extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity, int* distance, double* count,
+                                 unsigned int* limit, int* happened, int step, int level, int nodes, int width, int lanes, int by_paths) {
+    if (!happened[step]) return;
+    const double scale = 4294967296.0, most = 4294967295.0;
+    bool any = false;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x; row < (long long)nodes * lanes; row += threads) {
+        if (distance[row] >= 0) continue;
+        const long long node = row % nodes, lane = row - node;
+        double total = 0;
+        for (long long port = node * width; port < (node + 1) * width; ++port) {
+            const long long other = lane + heads[port];
+            if (distance[other] == level - 1) total += (by_paths ? count[other] : 1.0) * capacity[port];
+        }
+        if (!(total > 0)) continue;
+        const double share = scale / total;
+        double end = 0;
+        for (int p = 0; p < width; ++p) {
+            const long long port = node * width + p, other = lane + heads[port];
+            if (distance[other] == level - 1) end += (by_paths ? count[other] : 1.0) * capacity[port];
+            limit[row * width + p] = (unsigned int)(end * share < most ? end * share : most);
+        }
+        count[row] = total;
+        distance[row] = level;
+        any = true;
+    }
+    if (any) happened[step + 1] = 1;
+}
+
+// Walk packets order[begin .. end - 1] to their destinations, whose rows are lane[destination].
+// start, destination, group int[packets]; first: number of the packet at place 0; passed [groups, nodes, width], unreachable [groups].
+extern "C" __global__ void walk(const int* __restrict__ heads, const int* __restrict__ distance, const unsigned int* __restrict__ limit,
+                                const int* __restrict__ order, const int* __restrict__ lane, const int* __restrict__ start,
+                                const int* __restrict__ destination, const int* __restrict__ group, int begin, int end,
+                                unsigned long long first, unsigned int key0, unsigned int key1, int nodes, int width,
+                                unsigned long long* passed, unsigned long long* unreachable) {
+    const unsigned int stream = 0x77616C6Bu, greatest = 0xFFFFFFFEu;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    for (long long item = begin + (long long)blockIdx.x * blockDim.x + threadIdx.x; item < end; item += threads) {
+        const int place = order[item], target = destination[place];
+        const long long rows = (long long)lane[target] * nodes;
+        const unsigned long long number = first + place;
+        unsigned long long* const counter = passed + (long long)group[place] * nodes * width;
+        int node = start[place];
+        if (distance[rows + node] < 0) {
+            atomicAdd(unreachable + group[place], 1ull);
+            continue;
+        }
+        for (unsigned int block = 0; node != target; ++block) {
+            const unsigned int words[4] = {(unsigned int)number, (unsigned int)(number >> 32), block, stream};
+            unsigned int draws[4];
+            philox4x32(words, key0, key1, draws);
+#pragma unroll
+            for (int word = 0; word < 4; ++word) {
+                if (node == target) break;
+                const unsigned int drawn = draws[word] < greatest ? draws[word] : greatest;
+                const unsigned int* const ends = limit + (rows + node) * width;
+                int port = 0;
+                while (drawn >= ends[port]) ++port;  // the last port that leads nearer ends above every draw
+                const long long channel = (long long)node * width + port;
+                atomicAdd(counter + channel, 1ull);
+                node = heads[channel];
+            }
+        }
+    }
+}
