@@ -44,7 +44,7 @@ def bisection_bounds(topology: Topology, matrix: csr_array, images: Sequence[np.
     if topology.nodes < 2:
         return Bisection(0, 0, "exact: a single node")
     undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
-    upper, upper_method = upper_bound(topology, matrix, undirected)
+    upper, _, upper_method = best_cut(topology, matrix, undirected)
     if upper == 0:
         return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
     lower, lower_method = lower_bound(topology, matrix, undirected, images)
@@ -66,25 +66,26 @@ def cut_width(matrix: csr_array, half: np.ndarray) -> int:
 # --- upper bounds: cuts -------------------------------------------------------------------------
 
 
-def upper_bound(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, str]:
-    """(width of the best balanced cut found, what found it): cuts across each dimension, and a partitioner's."""
-    found = [coordinate_cuts(topology, dimension) for dimension in range(len(topology.plan.radices))]
-    best = min(found)
-    method = f"cut across digit {found.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
+def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, np.ndarray, str]:
+    """(width, one half as bool[N], what found it) of the best balanced cut found: across each dimension, or a partitioner's."""
+    found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
+    widths = [width for width, _ in found]
+    best, side = found[widths.index(min(widths))]
+    method = f"cut across digit {widths.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
     if best == 0:
-        return best, method
+        return best, side, method
     if matrix.nnz > PARTITIONER_CHANNELS:
-        return best, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
+        return best, side, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
     for seed in range(PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
         half = refined(undirected, balanced(undirected, metis(undirected, seed)))
         width = cut_width(matrix, half)
         if width < best:
-            best, method = width, "METIS, balanced and refined by exchanges"
-    return best, method
+            best, side, method = width, half, "METIS, balanced and refined by exchanges"
+    return best, side, method
 
 
-def coordinate_cuts(topology: Topology, dimension: int) -> int:
-    """Least width of the cuts that put ⌊N/2⌋ consecutive nodes on one side, in the cyclic order by one digit of the address.
+def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]:
+    """(width, side as bool[N]) of the narrowest cut that puts ⌊N/2⌋ consecutive nodes on one side, in the cyclic order by one digit.
 
     Nodes with the same digit are ordered by their number, so that an odd radix is halved too. All N
     offsets are tried: a channel lies within the window of h nodes for h − δ of them, δ being its
@@ -109,7 +110,9 @@ def coordinate_cuts(topology: Topology, dimension: int) -> int:
 
     within = windows(np.where(ahead < half, first, second), np.maximum(half - nearest, 0))
     once = np.full(len(tail), half)
-    return int(min((windows(first, once) - within).min(), (windows(second, once) - within).min()))
+    widths = np.minimum(windows(first, once), windows(second, once)) - within
+    offset = int(widths.argmin())
+    return int(widths[offset]), (place - offset) % n < half
 
 
 def metis(undirected: csr_array, seed: int) -> np.ndarray:

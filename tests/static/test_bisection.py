@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pipeline.static import bisection, spectrum
-from pipeline.static.bisection import balanced, bisection_bounds, coordinate_cuts, cut_width, lower_bound, metis, refined
+from pipeline.static.bisection import balanced, bisection_bounds, coordinate_cut, cut_width, lower_bound, metis, refined
 from pipeline.static.links import channel_matrix
 from pipeline.static.spectrum import second_eigenvalue
 from pipeline.static.translations import translations
@@ -147,7 +147,7 @@ def test_edge_connectivity_is_a_lower_bound_too():
 
 
 @pytest.mark.parametrize("spelling", ["torus(radices=[5, 4], directed=true)", "mesh(radices=[5, 3])", "ccc(n=3)", "faulty(torus(k=5, n=2), links=9)"])
-def test_coordinate_cuts_are_the_least_of_all_windows(spelling):
+def test_a_coordinate_cut_is_the_narrowest_of_all_windows(spelling):
     topology = build(spelling)
     matrix, n = channel_matrix(topology), topology.nodes
     for dimension in range(len(topology.plan.radices)):
@@ -157,7 +157,9 @@ def test_coordinate_cuts_are_the_least_of_all_windows(spelling):
             half = np.zeros(n, bool)
             half[np.roll(order, -offset)[: n // 2]] = True
             widths.append(cut_width(matrix, half))
-        assert coordinate_cuts(topology, dimension) == min(widths)
+        width, half = coordinate_cut(topology, dimension)
+        assert (width, half.sum()) == (min(widths), n // 2)
+        assert cut_width(matrix, half) == width
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,0 +1,58 @@
+"""How much of a cut serves the traffic that must cross it, and how much is spent on detours out of a half and back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.static.bisection import best_cut, cut_width
+from pipeline.static.links import channel_matrix
+from pipeline.topology import Topology
+from pipeline.traffic import Traffic
+
+
+class BisectionUse(NamedTuple):
+    """links      of the cut; where links have one direction, of the direction with fewer
+    effective  links' worth that traffic from one side to the other uses: links · crossing / carried; 0 where nothing is carried
+    crossing   flits per cycle that have to cross, both directions together, at one flit injected per terminal and cycle
+    carried    flits per cycle over the channels of the cut, both directions together
+    """
+
+    links: int
+    effective: float
+    crossing: float
+    carried: float
+
+
+def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, half: np.ndarray) -> BisectionUse:
+    """Effective bisection bandwidth of a cut (Cámara et al. 2010, sec. 5.2), in links.
+
+    load     float64[N, P]  flits per cycle over each port's channel divided by its capacity (a routing's loads of this traffic)
+    traffic  between nodes (`Traffic.at_nodes`), at one flit injected per terminal and cycle
+    half     bool[N]        one side of the cut; it need not be half of the nodes
+
+    A flit whose ends are on different sides crosses once where the route is direct; every further
+    crossing, two for each detour, is capacity that is lost to the cut.
+    """
+    tail, head, port = topology.arcs
+    links = np.ones(len(tail)) if topology.capacity is None else topology.capacity[tail, port]
+    cut = half[tail] != half[head]
+    carried = float((load[tail, port] * links)[cut].sum())
+    width = cut_width(channel_matrix(topology), half)
+    crossing = crossing_demand(traffic, half)
+    return BisectionUse(width, width * crossing / carried if carried else 0.0, crossing, carried)
+
+
+def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
+    """Flits per cycle between the nodes where half, bool[N], is true and the others, both directions together."""
+    there = ~half
+    dense = traffic.weight[half].sum() * traffic.common[there].sum() + traffic.weight[there].sum() * traffic.common[half].sum()
+    pairs = traffic.own.tocoo()
+    return float(dense + pairs.data[half[pairs.row] != half[pairs.col]].sum())
+
+
+def best_half(topology: Topology) -> np.ndarray:
+    """bool[N]: one side, ⌊N/2⌋ nodes, of the narrowest balanced cut that was found; its width bounds the bisection width from above."""
+    matrix = channel_matrix(topology)
+    return best_cut(topology, matrix, matrix + matrix.T if topology.directed else matrix)[1]
