@@ -27,9 +27,9 @@ def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
     dimension; and, where source and destination share a plane that does not serve all, which way
     counts as beyond (sign: +).
 
-    Not always shortest, even so: where the ring of the base has few planes more than dimensions are
-    pruned, the longer way round may meet all of them; and from five pruned dimensions on, leaving on
-    one side only may be shorter than to the nearest on either.
+    Not always shortest, even so: where k is the number of pruned dimensions, the longer way round meets
+    all their planes; and from four pruned dimensions on, to leave on one side only may be shorter than
+    to leave for the nearest on either.
 
     Constraint: pruned_torus, partly_pruned_torus or pruned_t1, with all its links.
     Source: Kwai & Parhami 1998, proof of Theorem 1 (planes clustered so that each cluster has all dimensions); Parhami & Kwai 2004.
