@@ -30,3 +30,12 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 def below(draw: Any, bound: Any) -> Any:
     """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `kernels.philox.below`."""
     return np.uint32(np.uint64(draw) * np.uint64(bound) >> HALF)
+
+
+@cached
+def fill(packet: Any, c2: Any, c3: Any, k0: Any, k1: Any, words: Any) -> None:
+    """words uint32[4, B] of the counters (packet's low and high word, c2, c3), packet int64[B]."""
+    for i in range(len(packet)):
+        number = np.uint64(packet[i])
+        drawn = philox4x32(number & np.uint64(0xFFFFFFFF), number >> HALF, c2, c3, k0, k1)
+        words[0, i], words[1, i], words[2, i], words[3, i] = drawn

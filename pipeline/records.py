@@ -64,8 +64,14 @@ POINTS = (
     Column("key", "string", "", "digest of the network, the files it names, what is asked, and the code that answers"),
     Column("topology", "string", "", "canonical spelling"),
     Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it is not asked for"),
-    Column("routing", "string", "", "of a row of loads: its routing; null in a row of static"),
-    Column("traffic", "string", "", "of a row of loads: its traffic pattern's canonical spelling; null in a row of static"),
+    Column("routing", "string", "", "of a row of loads or deadlock: its routing's canonical spelling"),
+    Column("traffic", "string", "", "of a row of loads: its traffic pattern's canonical spelling"),
+    Column("packets", "int64", "packets", "of loads that are sampled: packets at most; null where they are exact"),
+    Column("seed", "int64", "", "of loads that are sampled"),
+    Column("relative_error", "double", "", "of loads that are sampled: standard error of the largest, as a share of it, at which the sample ends"),
+    Column("bounds", "bool", "", "of loads: whether capacity and worst case are asked for, too"),
+    Column("vc_rule", "string", "", "of a row of deadlock: its virtual-channel rule's canonical spelling"),
+    Column("virtual_channels", "int64", "", "of a row of deadlock: virtual channels of every channel"),
 )
 
 DISTANCES = (
@@ -77,9 +83,9 @@ DISTANCES = (
 
 LOADS = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("routing", "string", "", "minimal: uniform over all shortest paths; minimal_ecmp: equally over the next hops of shortest paths"),
+    Column("routing", "string", "", "canonical spelling of the routing, as in minimal: uniform over all shortest paths"),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
-    Column("method", "string", "", "exact, or how it was estimated"),
+    Column("method", "string", "", "exact; or monte-carlo: from random packets"),
     Column("max_channel_load", "double", "flits/cycle", "largest load of a channel (over its capacity) at one flit injected per terminal and cycle"),
     Column("mean_channel_load", "double", "flits/cycle", "mean load of a channel, unused ones included"),
     Column("saturation_load", "double", "flits/cycle/terminal", "injection that fills the busiest channel: 1 / max_channel_load; null without load"),
@@ -93,6 +99,26 @@ LOADS = (
     Column("max_channel_load_low", "double", "flits/cycle", "estimate biased low where max_channel_load is biased high; null where it is exact"),
     Column("packets", "int64", "packets", "packets sampled; null where it is exact"),
     Column("seed", "int64", "", "seed of the sample; null where it is exact"),
+    Column("cut_links", "int64", "links", "links of the narrowest balanced cut that is known, a bidirectional one counted once; null where none was sought"),
+    Column(
+        "effective_cut_links", "double", "links", "of these, what carries traffic that must cross; the rest carries what returns to its own half"
+    ),
+    Column(
+        "phases",
+        "list<struct<name: string, volume: double, steps: int64, max_channel_load: double, time: double>>",
+        "",
+        "of a collective operation: its phases, one after the other; volume: flits sent per terminal and flit of message; time: cycles per flit",
+    ),
+    Column("collective_time", "double", "cycles/flit", "of a collective operation: cycles per flit of every terminal's message, all phases together"),
+    Column("bus_bandwidth", "double", "flits/cycle/terminal", "of an all-reduce: 2(N-1)/N / collective_time, N terminals"),
+    Column("terminal_bus_bandwidth", "double", "flits/cycle/terminal", "the same where each terminal sends, and receives, a flit a cycle at most"),
+    Column("capacity", "double", "flits/cycle/terminal", "what the best routing of all carries (linear programming); null where bounds are not asked for"),
+    Column("capacity_minimal", "double", "flits/cycle/terminal", "what the best minimal routing carries"),
+    Column("capacity_share", "double", "", "saturation_load / capacity"),
+    Column(
+        "worst_case_saturation_load", "double", "flits/cycle/terminal", "saturation load under the permutation that is worst for the routing"
+    ),
+    Column("bounds_method", "string", "", "how the bounds were found, and how far they are proved; or why they are null; empty where not asked for"),
 )
 
 CHANNEL_LOADS = (

@@ -11,36 +11,62 @@ from pipeline.cli.network import complete_topology
 def _complete_traffic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from pipeline.traffic import PATTERNS
 
-    return [name for name in PATTERNS if name.startswith(incomplete)]
-
-
-def _complete_routing(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.loads import ROUTINGS
-
-    return [name for name in ROUTINGS if name.startswith(incomplete)]
+    return [name for name in PATTERNS if name.startswith(incomplete.replace("-", "_"))]
 
 
 @click.command()
 @click.argument("topology", shell_complete=complete_topology)
-@click.option(
-    "--routing",
-    default="minimal",
-    show_default=True,
-    shell_complete=_complete_routing,
-    help="minimal: every shortest path alike; minimal_ecmp: at every node, every link alike that leads nearer.",
-)
+@options.routing
 @click.option(
     "--traffic", default="uniform", show_default=True, shell_complete=_complete_traffic, help="Who sends to whom: a pattern of the list above."
 )
-@click.option("--method", type=click.Choice(["exact"]), default="exact", show_default=True, help="How loads are found.")
+@click.option(
+    "--method",
+    type=click.Choice(["exact", "monte-carlo"]),
+    default="exact",
+    show_default=True,
+    help="Expected loads, or loads of random packets with their standard error.",
+)
+@click.option("--packets", type=click.IntRange(64, 10**12), help="Packets at most, with --method monte-carlo.  [default: 10000000]")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the random packets.  [default: 0]")
+@click.option(
+    "--relative-error",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Stop once the standard error of the largest load is that share of it.",
+)
+@click.option("--bounds", is_flag=True, help="Also what the best routing could carry (a linear programme) and the worst permutation: small networks.")
 @click.option("--channels", is_flag=True, help="The load of every single channel, as CSV (with --json as a JSON array), and nothing else.")
 @options.json_output
 @options.backend
 @options.symmetry
-def loads(topology: str, routing: str, traffic: str, method: str, channels: bool, as_json: bool, backend: str, symmetry: str) -> None:
+def loads(
+    topology: str,
+    routing: str,
+    traffic: str,
+    method: str,
+    packets: int | None,
+    seed: int | None,
+    relative_error: float | None,
+    bounds: bool,
+    channels: bool,
+    as_json: bool,
+    backend: str,
+    symmetry: str,
+) -> None:
     """How traffic loads the channels of TOPOLOGY, and the injection at which the busiest one is full.
 
     Loads are flits per cycle over a channel at one flit injected per terminal and cycle.
+
+    \b
+    Routings:
+      minimal  minimal_ecmp               every network: every shortest path alike; every next hop alike
+      dimension_order(tie=split)          tori, meshes, hypercubes; random_order: in an order drawn per packet (O1TURN)
+      routing_record(tie=split)           lattices and twisted tori: a minimal record, x then y then z
+      minimal_by_address                  one shortest route per relative address: pruned, directed tori, ccc …
+      clustering(tie=split)               the pruned torus's own
+      hierarchical(tie=sign)              mh3dt, h3dt, tesh: gate by gate, level by level
+      up_down(root=0)                     any bidirectional network, faulty ones too
+      valiant                             two routes, by way of a random node
 
     \b
     Traffic patterns:
@@ -48,31 +74,48 @@ def loads(topology: str, routing: str, traffic: str, method: str, channels: bool
       hot_region  hot_spot(node=0, percent=10)
       bit_complement  bit_reversal  perfect_shuffle  transpose
       tornado  neighbour  random_permutation(seed=0)
-      ring_all_reduce(bidirectional=false)  all_reduce_by_dimension(bidirectional=false)
+      ring_all_reduce  all_reduce_by_dimension     collectives, phase by phase
       demand(path="demand.csv")     columns source, destination, demand; CSV or Parquet
 
     \b
     Examples:
       torusweep loads "rtt(a=16)"
       torusweep loads "pdtt(a=16)" --routing minimal --traffic uniform --method exact --json
-      torusweep loads "torus(radices=[32, 16])" --traffic "hot_spot(node=3, percent=20)"
+      torusweep loads "torus(radices=[32, 16])" --routing "dimension-order(tie=positive)" --traffic "hot_spot(node=3, percent=20)"
+      torusweep loads "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --method monte-carlo --packets 10000000
+      torusweep loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds
       torusweep loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv
     """
     from kernels.backend import device_name, resolve
-    from pipeline.loads import channel_table, exact_loads, record_of
+    from pipeline.cli.sampling import counted
+    from pipeline.errors import BadInput
+    from pipeline.loads import channel_table, exact_loads, record_of, sampled_loads
+    from pipeline.loads.bounds import bounds_of
     from pipeline.topologies import build
 
+    sampled = method == "monte-carlo"
+    for name, given in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
+        if given is not None and not sampled:
+            raise BadInput(f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets")
     running = resolve(backend)
-    found = exact_loads(build(topology), routing=routing, traffic=traffic, backend=running, use_symmetry=symmetry == "on")
+    network, what = build(topology), {"routing": routing, "traffic": traffic, "backend": running}
+    if sampled:
+        most = packets or 10_000_000
+        with counted(most) as progress:
+            found = sampled_loads(network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress)
+    else:
+        found = exact_loads(network, **what, use_symmetry=symmetry == "on")
     if channels:
         from pipeline.table_text import as_csv
         from pipeline.table_text import as_json as json_array
 
         table = channel_table(found)
         click.echo(json_array(table) if as_json else as_csv(table), nl=False)
-    elif as_json:
-        options.print_json(record_of(found))
+        return
+    record = record_of(found, bounds_of(found, use_symmetry=symmetry == "on") if bounds else None)
+    if as_json:
+        options.print_json(record)
     else:
         from pipeline.cli.rendering_loads import print_loads
 
-        print_loads(record_of(found), computed_by=f"{running} on {device_name(running)}")
+        print_loads(record, computed_by=f"{running} on {device_name(running)}")

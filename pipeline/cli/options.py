@@ -32,6 +32,17 @@ results = click.option(
 )
 
 
+def _complete_routing(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from pipeline.routing import ROUTINGS
+
+    return [name for name in ROUTINGS if name.startswith(incomplete.replace("-", "_"))]
+
+
+routing = click.option(
+    "--routing", default="minimal", show_default=True, shell_complete=_complete_routing, help="How packets find their way: one of the list above."
+)
+
+
 def print_json(value: Any) -> None:
     """One JSON value, numbers in full; not-a-number never occurs in our records."""
     click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False))

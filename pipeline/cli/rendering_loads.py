@@ -32,16 +32,50 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, value) of what a person reads first; --json has every column."""
     saturation, utilization = record["saturation_load"], record["link_utilization"]
     first = "channels" if saturation == record["terminal_saturation_load"] else "terminals, at ejection"
+    error = ""
+    if record["method"] == "monte-carlo":
+        error = f" ± {record['max_channel_load_stderr']:.2g}, biased high; {record['max_channel_load_low']:.7g}, biased low"
     return [
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
+        *([("method", f"monte-carlo, {record['packets']:,} packets, seed {record['seed']}")] if error else []),
         ("channels saturate at", "no load: nothing is sent over them" if saturation is None else f"{saturation:.7g} flits/cycle/terminal"),
         ("terminals saturate at", f"{record['ejection_load']:.7g} flits/cycle/terminal"),
         ("first to saturate", first),
-        ("busiest channel", f"{record['max_channel_load']:.7g}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal"),
+        ("busiest channel", f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal"),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
         ("mean path", f"{record['mean_hops']:.10g} hops"),
+        *_of_collective(record),
+        *_of_bounds(record),
     ]
+
+
+def _of_collective(record: dict[str, Any]) -> list[tuple[str, str]]:
+    if record["phases"] is None:
+        return []
+    phases = [
+        (f"phase {number}", f"{phase['name']}: {phase['time']:.6g} cycles per flit of message, busiest channel {phase['max_channel_load']:.6g}")
+        for number, phase in enumerate(record["phases"], start=1)
+    ]
+    return [
+        *phases,
+        ("all phases", f"{record['collective_time']:.6g} cycles per flit of message"),
+        ("bus bandwidth", f"{record['bus_bandwidth']:.6g} flits/cycle/terminal ({record['terminal_bus_bandwidth']:.6g} with terminals of 1 flit/cycle)"),
+    ]
+
+
+def _of_bounds(record: dict[str, Any]) -> list[tuple[str, str]]:
+    if not record["bounds_method"]:
+        return []
+    share = "" if record["capacity_share"] is None else f"; this routing reaches {100 * record['capacity_share']:.4g} %"
+    known = (
+        ("capacity, any routing", "capacity", f" flits/cycle/terminal{share}"),
+        ("capacity, minimal", "capacity_minimal", " flits/cycle/terminal"),
+        ("worst permutation", "worst_case_saturation_load", " flits/cycle/terminal"),
+        ("narrowest cut known", "cut_links", " links"),
+        ("effective for crossing", "effective_cut_links", " links"),
+    )
+    return [*((label, f"{record[name]:.7g}{unit}") for label, name, unit in known if record[name] is not None), ("bounds by", record["bounds_method"])]
 
 
 def _bars(classes: dict[str, dict[str, float]], most: float) -> str:

@@ -16,13 +16,16 @@ import pytest
 from click.testing import CliRunner
 from static.networks import as_networkx, network
 
-import pipeline.loads
+import pipeline.loads.layered
 from pipeline import cli
 from pipeline.errors import BadInput
-from pipeline.loads import ROUTINGS, channel_table, exact_loads, loads_record, record_of
+from pipeline.loads import channel_table, exact_loads, loads_record, record_of
 from pipeline.records import CHANNEL_LOADS, LOADS, arrow_schema
+from pipeline.routing import ROUTINGS
 from pipeline.topologies import build
 from pipeline.traffic import PATTERNS, traffic
+
+MINIMAL = ("minimal", "minimal_ecmp")
 
 # --- closed forms ------------------------------------------------------------------------------------------
 
@@ -68,7 +71,7 @@ CLOSED = [
 ]
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize(("topology", "pattern", "most", "utilization"), CLOSED, ids=[f"{row[0]} {row[1]}" for row in CLOSED])
 def test_closed_forms(topology, pattern, most, utilization, routing):
     record = loads_record(build(topology), routing=routing, traffic=pattern)
@@ -177,7 +180,7 @@ def made(name):
     return build(name) if NETWORKS.get(name) is None else NETWORKS[name]()
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("pattern", [*ALIKE, "hot_region", "hot_spot(percent=60)", "random_permutation(seed=5)"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_shortest_path_written_out(name, pattern, routing):
@@ -188,7 +191,7 @@ def test_every_shortest_path_written_out(name, pattern, routing):
     assert record_of(found)["ejection_load"] == pytest.approx(1 / matrix.sum(axis=0).max())
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 def test_few_senders_and_few_receivers(tmp_path, routing):
     (tmp_path / "demand.csv").write_text("source,destination,demand\n0,6,3\n2,7,1\n0,4,2\n")
     topology, pattern = made("kite"), f'demand(path="{tmp_path / "demand.csv"}")'
@@ -201,7 +204,7 @@ def test_few_senders_and_few_receivers(tmp_path, routing):
 
 def test_the_two_minimal_routings_differ():
     topology = made("kite")
-    paths, next_hops = (channel_table(exact_loads(topology, routing=routing)).to_pylist() for routing in ROUTINGS)
+    paths, next_hops = (channel_table(exact_loads(topology, routing=routing)).to_pylist() for routing in MINIMAL)
     there, back = (next(i for i, row in enumerate(paths) if (row["from"], row["to"]) == ends) for ends in ((0, 2), (2, 0)))
     assert paths[there]["load"] == pytest.approx(paths[back]["load"])
     assert next_hops[there]["load"] > next_hops[back]["load"] + 0.01
@@ -215,7 +218,7 @@ LARGER = [
 ]
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("pattern", [name for name in PATTERNS if name != "demand"])
 @pytest.mark.parametrize("topology", LARGER)
 def test_what_is_sent_arrives(topology, pattern, routing):
@@ -241,7 +244,7 @@ def test_what_is_sent_arrives(topology, pattern, routing):
     assert 0 < record["link_utilization"] <= 1
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("pattern", ALIKE)
 @pytest.mark.parametrize("topology", [*LARGER, "mesh(radices=[5, 3])", "rtt(a=5)", "pruned_torus(k=6, n=4)", "lattice(matrix=[[3, 1], [0, 4]])"])
 def test_symmetry_changes_nothing(topology, pattern, routing):
@@ -255,11 +258,11 @@ def test_symmetry_changes_nothing(topology, pattern, routing):
 def test_blocks_and_backends_change_nothing(monkeypatch):
     built = build("mesh(k=5, n=2)")
     for pattern in ("random_permutation(seed=1)", "hot_region"):
-        for routing in ROUTINGS:
+        for routing in MINIMAL:
             whole = exact_loads(built, routing=routing, traffic=pattern)
             plain = exact_loads(built, routing=routing, traffic=pattern, backend="numpy", threads=1)
             with monkeypatch.context() as patch:
-                patch.setattr(pipeline.loads, "BLOCK", 4 * built.nodes)
+                patch.setattr(pipeline.loads.layered, "BLOCK", 4 * built.nodes)
                 blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
@@ -317,7 +320,7 @@ def test_without_load_there_is_no_saturation():
 # --- refusals --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("use_symmetry", [True, False])
 def test_traffic_without_a_path_is_refused(routing, use_symmetry):
     with pytest.raises(BadInput, match=r"^routing .* on pruned_xy\(k=4\): 0\.5 of traffic uniform has no path"):

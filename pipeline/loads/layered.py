@@ -1,0 +1,105 @@
+"""Exact flows of shortest paths over a graph of states: from one root of each orbit where routing and traffic allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kernels.loads import minimal_loads
+from pipeline.errors import BadInput
+from pipeline.routing.forms import LayeredRouting
+from pipeline.static.links import link_orbits
+from pipeline.symmetry import Orbits, orbits_under, proved_symmetries
+from pipeline.topology import NO_PORT, Topology
+from pipeline.traffic import Traffic
+
+BLOCK = 1 << 23  # demands that are written out at a time: 64 MiB
+
+
+def layered_flows(
+    routing: LayeredRouting, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
+) -> tuple[np.ndarray, float, float]:
+    """(float64[N, P] flits over every channel, hops of all flits, flits that no path carries) of traffic between the nodes.
+
+    Raises BadInput where there are more shortest paths between two nodes than float64 can count.
+    """
+    topology = routing.topology
+    images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
+    nodes = orbits_under(topology.nodes, images)
+    try:
+        flows, hops, lost = _summed(routing, traffic, nodes, backend, threads)
+    except OverflowError:
+        raise BadInput("expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them") from None
+    if images:
+        flows = _averaged(topology, images, nodes, flows)
+    return flows, hops, lost
+
+
+def over_channels(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
+    """[N, P]: what passes every channel, of what passes every arc between states, [S, Q]; summed in the order of states and arcs."""
+    if routing.plain:
+        return flows
+    topology = routing.topology
+    state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
+    channel = routing.node[state].astype(np.int64) * topology.ports.shape[1] + routing.port[state, arc]
+    total = np.zeros(topology.ports.size, flows.dtype)
+    np.add.at(total, channel, flows[state, arc])
+    return total.reshape(topology.ports.shape)
+
+
+def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
+    """int32[S, Q]: parallel links that every arc between states stands for; None = 1 everywhere."""
+    capacity = routing.topology.capacity
+    if capacity is None or routing.plain:
+        return capacity
+    return np.where(routing.port == NO_PORT, np.int32(1), capacity[routing.node[:, None], routing.port])
+
+
+def _summed(routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: str, threads: int | None) -> tuple[np.ndarray, float, float]:
+    """A root stands for its orbit.
+
+    Shares over paths are the same from everywhere and are followed from the sources; shares over
+    next hops depend on the destination and are followed back from there.
+    """
+    from_sources = routing.split == "paths"
+    near, far = (routing.start, routing.finish) if from_sources else (routing.finish, routing.start)
+    busy = (traffic.sent() if from_sources else traffic.received())[nodes.representatives] > 0
+    roots, weights = nodes.representatives[busy], nodes.sizes[busy].astype(np.float64)
+    flows, hops, lost = np.zeros(routing.states.shape), 0.0, 0.0
+    capacity, step = arc_capacity(routing), max(1, BLOCK // len(routing.states))
+    for first in range(0, len(roots), step):
+        block = slice(first, first + step)
+        demand = traffic.rows(roots[block]) if from_sources else traffic.columns(roots[block])
+        if not routing.plain:
+            at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
+            demand[:, far] = at_nodes
+        part = minimal_loads(
+            routing.states, near[roots[block]], weights[block], split=routing.split, demand=demand, capacity=capacity, backend=backend, threads=threads
+        )
+        flows += part.load
+        hops += part.hops - routing.extra * part.delivered
+        lost += part.unreachable
+    return over_channels(routing, flows), hops, lost
+
+
+def _averaged(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: np.ndarray) -> np.ndarray:
+    """Every channel's load, from loads that one root of each orbit caused in the place of all.
+
+    The sum over an orbit of channels does not depend on which node of an orbit causes it, and all
+    channels of the orbit carry the same; so each carries the mean. A link's two directions may carry
+    different loads (over next hops), and are kept apart.
+    """
+    arcs = link_orbits(replace(topology, plan=replace(topology.plan, directed=True)), images, nodes)
+    # the frame names the channels that leave a node in its representative's order: bring them into the ports' order
+    label = np.empty(topology.ports.shape, np.int32)
+    carried = np.take_along_axis(arcs.label[nodes.member], np.argsort(arcs.frame, axis=1), axis=1)
+    np.put_along_axis(label, np.argsort(topology.ports, axis=1), carried, axis=1)
+    present = topology.ports != NO_PORT
+    order = np.argsort(label[present], kind="stable")  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
+    first = np.searchsorted(label[present][order], np.arange(arcs.number))
+    mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))
+    averaged = np.zeros_like(load)
+    averaged[present] = mean[label[present]]
+    return averaged

@@ -1,0 +1,164 @@
+"""Sampled loads: random packets, counted; with standard errors, and the maximum's bias in a bracket.
+
+The largest of many noisy loads is too large on average: the noise helped to choose it. The channel
+that is largest on one half of the packets, measured on the other half, has no such luck, but may not
+be the true largest: it is too small on average. Both are reported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+
+from kernels.backend import resolve
+from kernels.distance.threads import in_threads
+from kernels.routes import route_flows
+from kernels.walks import shortest_walks
+from pipeline.errors import BadInput
+from pipeline.loads.channels import ChannelLoads, Estimate
+from pipeline.loads.layered import arc_capacity
+from pipeline.loads.layered import over_channels as over_channels_of_states
+from pipeline.loads.packets import Packets
+from pipeline.loads.route_table import RouteTable
+from pipeline.loads.source import over_channels
+from pipeline.routing import LayeredRouting, SourceRouting
+from pipeline.routing import routing as routing_on
+from pipeline.topology import Topology
+from pipeline.traffic import traffic as pattern_on
+
+GROUPS = 32  # batches whose scatter is the standard error; packet i belongs to i modulo 32
+ROUND = 1 << 22  # packets that are drawn before the error is looked at
+DRAWN = 1 << 16  # packets that are drawn at a time, so that they stay in cache
+PACKETS = 10_000_000
+FEWEST = 2 * GROUPS
+
+Count = np.ndarray  # int64[GROUPS, N, P]
+
+
+def sampled_loads(
+    topology: Topology,
+    *,
+    routing: str = "minimal",
+    traffic: str = "uniform",
+    packets: int = PACKETS,
+    seed: int = 0,
+    relative_error: float | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> ChannelLoads:
+    """Loads estimated from random packets.
+
+    routing, traffic  spellings (pipeline.routing, pipeline.traffic)
+    packets           packets, at most: ≥ 64
+    seed              0 … 2⁶⁴ − 1; the result depends on it and on the number of packets alone, not on backend or threads
+    relative_error    stop once the standard error of the largest load is that share of it; None: all packets
+    progress          is told how many packets have been counted
+    Raises BadInput as `exact_loads` does.
+    """
+    if packets < FEWEST:
+        raise BadInput(f"packets: expected {FEWEST} or more, got {packets}: the error is estimated from {GROUPS} batches")
+    if not 0 <= seed < 2**64:
+        raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
+    spelled, pattern = pattern_on(traffic, topology)
+    canonical, form = routing_on(routing, topology)
+    matrix, injected, running = pattern.at_nodes(topology.terminals, topology.nodes), len(topology.terminals), resolve(backend)
+    drawn = Packets(matrix, seed, running)
+    walker = _Walks(form, drawn, running, threads) if isinstance(form, LayeredRouting) else _Routes(form, drawn, running, threads)
+    count, done = np.zeros((GROUPS, *topology.ports.shape), np.int64), 0
+    capacity = 1 if topology.capacity is None else np.maximum(topology.capacity, 1)
+    while done < packets:
+        some = min(ROUND, packets - done)
+        try:
+            count += walker.count(done, some)
+        except BadInput as refusal:
+            raise type(refusal)(f"routing {canonical} on {topology.spelling}: {refusal}") from None
+        done += some
+        if progress is not None:
+            progress(done)
+        estimate = _estimate(count, capacity, done, injected, seed)
+        load = count.sum(axis=0) * (injected / done) / capacity
+        if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
+            break
+    hops = float(count.sum()) / done
+    return ChannelLoads(topology, canonical, spelled, load, hops, float(pattern.received().max()), estimate)
+
+
+class _Routes:
+    """Packets whose route is drawn at the source."""
+
+    def __init__(self, routing: SourceRouting, drawn: Packets, backend: str, threads: int | None) -> None:
+        self.routing, self.drawn, self.table = routing, drawn, RouteTable(routing)
+        self.backend, self.threads = backend, threads
+
+    def count(self, first: int, number: int) -> Count:
+        source, destination = _pairs(self.drawn, first, number, self.threads)
+        words = self.drawn.words(first, number)
+        if self.routing.passes == 1:
+            return self.half(first, source, destination, words[0])
+        nodes = self.routing.topology.nodes
+        between = (words[1].astype(np.uint64) * np.uint64(nodes) >> np.uint64(32)).astype(np.int32)
+        return self.half(first, source, between, words[0]) + self.half(first, between, destination, words[2])
+
+    def half(self, first: int, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> Count:
+        row, table = self.table.drawn(source, destination, word), self.table
+        counts = []
+        for group in range(GROUPS):
+            own = slice((group - first) % GROUPS, None, GROUPS)
+            flows = route_flows(self.routing.moves.next, source[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads)
+            counts.append(over_channels(self.routing, flows))
+        return np.stack(counts)
+
+
+class _Walks:
+    """Packets that choose on the way."""
+
+    def __init__(self, routing: LayeredRouting, drawn: Packets, backend: str, threads: int | None) -> None:
+        self.routing, self.drawn, self.capacity = routing, drawn, arc_capacity(routing)
+        self.backend, self.threads = backend, threads
+
+    def count(self, first: int, number: int) -> Count:
+        routing = self.routing
+        source, destination = _pairs(self.drawn, first, number, self.threads)
+        walks = shortest_walks(
+            routing.states,
+            routing.start[source],
+            routing.finish[destination],
+            ((first + np.arange(number)) % GROUPS).astype(np.int32),
+            groups=GROUPS,
+            first=first,
+            seed=self.drawn.seed,
+            split=routing.split,
+            capacity=self.capacity,
+            backend=self.backend,
+            threads=self.threads,
+        )
+        lost = int(walks.unreachable.sum())
+        if lost:
+            raise BadInput(
+                f"{lost:,} of {number:,} packets have no path to their destination; choose a connected network"
+                " ('torusweep describe' counts its components)"
+            )
+        if routing.plain:
+            return walks.count
+        return np.stack([over_channels_of_states(routing, count) for count in walks.count])
+
+
+def _pairs(drawn: Packets, first: int, number: int, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+    blocks = range(first, first + number, DRAWN)
+    parts = in_threads(lambda start: drawn.drawn(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0)))
+    return np.concatenate([source for source, _ in parts]), np.concatenate([destination for _, destination in parts])
+
+
+def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: int, seed: int) -> Estimate:
+    each = np.array([len(range(group, packets, GROUPS)) for group in range(GROUPS)])
+    loads = count * (injected / each)[:, None, None] / capacity
+    whole = (count.sum(axis=0) / capacity).reshape(-1)
+    if not whole.any():
+        return Estimate(0.0, 0.0, packets, seed)
+    stderr = loads.reshape(GROUPS, -1)[:, whole.argmax()].std(ddof=1) / np.sqrt(GROUPS)
+    halves = [loads[part::2].mean(axis=0).reshape(-1) for part in (0, 1)]
+    low = np.mean([halves[1][halves[0].argmax()], halves[0][halves[1].argmax()]])
+    return Estimate(float(stderr), float(low), packets, seed)

@@ -1,0 +1,46 @@
+"""The row of the table `loads`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pipeline.loads.bounds import bounds_of
+from pipeline.loads.channels import record_of
+from pipeline.loads.exact import exact_loads
+from pipeline.loads.monte_carlo import sampled_loads
+from pipeline.topology import Topology
+
+
+class Sample(NamedTuple):
+    """How loads are sampled: packets at most, seed, and the relative error at which it ends (see `sampled_loads`)."""
+
+    packets: int
+    seed: int = 0
+    relative_error: float | None = None
+
+
+def loads_record(
+    topology: Topology,
+    *,
+    routing: str = "minimal",
+    traffic: str = "uniform",
+    sample: Sample | None = None,
+    bounds: bool = False,
+    backend: str = "auto",
+    use_symmetry: bool = True,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """Exactly the table's columns, in order, as Python values without NaN.
+
+    sample    from random packets; None: exact
+    bounds    what the best routing could carry, and the worst permutation of this one, too
+    progress  of a sample: is told how many packets have been counted
+    Raises as `exact_loads` and `sampled_loads` do.
+    """
+    if sample is None:
+        loads = exact_loads(topology, routing=routing, traffic=traffic, backend=backend, use_symmetry=use_symmetry, threads=threads)
+    else:
+        loads = sampled_loads(topology, routing=routing, traffic=traffic, **sample._asdict(), backend=backend, threads=threads, progress=progress)
+    return record_of(loads, bounds_of(loads, use_symmetry=use_symmetry) if bounds else None)

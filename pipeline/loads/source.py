@@ -1,0 +1,87 @@
+"""Exact flows of routes settled at the source: every pair's routes, in blocks of pairs."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from kernels.routes import route_flows
+from pipeline.loads.route_table import RouteTable
+from pipeline.routing.forms import SourceRouting
+from pipeline.topology import NO_PORT
+from pipeline.traffic import Traffic
+from pipeline.traffic.matrix import alike
+
+BLOCK = 1 << 22  # pairs that are written out at a time
+LARGEST_SUM = 54  # bits: a route may pass a channel several times, and int64 must hold all passes
+
+
+def source_flows(routing: SourceRouting, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None) -> np.ndarray:
+    """float64[N, P]: flits over every channel, of traffic between the nodes."""
+    topology = routing.topology
+    table, nodes = RouteTable(routing), topology.nodes
+    at_node = np.bincount(topology.terminals, minlength=nodes)
+    by_cell = use_symmetry and traffic.symmetric and routing.regular and _same_in(routing.cell, at_node)
+    sources = np.unique(routing.cell, return_index=True)[1].astype(np.int32) if by_cell else np.arange(nodes, dtype=np.int32)
+    weights = np.bincount(routing.cell).astype(np.float64) if by_cell else np.ones(nodes)
+    flows = np.zeros(routing.moves.port.shape)
+    for half in halves(routing, traffic):
+        step = max(1, BLOCK // nodes)
+        for first in range(0, len(sources), step):
+            some = sources[first : first + step]
+            demand = half.rows(some) * weights[first : first + step, None]
+            row, destination = np.nonzero(demand)
+            flows += _flows(table, some[row], destination.astype(np.int32), demand[row, destination], backend, threads)
+    if by_cell:
+        size = np.bincount(routing.cell)
+        for d in range(flows.shape[1]):
+            flows[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
+        flows[routing.moves.port == NO_PORT] = 0
+    return over_channels(routing, flows)
+
+
+def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
+    """The traffic of every pass: the whole, or to the nodes drawn for Valiant's first half and from there."""
+    if routing.passes == 1:
+        return [traffic]
+    nodes = len(traffic.weight)
+    spread = alike(np.full(nodes, 1 / nodes), symmetric=traffic.symmetric)
+    gathered = alike(traffic.received() / nodes, symmetric=traffic.symmetric)
+    return [Traffic(traffic.sent(), spread.common, spread.own, spread.symmetric), gathered]
+
+
+def over_channels(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
+    """[N, P]: what passes every channel, of what moves in every direction, [N, D]; several directions may share a channel."""
+    total = np.zeros(routing.topology.ports.shape, flows.dtype)
+    for d, port in enumerate(routing.moves.port.T):
+        leaving = np.flatnonzero(port != NO_PORT)
+        total[leaving, port[leaving]] += flows[leaving, d]
+    return total
+
+
+def _flows(table: RouteTable, source: np.ndarray, destination: np.ndarray, demand: np.ndarray, backend: str, threads: int | None) -> np.ndarray:
+    """float64[N, D] of pairs with their demands, summed as whole numbers: in any order the same.
+
+    The unit is a whole fraction of the smallest share, so that equal demands and their halves are
+    counted without rounding; the others are off by at most a 2⁻⁵⁴-th of all that the block sends.
+    """
+    routes = table.of(source, destination)
+    share = demand[routes.pair] * routes.weight
+    if not len(share):
+        return np.zeros(table.routing.moves.port.shape)
+    room = 2.0 ** (LARGEST_SUM - np.ceil(log2(share.sum())))
+    scale = np.floor(room * share.min()) / share.min()
+    if scale < room / 2:  # the smallest is below what can be counted
+        scale = room
+    amount = np.rint(share * scale).astype(np.int64)
+    counted = route_flows(
+        table.routing.moves.next, source[routes.pair], routes.row, table.direction, table.hops, amount, backend=backend, threads=threads
+    )
+    return counted / scale
+
+
+def _same_in(cell: np.ndarray, value: np.ndarray) -> bool:
+    """Whether nodes of one cell have the same value."""
+    first = np.unique(cell, return_index=True)[1]
+    return np.array_equal(value, value[first][cell])

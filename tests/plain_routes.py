@@ -1,0 +1,96 @@
+"""Routings walked hop by hop with plain loops: what any faster way is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import networkx as nx
+import numpy as np
+
+from pipeline.routing import LayeredRouting, Routes, Routing, SourceRouting
+
+Hop = tuple[int, int]  # node, port
+
+
+def routes_between(form: Routing, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
+    """(share, hops) of every route that a pair's packets take; Valiant's are the two halves by way of every node."""
+    if isinstance(form, LayeredRouting):
+        yield from _layered(form, source, destination)
+    elif form.passes == 1:
+        yield from _source(form, source, destination)
+    else:
+        nodes = form.topology.nodes
+        for between in range(nodes):
+            for share, first in _source(form, source, between):
+                for other, second in _source(form, between, destination):
+                    yield share * other / nodes, [*first, *second]
+
+
+@cache
+def _all_routes(form: SourceRouting) -> tuple[dict[int, int], Routes]:
+    """(place of every key that occurs, their routes)."""
+    everyone = np.arange(form.topology.nodes)
+    keys = np.unique(form.key(everyone[:, None], everyone[None, :]))
+    return {int(key): place for place, key in enumerate(keys)}, form.routes(keys)
+
+
+def _source(form: SourceRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
+    places, routes = _all_routes(form)
+    place = places[int(form.key(np.array(source), np.array(destination)))]
+    for row in range(int(routes.first[place]), int(routes.first[place + 1])):
+        node, hops = source, []
+        for direction, count in zip(routes.direction[row].tolist(), routes.hops[row].tolist()):
+            for _ in range(count):
+                port = int(form.moves.port[node, direction])
+                assert port >= 0, f"direction {direction} does not lead on at node {node}"
+                hops.append((node, port))
+                node = int(form.topology.ports[node, port])
+        assert node == destination, f"a route from {source} to {destination} ends at {node}"
+        yield float(routes.weight[row]), hops
+
+
+def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
+    """By path or by next hop, a channel of several parallel links counting as often."""
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(len(form.states)))
+    for state, arc in np.argwhere(form.states >= 0).tolist():
+        graph.add_edge(state, int(form.states[state, arc]), arc)
+    start, finish = int(form.start[source]), int(form.finish[destination])
+    distance = nx.shortest_path_length(graph, target=finish)
+    capacity = form.topology.capacity
+
+    def ways(state: int) -> list[tuple[int, int, int]]:
+        """(arc, next state, parallel links) of every arc that leads nearer."""
+        found = []
+        for _, after, arc in graph.out_edges(state, keys=True):
+            if distance.get(after, np.inf) == distance[state] - 1:
+                port = int(form.port[state, arc])
+                found.append((arc, after, 1 if capacity is None or port < 0 else int(capacity[form.node[state], port])))
+        return found
+
+    def paths(state: int) -> float:
+        return 1.0 if state == finish else sum(many * paths(after) for _, after, many in ways(state))
+
+    def walk(state: int, share: float, hops: list[Hop]) -> Iterator[tuple[float, list[Hop]]]:
+        if state == finish:
+            yield share, hops
+            return
+        weights = [many * (paths(after) if form.split == "paths" else 1.0) for _, after, many in ways(state)]
+        for (arc, after, _), weight in zip(ways(state), weights):
+            port = int(form.port[state, arc])
+            step = [] if port < 0 else [(int(form.node[state]), port)]
+            yield from walk(after, share * weight / sum(weights), [*hops, *step])
+
+    yield from walk(start, 1.0, [])
+
+
+def plain_loads(form: Routing, demand: np.ndarray) -> tuple[np.ndarray, float]:
+    """(float64[N, P] flits over every channel, hops of all flits) of what flows between the nodes, float64[N, N]."""
+    load, hops = np.zeros(form.topology.ports.shape), 0.0
+    for source, destination in np.argwhere(demand > 0).tolist():
+        for share, route in routes_between(form, source, destination):
+            hops += demand[source, destination] * share * len(route)
+            for node, port in route:
+                load[node, port] += demand[source, destination] * share
+    return load, hops

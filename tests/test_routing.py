@@ -1,0 +1,127 @@
+"""Every routing on networks that suit it, against routes walked hop by hop: reach, length, loads, conservation, samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from plain_routes import plain_loads, routes_between
+
+from pipeline.errors import BadInput
+from pipeline.loads import exact_loads, sampled_loads
+from pipeline.routing import ROUTINGS, SourceRouting, canonical, routing
+from pipeline.topologies import build
+from pipeline.traffic import traffic
+
+GRIDS = ["torus(k=4, n=2)", "torus(radices=[5, 3])", "torus(k=2, n=3)", "mesh(k=4, n=2)", "hypercube(n=4)", "ring(k=6)", "torus(k=4, n=2, directed=true)"]
+LATTICES = ["rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])", "torus(radices=[6, 4])"]
+CAYLEY = ["pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "pruned_directed_torus(k=4, n=3)", "ccc(n=3)", "rtt(a=2)"]
+PRUNED = ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)"]
+HIERARCHIES = ["mh3dt(m=3, n=2, levels=2, q=0)", "h3dt(m=3, n=2, levels=2, q=1)"]
+ANY = ["torus(k=4, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, seed=2)", "ccc(n=3)"]
+SUITED = {
+    **dict.fromkeys(("minimal", "minimal_ecmp"), [*ANY, "directed_torus(k=4, n=2)"]),
+    **dict.fromkeys([f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign", "random")], GRIDS),
+    "random_order": ["torus(k=4, n=2)", "mesh(k=4, n=2)", "hypercube(n=3)"],
+    **dict.fromkeys(("routing_record", "routing_record(tie=positive)"), LATTICES),
+    "minimal_by_address": CAYLEY,
+    **dict.fromkeys(("clustering", "clustering(tie=positive)"), PRUNED),
+    **dict.fromkeys([f"hierarchical(tie={tie})" for tie in ("sign", "positive", "split")], HIERARCHIES),
+    **dict.fromkeys(("up_down", 'up_down(root=3, split="paths")'), ANY),
+    "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
+}
+MINIMAL = ("minimal", "dimension_order", "random_order", "routing_record", "minimal_by_address")  # whose routes are shortest paths
+CASES = [(name, network) for name, networks in SUITED.items() for network in networks]
+TRAFFICS = ["uniform", "uniform_other", "hot_spot(node=1, percent=20)", "random_permutation(seed=3)", "nearest_neighbour"]
+
+
+def test_every_routing_has_a_row():
+    assert {canonical(name).partition("(")[0] for name in SUITED} == set(ROUTINGS)
+
+
+@pytest.mark.parametrize(("name", "network"), CASES)
+def test_routes_reach_their_destinations_over_links(name: str, network: str):
+    topology = build(network)
+    form = routing(name, topology)[1]
+    graph = nx.DiGraph([(int(tail), int(head)) for tail, head, _ in zip(*topology.arcs)])
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    pairs = [(s, d) for s in range(0, topology.nodes, 1 + topology.nodes // 40) for d in range(topology.nodes)]
+    for source, destination in pairs:
+        routes = list(routes_between(form, source, destination))
+        assert sum(share for share, _ in routes) == pytest.approx(1, abs=1e-12)
+        for share, hops in routes:
+            assert share > 0
+            node = source
+            for tail, port in hops:
+                assert node == tail
+                node = int(topology.ports[node, port])
+            assert node == destination
+            assert len(hops) >= distance[source][destination]
+            if canonical(name).startswith(MINIMAL):
+                assert len(hops) == distance[source][destination]
+
+
+@pytest.mark.parametrize("pattern", TRAFFICS)
+@pytest.mark.parametrize(("name", "network"), [case for case in CASES if case[1] not in HIERARCHIES])
+def test_loads_are_those_of_routes_walked_one_by_one(name: str, network: str, pattern: str):
+    topology = build(network)
+    demand = traffic(pattern, topology)[1].rows(np.arange(topology.nodes))
+    load, hops = plain_loads(routing(name, topology)[1], demand)
+    for use_symmetry in (True, False):
+        found = exact_loads(topology, routing=name, traffic=pattern, use_symmetry=use_symmetry)
+        np.testing.assert_allclose(found.load, load, rtol=1e-12, atol=1e-13)
+        assert found.mean_hops == pytest.approx(hops / topology.nodes, rel=1e-12)
+
+
+@pytest.mark.parametrize(("name", "network"), [(name, network) for name, network in CASES if network in HIERARCHIES])
+def test_loads_of_hierarchies_are_those_of_routes_walked_one_by_one(name: str, network: str, tmp_path: Path):
+    topology = build(network)
+    demand = np.zeros((topology.nodes, topology.nodes))
+    demand[::5] = traffic("uniform", topology)[1].rows(np.arange(0, topology.nodes, 5))
+    form = routing(name, topology)[1]
+    load, _ = plain_loads(form, demand)
+    rows = [f"{s},{d},{float(demand[s, d])!r}" for s, d in np.argwhere(demand > 0)]
+    file = tmp_path / "demand.csv"
+    file.write_text("\n".join(["source,destination,demand", *rows]))
+    found = exact_loads(topology, routing=name, traffic=f'demand(path="{file}")')
+    np.testing.assert_allclose(found.load, load * topology.nodes / demand.sum(), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "hot_region", "random_permutation"])
+@pytest.mark.parametrize(("name", "network"), CASES)
+def test_what_flows_in_flows_out_or_has_arrived(name: str, network: str, pattern: str):
+    topology = build(network)
+    form = routing(name, topology)[1]
+    matrix = traffic(pattern, topology)[1]
+    loads = exact_loads(topology, routing=name, traffic=pattern)
+    flits = loads.load if topology.capacity is None else loads.load * topology.capacity
+    tail, head, port = topology.arcs
+    inflow = np.bincount(head, flits[tail, port], minlength=topology.nodes)
+    np.testing.assert_allclose(inflow + matrix.sent(), flits.sum(axis=1) + matrix.received(), rtol=1e-11)
+    assert flits.sum() == pytest.approx(loads.mean_hops * topology.nodes, rel=1e-12)
+    if isinstance(form, SourceRouting) and form.passes == 1:
+        shortest = exact_loads(topology, routing="minimal", traffic=pattern).mean_hops
+        assert loads.mean_hops >= shortest * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "uniform_other", "hot_spot(node=1, percent=30)", "transpose"])
+@pytest.mark.parametrize(("name", "network"), CASES)
+def test_a_sample_holds_the_exact_loads_within_its_error(name: str, network: str, pattern: str):
+    topology = build(network)
+    try:
+        exact = exact_loads(topology, routing=name, traffic=pattern)
+    except BadInput as refusal:
+        assert "transpose" in str(refusal)
+        return
+    packets = 40_000
+    sample = sampled_loads(topology, routing=name, traffic=pattern, packets=packets, seed=5)
+    most, estimate = exact.load.max(), sample.estimate
+    assert estimate is not None
+    assert estimate.packets == packets
+    assert estimate.low - 4 * estimate.stderr <= most <= sample.load.max() + 4 * estimate.stderr
+    # a packet passes a channel once or twice (Valiant), so that its count's variance is at most twice its mean
+    spread = np.sqrt(2 * exact.load * topology.nodes / packets) + 1e-9
+    assert (np.abs(sample.load - exact.load) <= 6 * spread).all()
+    assert ((sample.load > 0) <= (exact.load > 0)).all()
