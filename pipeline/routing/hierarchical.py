@@ -83,14 +83,14 @@ class _Runs:
         """One row for every choice of ways where both are alike."""
         direction, hops, phase = (np.stack(runs, axis=1) for runs in (self.direction, self.hops, self.phase))
         count = len(direction)
-        open_ = [run for run, tied in enumerate(self.tied) if tied.any()]
-        if not open_:
+        either = [run for run, tied in enumerate(self.tied) if tied.any()]
+        if not either:
             return Routes(np.arange(count + 1), np.ones(count), direction, hops, phase)
-        first, choice = combinations(1 + np.stack([self.tied[run] for run in open_], axis=1).astype(np.int64))
+        first, choice = combinations(1 + np.stack([self.tied[run] for run in either], axis=1).astype(np.int64))
         ways = np.diff(first)
         key = np.repeat(np.arange(count), ways)
         direction = direction[key]
-        direction[:, open_] += choice.astype(np.int8)
+        direction[:, either] += choice.astype(np.int8)
         return Routes(first, 1 / ways[key], direction, hops[key], phase[key])
 
 
@@ -148,7 +148,7 @@ class _Router:
             needs = ahead[dimensions * (level - 2) : dimensions * (level - 1)]
             gates = np.array([made.places((level, d)) for d in range(dimensions)], np.int16)  # [dimension, corner, digit]
             first, some = np.zeros(keys.shape, np.int8), np.zeros(keys.shape, bool)
-            for d, apart in enumerate(needs):
+            for d, apart in enumerate(needs):  # the last one needed comes first: z before y before x
                 first[apart != 0] = d
                 some |= apart != 0
             corner = self.nearest(at, gates, first)
@@ -156,6 +156,7 @@ class _Router:
             at = self.inside(runs, at, [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)], phase, range(dimensions))
             for d in reversed(range(dimensions)):
                 goes = needs[d] != 0
+                # no gate needed before this one, at the same corner, differs from it in other digits
                 between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
                 at = self.inside(runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], TRANSIT, between)
                 runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), LINKS)
