@@ -32,7 +32,7 @@ def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
     to leave for the nearest on either.
 
     Constraint: pruned_torus, partly_pruned_torus or pruned_t1, with all its links.
-    Source: Kwai & Parhami 1998, proof of Theorem 1 (planes clustered so that each cluster has all dimensions); Parhami & Kwai 2004.
+    Source: Kwai & Parhami 1998, proof of Theorem 3 (planes clustered so that each cluster has all dimensions); Parhami & Kwai 2004.
     """
     made = topology.plan.structure
     sides = topology.plan.radices

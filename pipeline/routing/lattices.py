@@ -26,7 +26,7 @@ def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
     Where two directions are one link (a side of 2), the first is meant.
 
     Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt, twisted_torus, illiac, lattice.
-    Source: Cámara et al. 2010, Algorithm 1 and sec. 4.4 (rtt, ptt, pdtt).
+    Source: Cámara et al. 2010, sec. 4 and Algorithm 1 (rtt, ptt, pdtt).
     """
     shape = topology.plan.structure
     moves = along_axes(topology, shape, class_names(len(shape.sides))) if isinstance(shape, Lattice) else None

@@ -26,7 +26,7 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
     A link's upper end is the node nearer to the root, of two equally near the lower-numbered one.
 
     Constraint: bidirectional links that connect all terminals with the root; at most 127 ports a node.
-    Source: Schroeder et al. 1991 (Autonet), sec. 6.6.4.
+    Source: Schroeder et al. 1991 (Autonet).
     """
     nodes, width = topology.ports.shape
     if topology.directed:
