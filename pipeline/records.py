@@ -131,6 +131,32 @@ CHANNEL_LOADS = (
     Column("load", "double", "flits/cycle", "flits over the channel, divided by its capacity, at one flit injected per terminal and cycle"),
 )
 
+DEADLOCK = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("routing", "string", "", "canonical spelling of the routing"),
+    Column("vc_rule", "string", "", "canonical spelling of the virtual-channel rule"),
+    Column("virtual_channels", "int64", "channels", "virtual channels of every physical one, shared out evenly among the rule's classes"),
+    Column("channels", "int64", "channels", "pairs of a channel and a virtual one that some packet passes; null where only a superset was searched"),
+    Column("dependencies", "int64", "", "ordered pairs of these that some packet passes one after the other; null likewise"),
+    Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
+    Column("deadlock_free", "string", "", "yes, no, or unknown where nothing is proved"),
+    Column("argument", "string", "", "what proves it: acyclic, escape-acyclic, bubble, counterexample; or why nothing does"),
+    Column(
+        "cycle",
+        "list<string>",
+        "",
+        "a shortest cycle (of a counterexample, where there is one): node, its digits, direction, virtual channel; null where there is none",
+    ),
+    Column("cycle_length", "int64", "channels", "channels of that cycle"),
+    Column(
+        "least_virtual_channels",
+        "int64",
+        "channels",
+        "fewest with which one of the rules, bubble apart, makes the graph acyclic; null where none does",
+    ),
+    Column("least_rule", "string", "", "that rule"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -151,6 +177,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "distances": DISTANCES,
     "loads": LOADS,
     "channel_loads": CHANNEL_LOADS,
+    "deadlock": DEADLOCK,
     "verification": VERIFICATION,
 }
 

@@ -1,0 +1,111 @@
+"""Which channel a packet asks for while it holds which: dependencies, collected by walking routes, and a shortest cycle of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
+DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
+NONE, SEVERAL = -1, -2  # in `Channels.ending` and `Channels.starting`
+
+
+class Channels(NamedTuple):
+    """What walks mark. A node's channels are numbered port · C + class, W = P · C of them.
+
+    used      bool[N, W]      some packet passes the channel
+    depends   uint8[N, W, W]  bit DEPENDS: some packet passes channel w of node u, then w' of the node that w leads to;
+                              bit FIRST: they are the first two of some packet's route
+    ending    int32[N, W]     source of the routes whose last channel this is: NONE, a node, or SEVERAL
+    starting  int32[N, W]     destination of the routes whose first channel this is, likewise
+    """
+
+    used: np.ndarray
+    depends: np.ndarray
+    ending: np.ndarray
+    starting: np.ndarray
+
+
+def no_channels(nodes: int, width: int) -> Channels:
+    """Nothing marked yet: N nodes of W channels each."""
+    none = np.full((2, nodes, width), NONE, np.int32)
+    return Channels(np.zeros((nodes, width), bool), np.zeros((nodes, width, width), np.uint8), none[0], none[1])
+
+
+def follow_routes(
+    channels: Channels,
+    to: np.ndarray,
+    port: np.ndarray,
+    wrap: np.ndarray,
+    source: np.ndarray,
+    destination: np.ndarray,
+    route: np.ndarray,
+    first: np.ndarray,
+    direction: np.ndarray,
+    hops: np.ndarray,
+    phase: np.ndarray,
+    classes: np.ndarray,
+    memory: str,
+) -> None:
+    """Walk every packet along all its routes and mark what it passes in `channels`.
+
+    to           int32[N, D]  node that each direction leads to, −1 = it does not lead on
+    port         int8[N, D]   by which port
+    wrap         bool[N, D]   on a dateline
+    source, destination, route  int32[B]   of each packet; its routes are rows first[route] … first[route + 1] − 1
+    direction, hops, phase      int8, int16, int8 [R, L]   of the runs of each row; runs of 0 hops are skipped
+    classes      int8[F, 2]   virtual-channel class, 0 … C − 1, by phase and by whether a dateline was crossed
+    memory       what counts as crossed: with this hop or an earlier one
+                 "run"   of the same run
+                 "axis"  along the same axis (directions 2i and 2i + 1) and in the same phase, since that began
+                 "path"  of the route
+                 "ahead" or a later one of the same run
+
+    Raises ValueError where `memory` is unknown, or a route does not lead to its destination (the first such packet is named).
+    """
+    if memory not in MEMORIES:
+        raise ValueError(f"follow_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
+    from kernels.dependencies import cpu
+
+    width = int(classes.max(initial=0)) + 1
+    astray = cpu.follow(*channels, to, port, wrap, source, destination, route, first, direction, hops, phase, classes, MEMORIES.index(memory), width)
+    if astray >= 0:
+        raise ValueError(f"follow_routes: a route from node {source[astray]} to node {destination[astray]} does not lead there")
+
+
+def follow_layers(
+    channels: Channels, states: np.ndarray, port: np.ndarray, node: np.ndarray, starts: np.ndarray, finishes: np.ndarray, terminals: np.ndarray
+) -> None:
+    """Mark what packets pass on any shortest path between two terminals in a graph of states.
+
+    states     int32[S, Q]  state reached through each arc, −1 = none
+    port       int8[S, Q]   the network's port that the arc takes, −1: it stays at the node
+    node       int32[S]     the node of each state
+    starts     int32[N]     state in which a packet enters the network at each node
+    finishes   int32[N]     state in which it has arrived there
+    terminals  int32[T]     nodes that send and receive, each once
+
+    Destination after destination: one search back from it, then forward over the states that packets reach. A node's
+    channels are its ports. What no path joins is skipped; FIRST is not marked.
+    """
+    from kernels.dependencies import cpu
+
+    tail, arc = np.nonzero(states >= 0)
+    head = states[tail, arc]
+    order = np.argsort(head, kind="stable")
+    begins = np.searchsorted(head[order], np.arange(len(states) + 1))
+    cpu.follow_layers(channels.used, channels.depends, states, port, node, starts, finishes, terminals, begins, tail[order].astype(np.int32))
+
+
+def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """A shortest cycle of a directed graph, as its nodes in order; empty where there is none.
+
+    first  int64[V + 1]  arcs first[v] … first[v + 1] − 1 leave node v
+    to     int32[E]      where they lead
+
+    A search from every node over those with larger numbers, no deeper than the best cycle so far.
+    """
+    from kernels.dependencies import cpu
+
+    return cpu.shortest_cycle(np.ascontiguousarray(first, np.int64), np.ascontiguousarray(to, np.int32))

@@ -1,0 +1,136 @@
+"""Dependencies on the CPU, compiled by Numba: every packet walked hop by hop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.distance.bits import cached
+
+
+@cached
+def follow(used, depends, ending, starting, to, port, wrap, source, destination, route, first, direction, hops, phase, classes, memory, width):
+    """See `follow_routes`; returns the number of the first packet that does not arrive, or −1."""
+    runs = direction.shape[1]
+    for packet in range(len(source)):
+        for row in range(first[route[packet]], first[route[packet] + 1]):
+            node, held, passed = source[packet], -1, 0
+            holder = node
+            crossed, stage, path = 0, -1, False  # axes crossed in this stage, as bits
+            for run in range(runs):
+                length = hops[row, run]
+                if length == 0:
+                    continue
+                d, kind = direction[row, run], phase[row, run]
+                axis = 1 << (d >> 1)
+                if memory == 0 or kind != stage:
+                    crossed = 0
+                stage = kind
+                if memory == 3:
+                    crossed, at = 0, node
+                    for _ in range(length):
+                        if at >= 0:
+                            crossed |= axis * wrap[at, d]
+                            at = to[at, d]
+                for _ in range(length):
+                    if to[node, d] < 0:
+                        return packet
+                    if wrap[node, d]:
+                        crossed |= axis
+                        path = True
+                    past = path if memory == 2 else (crossed & axis) != 0
+                    channel = port[node, d] * width + classes[kind, int(past)]
+                    used[node, channel] = True
+                    if held < 0:
+                        goes = destination[packet]
+                        other = starting[node, channel]
+                        starting[node, channel] = goes if other == -1 or other == goes else -2
+                    else:
+                        depends[holder, held, channel] |= 3 if passed == 1 else 1
+                    holder, held, passed = node, channel, passed + 1
+                    node = to[node, d]
+            if node != destination[packet]:
+                return packet
+            if held >= 0:
+                comes = source[packet]
+                other = ending[holder, held]
+                ending[holder, held] = comes if other == -1 or other == comes else -2
+    return -1
+
+
+@cached
+def follow_layers(used, depends, states, port, node, starts, finishes, terminals, begins, before):
+    """See `follow_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to s."""
+    count, arcs = states.shape
+    away = np.full(count, -1, np.int32)
+    reached = np.zeros(count, np.bool_)
+    queue = np.empty(count, np.int32)
+    for destination in terminals:
+        queue[0], found, done = finishes[destination], 1, 0
+        away[queue[0]] = 0
+        while done < found:
+            state = queue[done]
+            done += 1
+            for i in range(begins[state], begins[state + 1]):
+                if away[before[i]] < 0:
+                    away[before[i]] = away[state] + 1
+                    queue[found] = before[i]
+                    found += 1
+        for source in terminals:
+            if away[starts[source]] >= 0 and source != destination:
+                reached[starts[source]] = True
+        for place in range(found - 1, -1, -1):
+            state = queue[place]
+            if reached[state]:
+                for arc in range(arcs):
+                    then = states[state, arc]
+                    if then < 0 or away[then] < 0 or away[then] != away[state] - 1:
+                        continue
+                    reached[then] = True
+                    held = port[state, arc]
+                    if held < 0:
+                        continue
+                    used[node[state], held] = True
+                    for onwards in range(arcs):
+                        last = states[then, onwards]
+                        if last >= 0 and away[last] >= 0 and away[last] == away[then] - 1 and port[then, onwards] >= 0:
+                            depends[node[state], held, port[then, onwards]] = 1
+        for place in range(found):
+            away[queue[place]] = -1
+            reached[queue[place]] = False
+
+
+@cached
+def shortest_cycle(first, to):
+    """See the package."""
+    count = len(first) - 1
+    seen = np.full(count, -1, np.int32)  # the root of the search that saw a node last
+    parent = np.empty(count, np.int32)
+    queue = np.empty(count, np.int32)
+    best = np.empty(0, np.int32)
+    for root in range(count):
+        queue[0], found, done, depth = root, 1, 0, 1
+        closed = -1
+        while done < found and closed < 0 and (len(best) == 0 or depth < len(best)):  # a node of this level would close a cycle of `depth`
+            level = found
+            while done < level and closed < 0:
+                node = queue[done]
+                done += 1
+                for i in range(first[node], first[node + 1]):
+                    other = to[i]
+                    if other == root:
+                        closed = node
+                        break
+                    if other > root and seen[other] != root:
+                        seen[other] = root
+                        parent[other] = node
+                        queue[found] = other
+                        found += 1
+            if closed < 0:
+                depth += 1
+        if closed >= 0:
+            best = np.empty(depth, np.int32)
+            for place in range(depth - 1, -1, -1):
+                best[place] = closed
+                if place:
+                    closed = parent[closed]
+    return best

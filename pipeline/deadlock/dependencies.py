@@ -1,0 +1,156 @@
+"""The channel dependency graph of a routing (Dally & Seitz 1987): who holds which channel while asking for which.
+
+Three ways lead to it. Routes settled at the source, whose classes are settled within each run, are
+taken apart into runs and turns (`windows`), whose number does not grow with the pairs of nodes;
+others are walked, every pair. Of plain minimal routing a rule decides, node by node: u → v → w is on a
+shortest path somewhere exactly if it is one from u to w. Other layered routings are searched,
+destination by destination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.dependencies import DEPENDS, NONE, SEVERAL, Channels, follow_layers, follow_routes, no_channels
+from pipeline.deadlock.marks import mark_windows
+from pipeline.deadlock.rules import Rule
+from pipeline.errors import Refused
+from pipeline.routing.forms import LayeredRouting, Routing, SourceRouting
+from pipeline.topology import NO_PORT, Topology
+
+MOST_BYTES = 2**31  # that the dependencies may take, one a pair of channels at neighbouring nodes
+MOST_PAIRS = 10**8  # of nodes, that are walked: about a minute
+MOST_STEPS = 10**10  # of searches over layers, destinations × states × arcs²: about a minute
+BLOCK = 1 << 20  # pairs that are walked at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """topology, classes: the network, and how many classes each of its channels has; channels: what packets pass and ask for;
+    complete: whether some route has each dependency, and not only that no route has another."""
+
+    topology: Topology
+    classes: int
+    channels: Channels
+    complete: bool = True
+
+
+def dependencies(routing: Routing, rule: Rule, virtual_channels: int) -> Dependencies:
+    """The dependencies of a routing between all terminals, under a rule.
+
+    Raises Refused where the graph or the way to it is too large.
+    """
+    topology, classes = routing.topology, rule.within(virtual_channels)
+    count = int(classes.max()) + 1
+    width = topology.ports.shape[1] * count
+    if topology.nodes * width**2 > MOST_BYTES:
+        raise Refused(
+            f"deadlock on {topology.spelling}: its dependencies are kept in {topology.nodes * width**2 / 2**30:.1f} GiB"
+            f" ({topology.nodes:,} nodes × {width}² channels); at most {MOST_BYTES >> 30} are: choose a smaller network or fewer virtual channels"
+        )
+    channels = no_channels(topology.nodes, width)
+    if isinstance(routing, LayeredRouting):
+        return Dependencies(topology, count, channels, _of_layers(routing, channels))
+    _of_runs(routing, classes, rule.memory, channels)
+    if routing.passes == 2:
+        _joined(routing, channels)
+    return Dependencies(topology, count, channels)
+
+
+def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> None:
+    moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
+    if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
+        memory = "run"  # no class depends on a crossing
+    if _linked_are_terminals(routing.topology) and mark_windows(routing, classes, memory, channels):
+        return
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"deadlock on {routing.topology.spelling}: under this routing and rule all {pairs:,} pairs of nodes must be walked;"
+            f" at most {MOST_PAIRS:,} are: choose a smaller network, or tie=split or positive"
+        )
+    walk_all(routing, classes, memory, channels)
+
+
+def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> None:
+    """Mark what packets pass and ask for by walking the routes of every pair of terminals."""
+    arrays = routing.moves.next, routing.moves.port, routing.moves.wrap
+    aside = np.empty_like(channels.ending)  # first halves end, second ones start, where another half is joined
+    for source, destination in _pairs(routing):
+        keys, route = np.unique(routing.key(source, destination), return_inverse=True)
+        first, _, direction, hops, phase = routing.routes(keys)
+        for half in range(routing.passes):
+            stage = (phase + half * routing.phases).astype(np.int8)
+            half_marks = channels
+            if routing.passes == 2:
+                half_marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
+            follow_routes(half_marks, *arrays, source, destination, route.astype(np.int32), first, direction, hops, stage, classes, memory)
+
+
+def _pairs(routing: SourceRouting) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every pair of distinct terminals, cell by cell of the source (so that few keys occur at a time), in blocks."""
+    terminals = _terminals(routing.topology)
+    cell = routing.cell[terminals]
+    for own in np.unique(cell):
+        sources = terminals[cell == own]
+        step = max(1, BLOCK // len(terminals))
+        for begin in range(0, len(sources), step):
+            some = sources[begin : begin + step]
+            source, destination = np.repeat(some, len(terminals)), np.tile(terminals, len(some))
+            distinct = source != destination
+            yield source[distinct], destination[distinct]
+
+
+def _joined(routing: SourceRouting, channels: Channels) -> None:
+    """Add what a packet asks for between its halves: every channel by which a first half arrives, then every one by which
+    a second half leaves, unless both have one packet only, and that is bound for its own source."""
+    count = channels.used.shape[1] // routing.topology.ports.shape[1]
+    tail, head, port = routing.topology.arcs
+    for c in range(count):
+        held = port * count + c
+        source = channels.ending[tail, held][:, None]
+        goes = channels.starting[head]
+        channels.depends[tail, held] |= (source != NONE) & (goes != NONE) & ((source == SEVERAL) | (goes == SEVERAL) | (source != goes))
+
+
+def _of_layers(routing: LayeredRouting, channels: Channels) -> bool:
+    """Whether the graph is the routing's own; where the search would be too long, it holds all turns between states."""
+    topology = routing.topology
+    terminals = _terminals(topology)
+    if routing.plain and _linked_are_terminals(topology):
+        _of_shortest(topology, channels)
+        return True
+    if len(terminals) * routing.states.size * routing.states.shape[1] <= MOST_STEPS:
+        follow_layers(channels, routing.states, routing.port, routing.node, routing.start, routing.finish, terminals)
+        return True
+    for arc in range(routing.states.shape[1]):
+        goes = np.flatnonzero((routing.states[:, arc] >= 0) & (routing.port[:, arc] != NO_PORT))
+        node, held, then = routing.node[goes], routing.port[goes, arc], routing.states[goes, arc]
+        channels.used[node, held] = True
+        for onwards in range(routing.states.shape[1]):
+            port = routing.port[then, onwards]
+            asks = (routing.states[then, onwards] >= 0) & (port != NO_PORT)
+            channels.depends[node[asks], held[asks], port[asks]] = DEPENDS
+    return False
+
+
+def _of_shortest(topology: Topology, channels: Channels) -> None:
+    """Channels u → v → w of shortest paths: w is neither u nor next to u."""
+    ports = topology.ports
+    channels.used[:] = ports != NO_PORT
+    for held in range(ports.shape[1]):
+        u = np.flatnonzero(ports[:, held] != NO_PORT)
+        w = ports[ports[u, held]]
+        near = (w == u[:, None]) | (w[:, :, None] == ports[u][:, None, :]).any(axis=2)
+        channels.depends[u, held] = (w != NO_PORT) & ~near
+
+
+def _terminals(topology: Topology) -> np.ndarray:
+    return np.unique(topology.terminals)
+
+
+def _linked_are_terminals(topology: Topology) -> bool:
+    """Whether packets start and end wherever there is a link."""
+    return bool(np.isin(np.flatnonzero(topology.works), topology.terminals).all())

@@ -1,0 +1,177 @@
+"""Virtual-channel rules: which class of virtual channels a packet may use, by its phase and by the datelines it crosses.
+
+To add a rule: write one function here, from a routing (and parameters, annotated as a family's are) to
+a `Rule`, with a docstring whose first line describes it and whose last names its source; name it in
+RULES; give it a row in tests/deadlock/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.naming import bound
+from pipeline.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from pipeline.topologies.hierarchies import Hierarchy
+from pipeline.topology import Meaning
+
+MOST = 16  # virtual channels of a physical one
+
+
+class Rule(NamedTuple):
+    """What a virtual-channel rule says.
+
+    classes  int8[F, 2]  class 0, 1, … by phase (those of a second pass stand behind) and by whether a dateline was crossed
+    memory   how long a crossing is remembered: see `kernels.dependencies.follow_routes`
+    bubble   bubble flow control keeps a slot of every ring free
+    """
+
+    classes: np.ndarray
+    memory: str = "run"
+    bubble: bool = False
+
+    @property
+    def count(self) -> int:
+        return int(self.classes.max()) + 1
+
+    def within(self, virtual_channels: int) -> np.ndarray:
+        """The classes where there are so many virtual channels: those that do not exist fall onto the last."""
+        return np.minimum(self.classes, virtual_channels - 1).astype(np.int8)
+
+    def shares(self, virtual_channels: int) -> np.ndarray:
+        """int64[C]: how many virtual channels each class has, the lower ones taking the remainder."""
+        count = min(self.count, virtual_channels)
+        return virtual_channels // count + (np.arange(count) < virtual_channels % count)
+
+
+def none(routing: Routing) -> Rule:
+    """Any virtual channel at any time.
+
+    Source: the case that Dally & Seitz 1987, sec. 2, start from.
+    """
+    return Rule(np.zeros((_phases(routing), 2), np.int8))
+
+
+def dateline(routing: Routing) -> Rule:
+    """Class 0 until the packet crosses the dateline of the ring that it is in, class 1 from that hop on.
+
+    A packet that will not cross uses class 0. A packet has one bit for every axis: on coming back to an
+    axis in the same phase it goes on in the class in which it left; a new phase starts at class 0.
+
+    Constraint: a routing in directions, such as dimension_order.
+    Source: Dally & Seitz 1987, sec. 4, with classes counted upwards.
+    """
+    _moves("dateline", routing)
+    return Rule(_repeated([[0, 1]], _phases(routing)), "axis")
+
+
+def phases(routing: Routing) -> Rule:
+    """A class for every phase: of random_order an order of the dimensions, of valiant a pass.
+
+    Constraint: a routing in directions.
+    Source: Seo et al. 2005 (O1TURN); Valiant & Brebner 1981 for the two passes.
+    """
+    _moves("phases", routing)
+    each = np.arange(_phases(routing), dtype=np.int8)
+    return Rule(np.stack([each, each], axis=1))
+
+
+def phases_dateline(routing: Routing) -> Rule:
+    """Two classes for every phase, told apart by a dateline.
+
+    Constraint: a routing in directions.
+    Source: phases and dateline together.
+    """
+    _moves("phases_dateline", routing)
+    first = 2 * np.arange(_phases(routing), dtype=np.int8)
+    return Rule(np.stack([first, first + 1], axis=1).astype(np.int8), "axis")
+
+
+Reading = Annotated[
+    Literal["dimension", "path", "will"],
+    Meaning("how long class 1 lasts: dimension: for the rest of that dimension; path: of the path; will: all through a dimension whose wrap is used"),
+]
+Split = Annotated[
+    Literal["last", "after_first"], Meaning("which phases leave class 0: last: the destination's module; after_first: all but the source's")
+]
+
+
+def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
+    """Class 0, and class 1 from a wraparound link on.
+
+    Constraint: a routing in directions, of one pass.
+    Source: the rule in the proof of Rahman et al. 2005, Theorem 1, which leaves the three readings open.
+    """
+    _moves("r05_wrap", routing)
+    if isinstance(routing, SourceRouting) and routing.passes > 1:
+        raise BadInput("rule r05_wrap: expected a routing of one pass, got one by way of a random node; choose phases_dateline")
+    memory = {"dimension": "run", "path": "path", "will": "ahead"}[reading]
+    return Rule(_repeated([[0, 1]], _phases(routing)), memory)
+
+
+def r05_phases(routing: Routing, split: Split = "last") -> Rule:
+    """Within modules class 0 before the last phase and class 1 in it; between modules a dateline.
+
+    Where there are three virtual channels, the module's dateline tells classes 1 and 2 apart.
+
+    Constraint: routing hierarchical (tesh, h3dt, mh3dt).
+    Source: what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
+    """
+    made = routing.topology.plan.structure
+    if not (isinstance(routing, SourceRouting) and isinstance(made, Hierarchy) and routing.passes == 1 and routing.phases == 4):
+        raise BadInput("rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline")
+    last = [1, 2]
+    later = last if split == "after_first" else [0, 0]
+    return Rule(np.array([[0, 0], [0, 1], later, last], np.int8))
+
+
+def bubble(routing: Routing) -> Rule:
+    """Any virtual channel, and no packet enters a ring unless it leaves a packet's room free in it.
+
+    A flow control of virtual cut-through switching, not a choice of channels: entering a ring, or
+    turning into it, needs room for two packets, going on in it needs one.
+
+    Constraint: a routing in directions.
+    Source: Carrion et al. 1997; Puente et al. 2001.
+    """
+    _moves("bubble", routing)
+    return Rule(np.zeros((_phases(routing), 2), np.int8), bubble=True)
+
+
+RULES: dict[str, Callable[..., Rule]] = {
+    rule.__name__: rule
+    for rule in (
+        *(none, dateline),
+        *(phases, phases_dateline),
+        *(r05_wrap, r05_phases),
+        bubble,
+    )
+}
+EXAMPLE = "dateline or r05_wrap(reading=path)"
+
+
+def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
+    """(canonical spelling, rule) for a routing: `dateline`, `r05-wrap(reading=path)`.
+
+    Raises BadInput where name or parameters are wrong, or the routing does not suit the rule.
+    """
+    canonical, function, values = bound(spelling, RULES, kind="rule", example=EXAMPLE)
+    return canonical, function(routing, **values)
+
+
+def _moves(rule: str, routing: Routing) -> Moves:
+    """The directions of a routing that has them."""
+    if isinstance(routing, LayeredRouting):
+        raise BadInput(f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths; choose rule none")
+    return routing.moves
+
+
+def _phases(routing: Routing) -> int:
+    return routing.phases * routing.passes if isinstance(routing, SourceRouting) else 1
+
+
+def _repeated(row: list[list[int]], times: int) -> np.ndarray:
+    return np.repeat(np.array(row, np.int8), times, axis=0)
