@@ -14,7 +14,7 @@ from pipeline.errors import BadInput, Refused, nearest
 from pipeline.topology import Topology
 from pipeline.traffic import traffic as pattern_on
 
-FLOWS = 450_000  # variables of the largest program that is solved: one to a few minutes
+FLOWS = 450_000  # variables of the largest program that is solved: one to four minutes (300,000: about one)
 CLOSED = 1e-6  # relative gap up to which the two proofs count as meeting
 
 

@@ -1,0 +1,458 @@
+"""Capacity: closed forms, every route written out, maximum flow, certificates against rubbish; worst permutations; effective bisection."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+from functools import cache
+from itertools import pairwise, permutations, product
+from math import inf
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from static.networks import as_networkx, network, random_network
+
+import pipeline.capacity.commodities
+import pipeline.capacity.throughput
+from kernels.loads import minimal_loads
+from pipeline.capacity import best_half, capacity, effective_bisection, worst_permutation
+from pipeline.capacity.bisection_use import crossing_demand
+from pipeline.capacity.certificate import proved_bound, proved_loads
+from pipeline.capacity.commodities import channel_orbits, gather, usable_arcs
+from pipeline.capacity.linear_program import Solution, solve
+from pipeline.errors import BadInput, Refused
+from pipeline.static.bisection import cut_width
+from pipeline.static.links import channel_matrix
+from pipeline.symmetry import proved_symmetries
+from pipeline.topologies import build
+from pipeline.topology import Plan, Wiring, realise
+from pipeline.traffic import traffic
+
+KITE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 6), (4, 6), (5, 6), (6, 7)]
+MADE = {
+    "kite": lambda: network(8, KITE),
+    "kite with parallel links": lambda: network(8, [(*link, 1 + i % 3) for i, link in enumerate(KITE)]),
+    "kite with terminals": lambda: network(8, KITE, terminals=[0, 0, 6, 3, 2, 2, 2, 5]),
+    "one-way kite": lambda: network(8, [*KITE, (7, 0), (4, 2), (5, 1)], directed=True),
+}
+
+
+def made(name):
+    return MADE[name]() if name in MADE else build(name)
+
+
+def between_nodes(topology, spelling):
+    return traffic(spelling, topology)[1].at_nodes(topology.terminals, topology.nodes)
+
+
+def commodities(topology, spelling, *, use_symmetry=True):
+    return gather(topology, spelling, between_nodes(topology, spelling), use_symmetry=use_symmetry)
+
+
+def balanced(mean, degree):
+    """Saturation of a network whose channels share the load, all of it on minimal routes: no routing does better."""
+    return degree / mean
+
+
+def rtt_mean(a):
+    """Cámara et al. 2010, Corollary 7, for even a."""
+    return F(2 * a, 3) - F(1, 6 * a)
+
+
+def pdtt_mean(a):
+    """Cámara et al. 2010, Remark 11, for even a."""
+    return F(7 * a, 8) - F(1, 4 * a)
+
+
+# network, traffic, routes, throughput
+CLOSED = [
+    # k even: a cut of 2k^(n−1) links each way halves a torus, and N/4 of the traffic crosses each way (Dally 1990, bisection)
+    *((f"torus(k={k}, n={n})", "uniform", routes, F(8, k)) for k, n in ((4, 2), (8, 2), (8, 3)) for routes in ("all", "minimal")),
+    *((f"torus(k={k}, n=2)", "uniform", "all", balanced(F(k * k - 1, 2 * k), 4)) for k in (3, 7)),
+    *((f"mesh(k={k}, n=2)", "uniform", routes, F(4, k)) for k in (4, 6) for routes in ("all", "minimal")),
+    # Parhami & Kwai 2004, Theorem 4: half as many links cross as in the torus
+    ("pruned_torus(k=8, n=3)", "uniform", "all", F(4, 8)),
+    ("pruned_torus(k=8, n=3)", "uniform", "minimal", F(4, 8)),
+    ("hypercube(n=6)", "uniform", "all", 2),
+    ("torus(k=5, n=2, directed=true)", "uniform", "minimal", F(2, 5 - 1)),
+    *((f"rtt(a={a})", "uniform", routes, balanced(rtt_mean(a), 4)) for a in (4, 8, 16) for routes in ("all", "minimal")),
+    *((f"pdtt(a={a})", "uniform", "minimal", balanced(pdtt_mean(a), 6)) for a in (4, 8)),
+    *((f"rt(a={a})", "uniform", "all", F(4, a)) for a in (4, 8)),
+    # three hops ahead or five back
+    ("ring(k=8)", "tornado", "minimal", F(1, 3)),
+    ("ring(k=8)", "tornado", "all", F(1, 3) + F(1, 5)),
+    ("ring(k=8)", "neighbour", "all", 1 + F(1, 7)),
+    ("ring(k=16)", "bit_complement", "all", F(2 * 2, 16)),  # 16 flits over the two cuts of the middle, two links each way
+    ("torus(k=6, n=2)", "nearest_neighbour", "minimal", 4),
+]
+
+
+@pytest.mark.parametrize(("topology", "pattern", "routes", "throughput"), CLOSED, ids=["-".join(map(str, row[:3])) for row in CLOSED])
+def test_closed_forms(topology, pattern, routes, throughput):
+    found = capacity(build(topology), pattern, routes=routes)
+    assert found.throughput <= found.bound
+    assert found.throughput == pytest.approx(float(throughput), rel=1e-9)
+    assert found.bound == pytest.approx(float(throughput), rel=1e-9)
+    assert found.load.max() == pytest.approx(1 / found.throughput, rel=1e-12)
+    assert "proofs meet" in found.method
+
+
+# Cámara et al. 2010, sec. 6: 32×16, RT → RTT; gains of the optimum over minimal routes, computed apart from this project
+GAINS = [
+    pytest.param("bit_complement", 0.066, marks=pytest.mark.slow),
+    ("bit_reversal", 0.312),
+    pytest.param("perfect_shuffle", 0.0, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("pattern", "gain"), GAINS)
+def test_what_a_twist_gains_at_best(pattern, gain):
+    plain, twisted = (capacity(build(f"{family}(a=16)"), pattern, routes="minimal") for family in ("rt", "rtt"))
+    assert max(plain.gap, twisted.gap) < 1e-9
+    assert twisted.throughput / plain.throughput - 1 == pytest.approx(gain, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_gates_limit_a_hierarchy():
+    """MH3DT, q = 0: 32 links each way (Rahman et al. 2005, bisection width) carry a quarter of what 4096 nodes send."""
+    assert capacity(build("mh3dt(m=4, n=4, levels=2, q=0)"), "uniform").throughput == pytest.approx(32 / (4096 / 4), rel=1e-9)
+
+
+# --- every route written out ------------------------------------------------------------------------------------
+
+
+def routes_of(graph, s, t, routes):
+    if routes == "minimal":
+        return list(nx.all_shortest_paths(graph, s, t))
+    return list(nx.all_simple_paths(graph, s, t))
+
+
+def demands(topology, spelling):
+    """{(source node, destination node): flits} from the matrix between terminals, pair by pair."""
+    amount = {}
+    matrix = traffic(spelling, topology)[1].rows(np.arange(len(topology.terminals)))
+    for (i, j), flits in np.ndenumerate(matrix):
+        ends = tuple(topology.terminals[[i, j]].tolist())
+        if ends[0] != ends[1] and flits:
+            amount[ends] = amount.get(ends, 0) + flits
+    return amount
+
+
+@cache
+def best_over_routes(name, spelling, routes):
+    """Throughput by the path formulation: an amount on every route, as much throughput as fits the channels."""
+    topology = made(name)
+    graph = nx.DiGraph(as_networkx(topology)) if topology.directed else as_networkx(topology).to_directed()
+    number = {ends: i for i, ends in enumerate(graph.edges)}
+    amounts = list(demands(topology, spelling).items())
+    columns = [(pair, route) for pair, ((s, t), _) in enumerate(amounts) for route in routes_of(graph, s, t, routes)]
+    over, sent = np.zeros((len(number), len(columns) + 1)), np.zeros((len(amounts), len(columns) + 1))
+    for column, (pair, route) in enumerate(columns):
+        sent[pair, column] = 1
+        for ends in pairwise(route):
+            over[number[ends], column] += 1
+    sent[:, -1] = [-flits for _, flits in amounts]
+    best = np.zeros(len(columns) + 1)
+    best[-1] = -1
+    found = linprog(best, A_ub=over, b_ub=[graph.edges[ends]["capacity"] for ends in number], A_eq=sent, b_eq=np.zeros(len(amounts)))
+    return -found.fun
+
+
+SMALL = [*MADE, "rtt(a=2)", "mesh(radices=[3, 2])", "pruned_directed_torus(k=2, n=3)", "faulty(torus(k=3, n=2), links=7, seed=2)"]
+PATTERNS = ("uniform", "hot_spot(percent=60)", "random_permutation(seed=5)", "nearest_neighbour")
+
+
+@pytest.mark.parametrize("routes", ["all", "minimal"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("name", SMALL)
+def test_every_route_written_out(name, pattern, routes):
+    for use_symmetry in (True, False):
+        found = capacity(made(name), pattern, routes=routes, use_symmetry=use_symmetry)
+        assert found.throughput == pytest.approx(best_over_routes(name, pattern, routes), rel=1e-8)
+        assert 0 <= found.gap < 1e-8
+
+
+@pytest.mark.parametrize(("seed", "ends"), [(1, (0, 7)), (2, (3, 19)), (3, (11, 5))])
+@pytest.mark.parametrize("directed", [False, True])
+def test_one_pair_gets_the_maximum_flow(tmp_path, seed, ends, directed):
+    topology = random_network(20, 4, seed, directed=directed, capacities=True)
+    (tmp_path / "demand.csv").write_text(f"source,destination,demand\n{ends[0]},{ends[1]},1\n")
+    most = nx.maximum_flow_value(as_networkx(topology), *ends)
+    assert most > 0
+    found = capacity(topology, f'demand(path="{tmp_path / "demand.csv"}")')
+    assert found.throughput == pytest.approx(most / 20, rel=1e-9)  # one flit a node in the mean: 20 from the only source
+    assert found.gap < 1e-9
+
+
+# --- what holds for all ----------------------------------------------------------------------------------------
+
+KEPT = [
+    ("torus(k=4, n=2)", "tornado", 1),
+    ("rtt(a=4)", "uniform", 1),
+    ("rtt(a=4)", "bit_complement", None),
+    ("pruned_torus(k=4, n=3)", "uniform_other", None),
+    ("mesh(k=4, n=2)", "hot_spot(node=5)", None),
+    ("torus(k=4, n=2)", "transpose", None),
+    ("ccc(n=3)", "nearest_neighbour", None),
+]
+
+
+@pytest.mark.parametrize("routes", ["all", "minimal"])
+@pytest.mark.parametrize(("topology", "pattern", "roots"), KEPT)
+def test_symmetry_changes_nothing(topology, pattern, roots, routes):
+    built = build(topology)
+    short, long = (capacity(built, pattern, routes=routes, use_symmetry=use) for use in (True, False))
+    assert short.throughput == pytest.approx(long.throughput, rel=1e-9)
+    fewer, all_ = (len(commodities(built, pattern, use_symmetry=use).roots) for use in (True, False))
+    assert fewer < all_
+    assert roots in (None, fewer)
+
+
+@pytest.mark.parametrize("routes", ["all", "minimal"])
+@pytest.mark.parametrize(
+    ("name", "pattern"), [("mesh(k=4, n=2)", "uniform"), ("kite with parallel links", "hot_region"), ("torus(k=4, n=2)", "bit_reversal")]
+)
+def test_the_lengths_prove_the_bound(name, pattern, routes):
+    topology = made(name)
+    found = capacity(topology, pattern, routes=routes)
+    graph = as_networkx(topology).to_directed()
+    tail, head, port = topology.arcs
+    for u, v, length in zip(tail.tolist(), head.tolist(), found.length[tail, port].tolist()):
+        graph.edges[u, v]["length"] = length
+    assert found.length.min() >= 0
+    assert sum(data["capacity"] * data["length"] for *_, data in graph.edges(data=True)) == pytest.approx(1, rel=1e-12)
+
+    def nearest(s, t):
+        if routes == "all":
+            return nx.dijkstra_path_length(graph, s, t, weight="length")
+        return min(nx.path_weight(graph, route, "length") for route in nx.all_shortest_paths(graph, s, t))
+
+    needed = sum(flits * nearest(s, t) for (s, t), flits in demands(topology, pattern).items())
+    assert 1 / needed == pytest.approx(found.bound, rel=1e-10)
+    assert found.throughput <= 1 / needed * (1 + 1e-10)
+
+
+@pytest.mark.parametrize("routes", ["all", "minimal"])
+@pytest.mark.parametrize("name", ["kite with parallel links", "one-way kite", "rtt(a=2)"])
+def test_certificates_hold_for_rubbish(name, routes):
+    """Whatever flows and lengths a solver may give, what is proved from them brackets the optimum."""
+    random = np.random.default_rng(7)
+    best = best_over_routes(name, "hot_spot(percent=60)", routes)
+    flows = commodities(made(name), "hot_spot(percent=60)")
+    usable = usable_arcs(flows, routes)
+    good = solve(flows, usable).flow
+    noise = random.uniform(-1, 1, (8, len(good))) * np.logspace(-9, 0, 8)[:, None]
+    for flow in (good, 0.9 * good, 0 * good, -good, 3 * good, *(good + noise)):
+        assert 1 / proved_loads(flows, usable, flow).max() <= best * (1 + 1e-9)
+    assert 1 / proved_loads(flows, usable, good + noise[0]).max() == pytest.approx(best, rel=1e-6)
+    for length in random.exponential(size=(8, len(flows.tail))):
+        assert proved_bound(flows, usable, routes, length) >= best * (1 - 1e-9)
+    assert proved_bound(flows, usable, routes, np.zeros(len(flows.tail))) == inf
+
+
+def test_proofs_that_do_not_meet_are_reported(monkeypatch):
+    def poor(flows, usable):
+        best = solve(flows, usable)
+        return Solution(best.flow * 0.99, best.price)
+
+    monkeypatch.setattr(pipeline.capacity.throughput, "solve", poor)
+    found = capacity(build("mesh(k=3, n=2)"), "uniform")
+    assert found.gap > 1e-3
+    assert "proofs leave a gap of" in found.method
+
+
+# two nodes joined by a channel of one link and, besides, one of two links
+TWINS = Wiring(np.array([[1, 1], [0, 0]], np.int32), np.zeros((2, 2), np.int8), np.array([[1, 2], [2, 1]], np.int32))
+
+
+def test_parallel_channels():
+    plan = Plan(2, 2, (2,), lambda: TWINS, symmetries=lambda: [np.array([1, 0], np.int32)])
+    topology = realise("twins()", "twins", plan, 1 << 20)
+    assert channel_orbits(topology, proved_symmetries(topology)).tolist() == [0, 1, 1, 0]
+    for use_symmetry, routes in product((True, False), ("all", "minimal")):
+        found = capacity(topology, "uniform", routes=routes, use_symmetry=use_symmetry)
+        assert (found.throughput, found.bound) == pytest.approx((6, 6), rel=1e-12)  # half a flit a node over three links
+
+
+@pytest.mark.parametrize("name", ["torus(k=4, n=2)", "pruned_torus(k=4, n=3)", "ccc(n=3)", "mesh(radices=[4, 3])"])
+def test_orbits_of_channels(name):
+    """Two channels are in one orbit exactly where a chain of the generators leads from one to the other."""
+    topology = build(name)
+    images = proved_symmetries(topology)
+    tail, head, _ = topology.arcs
+    graph = nx.Graph()
+    graph.add_nodes_from(zip(tail.tolist(), head.tolist()))
+    graph.add_edges_from(((u, v), (image[u].item(), image[v].item())) for image in images for u, v in list(graph))
+    found = {}
+    for u, v, orbit in zip(tail.tolist(), head.tolist(), channel_orbits(topology, images).tolist()):
+        found.setdefault(orbit, set()).add((u, v))
+    assert sorted(map(sorted, found.values())) == sorted(map(sorted, nx.connected_components(graph)))
+
+
+# --- refusals --------------------------------------------------------------------------------------------------
+
+
+def test_nothing_to_send():
+    found = capacity(build("lattice(matrix=[[1]])"), "uniform")
+    assert (found.throughput, found.bound, found.gap) == (inf, inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("topology", "pattern", "routes", "says"),
+    [
+        ("ring(k=4)", "uniform", "minimum", r"unknown routes 'minimum'; did you mean 'minimal'\?; there are all, minimal"),
+        ("ring(k=4)", "unifrom", "all", "unknown traffic 'unifrom'"),
+        ("ring(k=6)", "bit_reversal", "all", "expected a power of 2"),
+        ("pruned_xy(k=4)", "uniform", "all", r"^capacity of pruned_xy\(k=4\): 0\.5 of traffic uniform has no path"),
+        ("pruned_xy(k=4)", "uniform", "minimal", r"0\.5 of traffic uniform has no path"),
+    ],
+)
+def test_what_does_not_fit_is_refused(topology, pattern, routes, says):
+    with pytest.raises(BadInput, match=says):
+        capacity(build(topology), pattern, routes=routes)
+
+
+@pytest.mark.parametrize(("limit", "says"), [("FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("CELLS", "pairs of root and channel")])
+def test_a_program_too_large_is_refused(monkeypatch, limit, says):
+    monkeypatch.setattr(pipeline.capacity.throughput if limit == "FLOWS" else pipeline.capacity.commodities, limit, 100)
+    with pytest.raises(Refused, match=says):
+        capacity(build("mesh(k=4, n=2)"), "uniform", use_symmetry=False)
+
+
+# --- worst case ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("terminals", [1, 3, 6])
+def test_worst_permutation_of_all(terminals, seed):
+    random = np.random.default_rng(seed)
+    shares, links = random.uniform(size=(7, terminals, terminals)) ** 3, random.integers(1, 3, 7)
+    everyone = np.arange(terminals)
+    loads = {(c, p): shares[c, everyone, list(p)].sum() / links[c] for c in range(7) for p in permutations(range(terminals))}
+    found = worst_permutation(shares, capacity=links)
+    assert found.load == pytest.approx(max(loads.values()), rel=1e-12)
+    assert loads[found.channel, tuple(found.permutation.tolist())] == pytest.approx(found.load, rel=1e-12)
+    assert found.permutation.dtype == np.int32
+    asked = worst_permutation(lambda c: shares[c], channels=[2, 5], capacity=links)
+    assert asked.load == pytest.approx(max(load for (c, _), load in loads.items() if c in (2, 5)), rel=1e-12)
+
+
+@cache
+def dimension_order(k):
+    """float64[A, N, N] shares of x-then-y on the k×k torus, the tie at k/2 split: walked pair by pair."""
+    shares = np.zeros((4 * k * k, k * k, k * k))
+
+    def step(at, axis, way):
+        return ((at[0] + way) % k, at[1]) if axis == 0 else (at[0], (at[1] + way) % k)
+
+    for s, d in product(product(range(k), repeat=2), repeat=2):
+        ways = []
+        for axis in (0, 1):
+            ahead = (d[axis] - s[axis]) % k
+            ways.append([(1, ahead, 0.5), (-1, ahead, 0.5)] if 2 * ahead == k else [(1, ahead, 1.0)] if 2 * ahead < k else [(-1, k - ahead, 1.0)])
+        for chosen in product(*ways):
+            at, part = s, chosen[0][2] * chosen[1][2]
+            for axis, (way, hops, _) in enumerate(chosen):
+                for _ in range(hops):
+                    shares[(at[0] + k * at[1]) * 4 + 2 * axis + (way < 0), s[0] + k * s[1], d[0] + k * d[1]] += part
+                    at = step(at, axis, way)
+            assert at == d
+    return shares
+
+
+@pytest.mark.parametrize("k", [4, 5, 6, 8])
+def test_worst_case_of_dimension_order(k):
+    """Of the nodes of a row, those up to ⌈k/2⌉ − 1 hops behind a channel can send all over it, the next, for even k, half: (k − 1)/2."""
+    assert worst_permutation(dimension_order(k)).load == pytest.approx((k - 1) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [4, 8])
+def test_worst_case_of_valiant(k):
+    """Two phases of uniform traffic, whatever the permutation (Valiant & Brebner 1981): k/8 each."""
+    uniform = dimension_order(k)
+    found = worst_permutation(lambda c: uniform[c].mean(axis=1)[:, None] + uniform[c].mean(axis=0), channels=range(4 * k * k))
+    assert found.load == pytest.approx(2 * k / 8, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shares", "channels", "says"),
+    [
+        (np.ones((3, 3)), None, r"expected an array \[channels, terminals, terminals\], got shape \(3, 3\)"),
+        (np.ones((2, 3, 4)), None, r"expected a square matrix of shares ≥ 0, got shape \(3, 4\)"),
+        (-np.ones((2, 3, 3)), None, r"shares ≥ 0, got -1\.0"),
+        (np.full((2, 3, 3), np.nan), None, "shares ≥ 0, got nan"),
+        (lambda c: np.ones((3, 3)), None, "name them"),
+        (np.ones((2, 3, 3)), [], "expected one or more, got none"),
+    ],
+)
+def test_shares_that_are_none(shares, channels, says):
+    with pytest.raises(ValueError, match=says):
+        worst_permutation(shares, channels)
+
+
+# --- effective bisection ---------------------------------------------------------------------------------------
+
+
+def uniform_loads(topology):
+    """Exact loads of uniform traffic, itself included, over shortest paths."""
+    nodes = np.arange(topology.nodes, dtype=np.int32)
+    return minimal_loads(topology.ports, nodes, demand=np.full(topology.nodes, 1 / topology.nodes)).load
+
+
+@pytest.mark.parametrize("a", [4, 8, 16])
+def test_effective_bisection_of_twisted_tori(a):
+    """Cámara et al. 2010, sec. 5.2: 4a links of which 3a are used, for large a.
+
+    Exactly: half of the traffic crosses, N/2 = a² flits; the 8a channels of the cut each carry mean/4
+    with the mean of Corollary 7, so 4a · a² / (2a · mean) links' worth are used.
+    """
+    built = build(f"rtt(a={a})")
+    found = effective_bisection(built, uniform_loads(built), between_nodes(built, "uniform"), best_half(built))
+    assert found.links == 4 * a
+    assert found.crossing == pytest.approx(a * a, rel=1e-12)
+    assert found.effective == pytest.approx(float(F(12 * a**3, 4 * a * a - 1)), rel=1e-12)
+    assert abs(found.effective / (3 * a) - 1) < 1 / (3 * a * a)
+
+
+@pytest.mark.parametrize("a", [4, 8])
+def test_all_of_a_plain_torus_bisection_is_effective(a):
+    """Cámara et al. 2010, sec. 5.1: 2a links; no minimal route leaves its half and comes back."""
+    built = build(f"rt(a={a})")
+    found = effective_bisection(built, uniform_loads(built), between_nodes(built, "uniform"), best_half(built))
+    assert (found.links, found.effective) == (2 * a, pytest.approx(2 * a, rel=1e-12))
+
+
+@pytest.mark.parametrize("pattern", ["uniform_other", "hot_spot(percent=60)", "random_permutation(seed=5)"])
+@pytest.mark.parametrize("name", MADE)
+def test_use_of_any_cut(name, pattern):
+    """Pair by pair, channel by channel."""
+    topology = made(name)
+    random = np.random.default_rng(3)
+    half, load = random.permutation(topology.nodes) < 3, random.uniform(size=topology.ports.shape)
+    found = effective_bisection(topology, load, between_nodes(topology, pattern), half)
+    crossing = sum(flits for (s, t), flits in demands(topology, pattern).items() if half[s] != half[t])
+    leaving, entering, carried = 0, 0, 0.0
+    for node, port in np.argwhere(topology.ports >= 0).tolist():
+        head, size = topology.ports[node, port], 1 if topology.capacity is None else int(topology.capacity[node, port])
+        leaving += size * bool(half[node] and not half[head])
+        entering += size * bool(half[head] and not half[node])
+        carried += size * load[node, port] * bool(half[node] != half[head])
+    assert found.links == min(leaving, entering)
+    assert (found.crossing, found.carried) == (pytest.approx(crossing), pytest.approx(carried))
+    assert found.effective == pytest.approx(found.links * crossing / carried)
+    assert crossing_demand(between_nodes(topology, pattern), ~half) == pytest.approx(crossing)
+
+
+def test_a_cut_without_traffic_uses_nothing():
+    built = build("ring(k=4)")
+    silent = effective_bisection(built, np.zeros(built.ports.shape), between_nodes(built, "uniform"), np.arange(4) < 2)
+    assert (silent.links, silent.effective, silent.carried) == (2, 0, 0)
+
+
+@pytest.mark.parametrize(("name", "width"), [("rtt(a=4)", 16), ("torus(k=4, n=3)", 32), ("directed_torus(k=4, n=2)", 4), ("ccc(n=3)", 4)])
+def test_the_best_half_is_half(name, width):
+    built = build(name)
+    half = best_half(built)
+    assert half.sum() == built.nodes // 2
+    assert cut_width(channel_matrix(built), half) == width
