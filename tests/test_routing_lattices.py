@@ -70,6 +70,7 @@ SHORTEST = [
     ("minimal_by_address", "illiac(k=5)"),
     ("minimal_by_address", "mesh(radices=[4, 3])"),
     ("minimal_by_address", "faulty(torus(k=5, n=2), links=3, seed=1)"),
+    ("minimal_by_address", "faulty(torus(k=5, n=2), links=2, seed=0)"),
     ("minimal_by_address", "h3dt(m=3, n=2, levels=2, q=1)"),
 ]
 
