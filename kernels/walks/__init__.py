@@ -54,12 +54,12 @@ def shortest_walks(
 
     The expected count is what `kernels.loads.minimal_loads` gives for the packets as demand.
 
-    Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0x77616c6b)
-    and key (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the
-    packets add up to one call on all. A node's ports divide the draws in port order, port p ending below
-    ⌊2³² · (weights of the ports 0 … p ÷ weights of all)⌋; a port that leads nearer weighs its capacity, with "paths" times
-    the number of paths from its far end. The last one ends at 2³² − 1, and a draw of 2³² − 1 counts as 2³² − 2. Each
-    probability is thereby off by less than 2⁻³¹.
+    Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0) and key
+    (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the packets
+    add up to one call on all. A node's ports divide the draws in port order: the first p + 1 ports get the draws below
+    ⌊(their weight) · (2³² ÷ weight of all ports)⌋, in float64, at most 2³² − 1. A port that leads nearer weighs its capacity,
+    with "paths" times the number of paths from its far end; a draw of 2³² − 1 counts as 2³² − 2. Each port's probability is
+    thereby off by less than 2⁻³¹.
 
     Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each destination
     that occurs, never N².

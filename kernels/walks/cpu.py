@@ -11,7 +11,7 @@ import numpy as np
 from kernels.distance.single import turned_round
 from kernels.distance.threads import in_threads
 from kernels.walks.steps import spread, tally, walk
-from kernels.walks.task import Task, too_many_paths
+from kernels.walks.task import STREAM, Task, too_many_paths
 
 PIECE = 2**16  # packets to one destination that are one job: a hot spot's are shared out among the threads
 SHARES = 32  # shares a thread, taken one after the other, so that unequal ones even out
@@ -35,7 +35,7 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
     network = task.heads.astype(np.uint32).ravel(), capacity, *turned_round(task.ports)
-    start = task.first % 2**32, task.first // 2**32, *task.key
+    words = [np.uint32(word) for word in (task.first % 2**32, task.first // 2**32, STREAM, *task.key)]
     width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)
     counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
 
@@ -43,7 +43,7 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         counter = counters.pop() if counters else (np.zeros(task.groups * task.ports.size, np.int32), np.zeros(task.groups, np.int64))
         low, high = share[0], share[-1] + 1
         own = jobs.destination[low:high], jobs.bound[low : high + 1], jobs.rows
-        fine = walk(*network, *own, *(np.uint32(word) for word in start), task.by_paths, *counter, width)
+        fine = walk(*network, *own, *words, task.by_paths, *counter, width)
         counters.append(counter)
         return bool(fine)
 

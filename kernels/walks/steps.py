@@ -16,7 +16,7 @@ from numba import njit
 
 from kernels.distance.bits import cached
 from kernels.philox_cpu import philox4x32
-from kernels.walks.task import HOPS, MOST, SCALE, STREAM
+from kernels.walks.task import HOPS, MOST, SCALE
 
 TILE = 256  # packets in lockstep
 philox = njit(inline="always")(philox4x32.py_func)  # within the loop that calls it, so that eight counters share an instruction
@@ -96,11 +96,11 @@ def search(heads, capacity, feeder_start, feeder, destination, by_paths, distanc
 
 
 @cached
-def draw(number, packets, low, high, block, key0, key1, draws):
+def draw(number, packets, low, high, block, stream, key0, key1, draws):
     """draws uint32[4, TILE]: of four hops, for the packets first + number uint32[TILE]; first = low + 2³² · high."""
     for i in range(packets):
         word = np.uint64(number[i]) + np.uint64(low)
-        c0, c1, c2, c3 = philox(np.uint32(word), np.uint32(np.uint64(high) + (word >> np.uint64(32))), block, STREAM, key0, key1)
+        c0, c1, c2, c3 = philox(np.uint32(word), np.uint32(np.uint64(high) + (word >> np.uint64(32))), block, stream, key0, key1)
         draws[0, i], draws[1, i] = min(c0, GREATEST), min(c1, GREATEST)
         draws[2, i], draws[3, i] = min(c2, GREATEST), min(c3, GREATEST)
 
@@ -123,13 +123,13 @@ def step(heads, limit, destination, draws, packets, node, base, passed, width):
 
 @cached
 def walk(
-    heads, capacity, feeder_start, feeder, destinations, bound, rows, low, high, key0, key1, by_paths, passed, unreachable, width
+    heads, capacity, feeder_start, feeder, destinations, bound, rows, low, high, stream, key0, key1, by_paths, passed, unreachable, width
 ):  # fmt: skip
     """Walk the packets of some jobs; False where there are too many paths to count.
 
     heads uint32[N·P]: where each port leads, a missing one to its own node; capacity float64[N·P] or None;
     feeder_start int64[N+1], feeder int32[A]: `turned_round`; destinations int64[J], bound int64[J+1], rows uint32[B, 3]:
-    `Jobs`; low, high: the first packet's number, in words of 32 bits; key0, key1: the seed's; by_paths: see `Task`.
+    `Jobs`; low, high: the first packet's number, in words of 32 bits; stream: see `task`; key0, key1: the seed's words; by_paths: see `Task`.
     Adds to passed int32[G·N·P] and unreachable int64[G].
     """
     nodes = len(feeder_start) - 1
@@ -153,7 +153,7 @@ def walk(
                 unreachable[rows[i, 2]] += hops < 0
             block = 0
             while packets:
-                draw(number, packets, low, high, block, key0, key1, draws)
+                draw(number, packets, low, high, block, stream, key0, key1, draws)
                 for word in range(HOPS):
                     step(heads, limit, destination, draws[word], packets, node, base, passed, width)
                 block += 1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-STREAM = 0x77616C6B  # fourth word of every counter: draws with the same seed for other purposes leave it to walks
+STREAM = 0  # fourth word of every counter; kernels/draws.py leaves it to walks
 HOPS = 4  # hops that one call of Philox serves
 SCALE = 2.0**32  # what a node's links divide among themselves: draws of 32 bits
 MOST = 2**32 - 1  # a limit that no draw reaches, since the greatest draw counts as one less

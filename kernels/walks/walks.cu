@@ -48,7 +48,7 @@ extern "C" __global__ void walk(const int* __restrict__ heads, const int* __rest
                                 const int* __restrict__ destination, const int* __restrict__ group, int begin, int end,
                                 unsigned long long first, unsigned int key0, unsigned int key1, int nodes, int width,
                                 unsigned long long* passed, unsigned long long* unreachable) {
-    const unsigned int stream = 0x77616C6Bu, greatest = 0xFFFFFFFEu;
+    const unsigned int stream = 0, greatest = 0xFFFFFFFEu;
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long item = begin + (long long)blockIdx.x * blockDim.x + threadIdx.x; item < end; item += threads) {
         const int place = order[item], target = destination[place];

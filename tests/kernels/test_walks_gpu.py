@@ -1,0 +1,100 @@
+"""What can be known about the walks' GPU code without a GPU: blocks, launches, errors; that it compiles is tested for all sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import oracle
+import pytest
+
+from kernels import backend
+from kernels.loads import SPLITS
+from kernels.walks import Walks, gpu, reference, shortest_walks
+from kernels.walks.task import Task
+
+AsCupy = Callable[..., ModuleType]
+NODES, PACKETS = 256, 5000
+LANE = (12 + 4 * 7) * NODES  # bytes
+
+
+def torus() -> np.ndarray:
+    """256 nodes, with 7 channels each."""
+    return np.concatenate([oracle.torus(16, 16), np.random.default_rng(1).integers(0, NODES, (NODES, 3))], axis=1)
+
+
+def walked(backend: str, split: str = "paths") -> Walks:
+    start, destination = np.random.default_rng(2).integers(0, NODES, (2, PACKETS))
+    return shortest_walks(torus(), start, destination, np.arange(PACKETS) % 3, groups=3, seed=5, split=split, backend=backend)
+
+
+@pytest.mark.parametrize(
+    ("device", "lanes"),
+    [
+        ({"cache": 2**30}, 256),  # no more lanes than destinations
+        ({"cache": 2**10}, 32),  # not below 32 for the cache's sake
+        ({"cache": 100 * LANE}, 70),  # as the cache holds
+        ({"cache": 2**30, "free": 2 * 5 * LANE}, 5),  # as half of the free memory holds
+        ({"cache": 2**30, "free": 1}, 1),
+        ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than packets
+    ],
+)
+def test_blocks_and_launches(device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = walked("numba")
+    used = []
+    make_room = gpu.Network.make_room
+    monkeypatch.setattr(gpu.Network, "make_room", lambda self, lanes, rank: used.append(lanes) or make_room(self, lanes, rank))
+    as_cupy(**device)
+    found = walked("cupy")
+    assert found.count.tolist() == expected.count.tolist()
+    assert used == [lanes]
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 32, 33])
+def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) -> None:
+    as_cupy()
+    line = np.append(np.arange(1, length + 1), -1)[:, None]  # the last of length + 1 nodes is `length` links away
+    found = shortest_walks(line, np.arange(length + 1), np.full(length + 1, length), backend="cupy")
+    assert found.count[0, :, 0].tolist() == [*range(1, length + 1), 0]
+    assert not found.unreachable.any()
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
+    expected = walked("numpy", split)
+    start, destination = np.random.default_rng(2).integers(0, NODES, (2, PACKETS)).astype(np.int32)
+    group = (np.arange(PACKETS) % 3).astype(np.int32)
+    task = Task(torus().astype(np.int32), start, destination, group, 3, 0, (5, 0), split == "paths", None)
+    count, unreachable = reference.walks(task, as_cupy())
+    assert count.reshape(expected.count.shape).tolist() == expected.count.tolist()
+    assert unreachable.tolist() == expected.unreachable.tolist()
+
+
+def test_out_of_memory(as_cupy: AsCupy) -> None:
+    as_cupy(memory=2**12)
+    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/walks: expected enough GPU memory, got: .*; make the work smaller"):
+        walked("cupy")
+
+
+def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = tmp_path / "wrong.cu"
+    source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
+    monkeypatch.setattr(gpu, "SOURCE", source)
+    as_cupy()
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/walks: NVRTC could not compile.*undeclared"):
+        walked("cupy")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not backend.gpu_count(), reason="needs a GPU that CuPy can use; none found here")
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_real_gpu_gives_the_same_counts(split: str) -> None:
+    rng = np.random.default_rng(1)
+    nodes, packets = 2000, 300_000
+    task = {"ports": rng.integers(-1, nodes, (nodes, 3)), "capacity": rng.integers(1, 4, (nodes, 3)), "group": rng.integers(0, 32, packets)}
+    task |= dict(zip(("start", "destination"), rng.integers(0, nodes, (2, packets))))
+    here, there = (shortest_walks(**task, groups=32, first=2**32 - 1000, seed=2**40 + 1, split=split, backend=name) for name in ("numba", "cupy"))
+    assert here.count.tolist() == there.count.tolist()
+    assert here.unreachable.tolist() == there.unreachable.tolist()
