@@ -19,7 +19,7 @@ from kernels.loads import minimal_loads
 from pipeline.capacity import best_half, capacity, effective_bisection, worst_permutation
 from pipeline.capacity.bisection_use import crossing_demand
 from pipeline.capacity.certificate import proved_bound, proved_loads
-from pipeline.capacity.commodities import channel_orbits, gather, usable_arcs
+from pipeline.capacity.commodities import channel_orbits, distances, gather, usable_arcs
 from pipeline.capacity.linear_program import Solution, solve
 from pipeline.errors import BadInput, Refused
 from pipeline.static.bisection import cut_width
@@ -185,6 +185,24 @@ def test_one_pair_gets_the_maximum_flow(tmp_path, seed, ends, directed):
     assert found.gap < 1e-9
 
 
+@pytest.mark.parametrize("routes", ["all", "minimal"])
+@pytest.mark.parametrize(
+    "rows",
+    ["0,3,2\n0,6,1\n0,5,4\n", "3,0,2\n6,0,1\n5,0,4\n", "0,3,2\n1,3,1\n0,7,1\n1,4,3\n1,6,1\n"],
+    ids=["one source", "one destination", "two sources"],
+)
+@pytest.mark.parametrize("name", ["one-way kite", "kite with parallel links"])
+def test_few_sources_or_few_destinations(tmp_path, name, rows, routes):
+    (tmp_path / "demand.csv").write_text("source,destination,demand\n" + rows)
+    pattern = f'demand(path="{tmp_path / "demand.csv"}")'
+    topology = made(name)
+    ends = [{row.split(",")[end] for row in rows.split()} for end in (0, 1)]
+    assert len(commodities(topology, pattern).roots) == min(map(len, ends))
+    found = capacity(topology, pattern, routes=routes)
+    assert found.throughput == pytest.approx(best_over_routes(name, pattern, routes), rel=1e-9)
+    assert found.gap < 1e-9
+
+
 # --- what holds for all ----------------------------------------------------------------------------------------
 
 KEPT = [
@@ -273,6 +291,12 @@ def test_parallel_channels():
     for use_symmetry, routes in product((True, False), ("all", "minimal")):
         found = capacity(topology, "uniform", routes=routes, use_symmetry=use_symmetry)
         assert (found.throughput, found.bound) == pytest.approx((6, 6), rel=1e-12)  # half a flit a node over three links
+
+
+def test_the_shorter_of_parallel_channels_counts():
+    tail, head = np.array([0, 0, 1, 1, 2]), np.array([1, 1, 2, 2, 0])
+    found = distances(tail, head, np.array([3.0, 1.0, 0.0, 2.0, 5.0]), np.array([2, 0]), 4)
+    assert found.tolist() == [[1, 0, 0, inf], [0, 5, 5, inf]]
 
 
 @pytest.mark.parametrize("name", ["torus(k=4, n=2)", "pruned_torus(k=4, n=3)", "ccc(n=3)", "mesh(radices=[4, 3])"])
