@@ -8,7 +8,6 @@ import numpy as np
 
 MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
 DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
-NONE, SEVERAL = -1, -2  # in `Channels.ending` and `Channels.starting`
 
 
 class Channels(NamedTuple):
@@ -17,8 +16,8 @@ class Channels(NamedTuple):
     used      bool[N, W]      some packet passes the channel
     depends   uint8[N, W, W]  bit DEPENDS: some packet passes channel w of node u, then w' of the node that w leads to;
                               bit FIRST: they are the first two of some packet's route
-    ending    int32[N, W]     source of the routes whose last channel this is: NONE, a node, or SEVERAL
-    starting  int32[N, W]     destination of the routes whose first channel this is, likewise
+    ending    bool[N, W]      the channel is some route's last
+    starting  bool[N, W]      some route's first
     """
 
     used: np.ndarray
@@ -29,8 +28,8 @@ class Channels(NamedTuple):
 
 def no_channels(nodes: int, width: int) -> Channels:
     """Nothing marked yet: N nodes of W channels each."""
-    none = np.full((2, nodes, width), NONE, np.int32)
-    return Channels(np.zeros((nodes, width), bool), np.zeros((nodes, width, width), np.uint8), none[0], none[1])
+    used, ending, starting = np.zeros((3, nodes, width), bool)
+    return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
 
 def follow_routes(
@@ -54,7 +53,7 @@ def follow_routes(
     port         int8[N, D]   by which port
     wrap         bool[N, D]   on a dateline
     source, destination, route  int32[B]   of each packet; its routes are rows first[route] … first[route + 1] − 1
-    direction, hops, phase      int8, int16, int8 [R, L]   of the runs of each row; runs of 0 hops are skipped
+    direction, hops, phase      int8, int16, int16 [R, L]   of the runs of each row; runs of 0 hops are skipped
     classes      int8[F, 2]   virtual-channel class, 0 … C − 1, by phase and by whether a dateline was crossed
     memory       what counts as crossed: with this hop or an earlier one
                  "run"   of the same run

@@ -41,9 +41,7 @@ def follow(used, depends, ending, starting, to, port, wrap, source, destination,
                     channel = port[node, d] * width + classes[kind, int(past)]
                     used[node, channel] = True
                     if held < 0:
-                        goes = destination[packet]
-                        other = starting[node, channel]
-                        starting[node, channel] = goes if other == -1 or other == goes else -2
+                        starting[node, channel] = True
                     else:
                         depends[holder, held, channel] |= 3 if passed == 1 else 1
                     holder, held, passed = node, channel, passed + 1
@@ -51,9 +49,7 @@ def follow(used, depends, ending, starting, to, port, wrap, source, destination,
             if node != destination[packet]:
                 return packet
             if held >= 0:
-                comes = source[packet]
-                other = ending[holder, held]
-                ending[holder, held] = comes if other == -1 or other == comes else -2
+                ending[holder, held] = True
     return -1
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "topologies": ("network", "List the networks that can be asked for."),
     "describe": ("network", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
+    "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
     "query": ("results", "Ask a sweep's tables in SQL."),
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.deadlock.dependencies import Dependencies, dependencies
-from pipeline.deadlock.rules import MOST, RULES, Rule, vc_rule
+from pipeline.deadlock.rules import MOST, RULES, Rule, none, rule_spelling, vc_rule
 from pipeline.deadlock.verdict import free, verdict
 from pipeline.errors import BadInput, Refused
 from pipeline.records import DEADLOCK
@@ -35,7 +35,10 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     found = dependencies(form, rule, virtual_channels)
     judged = verdict(form, rule, found)
     channels, number = _counted(found, rule.shares(virtual_channels)) if found.complete else (None, None)
-    least, least_rule = (virtual_channels, rule_name) if virtual_channels == 1 and judged.acyclic else _fewest(routing_name, form)
+    known = {_graph_key(rule, virtual_channels): judged.acyclic}
+    if not judged.acyclic:
+        known[_graph_key(none(form), 1)] = False  # a cycle stays one where classes become one
+    least, least_rule = _fewest(routing_name, form, known)
     values = {
         "topology": topology.spelling,
         "routing": routing_name,
@@ -54,6 +57,11 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     return {column.name: values[column.name] for column in DEADLOCK}
 
 
+def check_suits(topology: Topology, routing: str, vc_rule: str) -> None:
+    """Raises BadInput, as `deadlock_record` would, where topology, routing and rule do not suit each other; computes nothing."""
+    _rule(vc_rule, *routing_on(routing, topology))
+
+
 def _rule(spelling: str, routing_name: str, form: Routing) -> tuple[str, Rule]:
     try:
         return vc_rule(spelling, form)
@@ -62,28 +70,34 @@ def _rule(spelling: str, routing_name: str, form: Routing) -> tuple[str, Rule]:
         raise type(refusal)(reason if not reason.startswith("rule ") else f"routing {routing_name} on {form.topology.spelling}: {reason}") from None
 
 
-def _fewest(routing_name: str, form: Routing) -> tuple[int | None, str | None]:
-    """The fewest virtual channels with which a rule makes the graph acyclic, and that rule; None where there is none, or it is out of reach."""
+def _fewest(routing_name: str, form: Routing, known: dict[tuple[bytes, str], bool]) -> tuple[int | None, str | None]:
+    """The fewest virtual channels with which a rule makes the graph acyclic, and that rule; None where there is none, or it is out of reach.
+
+    known   whether a graph is acyclic, by its key; what is found here is added
+    """
     rules: dict[str, Rule] = {}
     for name in TRIED:
         try:
             rules[name] = _rule(name, routing_name, form)[1]
         except BadInput:
             continue
-    tried: set[tuple[bytes, str]] = set()
-    for number in range(1, min(MOST, max(rule.count for rule in rules.values())) + 1):
+    for number in range(1, min(MOST, max(rule.number for rule in rules.values())) + 1):
         for name, rule in rules.items():
-            classes = rule.within(number)
-            same = classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else "run"
-            if same in tried:
-                continue
-            tried.add(same)
-            try:
-                if free(dependencies(form, rule, number)):
-                    return number, name
-            except Refused:
-                return None, None
+            key = _graph_key(rule, number)
+            if key not in known:
+                try:
+                    known[key] = free(dependencies(form, rule, number))
+                except Refused:
+                    return None, None
+            if known[key]:
+                return number, name
     return None, None
+
+
+def _graph_key(rule: Rule, virtual_channels: int) -> tuple[bytes, str]:
+    """Equal where two rules give one graph: their classes, and how crossings are remembered if classes depend on them."""
+    classes = rule.within(virtual_channels)
+    return classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else ""
 
 
 def _counted(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
@@ -106,4 +120,4 @@ def _shown(form: Routing, found: Dependencies, shares: np.ndarray, channel: int)
     return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
 
 
-__all__ = ["RULES", "deadlock_record"]
+__all__ = ["RULES", "check_suits", "deadlock_record", "rule_spelling"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.dependencies import DEPENDS, NONE, SEVERAL, Channels, follow_layers, follow_routes, no_channels
+from kernels.dependencies import DEPENDS, Channels, follow_layers, follow_routes, no_channels
 from pipeline.deadlock.marks import mark_windows
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import Refused
@@ -75,44 +75,42 @@ def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
 
 
 def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> None:
-    """Mark what packets pass and ask for by walking the routes of every pair of terminals."""
-    arrays = routing.moves.next, routing.moves.port, routing.moves.wrap
-    aside = np.empty_like(channels.ending)  # first halves end, second ones start, where another half is joined
-    for source, destination in _pairs(routing):
-        keys, route = np.unique(routing.key(source, destination), return_inverse=True)
-        first, _, direction, hops, phase = routing.routes(keys)
-        for half in range(routing.passes):
-            stage = (phase + half * routing.phases).astype(np.int8)
-            half_marks = channels
-            if routing.passes == 2:
-                half_marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
-            follow_routes(half_marks, *arrays, source, destination, route.astype(np.int32), first, direction, hops, stage, classes, memory)
+    """Mark what packets pass and ask for by walking the routes of every pair; `ending` of first halves, `starting` of last ones."""
+    moves, terminals = routing.moves, _terminals(routing.topology)
+    everyone, aside = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
+    halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, everyone), (everyone, terminals)]
+    for half, ends in enumerate(halves):
+        marks = channels
+        if routing.passes == 2:
+            marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
+        for source, destination in _pairs(routing.cell, *ends):
+            keys, route = np.unique(routing.key(source, destination), return_inverse=True)
+            first, _, direction, hops, phase = routing.routes(keys)
+            stage = phase.astype(np.int16) + np.int16(half * routing.phases)
+            runs = route.astype(np.int32), first, direction, hops, stage
+            follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, *runs, classes, memory)
 
 
-def _pairs(routing: SourceRouting) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Every pair of distinct terminals, cell by cell of the source (so that few keys occur at a time), in blocks."""
-    terminals = _terminals(routing.topology)
-    cell = routing.cell[terminals]
-    for own in np.unique(cell):
-        sources = terminals[cell == own]
-        step = max(1, BLOCK // len(terminals))
-        for begin in range(0, len(sources), step):
-            some = sources[begin : begin + step]
-            source, destination = np.repeat(some, len(terminals)), np.tile(terminals, len(some))
+def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every pair of distinct nodes, cell by cell of the source (so that few keys occur at a time), in blocks."""
+    step = max(1, BLOCK // len(destinations))
+    for own in np.unique(cell[sources]):
+        alike = sources[cell[sources] == own]
+        for begin in range(0, len(alike), step):
+            some = alike[begin : begin + step]
+            source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
             distinct = source != destination
             yield source[distinct], destination[distinct]
 
 
 def _joined(routing: SourceRouting, channels: Channels) -> None:
-    """Add what a packet asks for between its halves: every channel by which a first half arrives, then every one by which
-    a second half leaves, unless both have one packet only, and that is bound for its own source."""
+    """Add what a packet asks for between its halves: after every channel by which a first half arrives, every one by which a
+    second half leaves; a packet to its own source too goes by way of the node drawn for it."""
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
     tail, head, port = routing.topology.arcs
     for c in range(count):
         held = port * count + c
-        source = channels.ending[tail, held][:, None]
-        goes = channels.starting[head]
-        channels.depends[tail, held] |= (source != NONE) & (goes != NONE) & ((source == SEVERAL) | (goes == SEVERAL) | (source != goes))
+        channels.depends[tail, held] |= channels.ending[tail, held][:, None] & channels.starting[head]
 
 
 def _of_layers(routing: LayeredRouting, channels: Channels) -> bool:

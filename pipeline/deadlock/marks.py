@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.dependencies import DEPENDS, FIRST, SEVERAL, Channels
+from kernels.dependencies import DEPENDS, FIRST, Channels
 from pipeline.deadlock.windows import END, Window, cells_onward, runs_first, windows
 from pipeline.routing.forms import Moves, SourceRouting
 from pipeline.topology import NO_PORT
@@ -37,7 +37,7 @@ class _Lag(NamedTuple):
 def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> bool:
     """Mark in `channels` what packets between all nodes pass and ask for; False, and nothing marked, where windows do not show it.
 
-    classes, memory: as in `kernels.dependencies.follow_routes`. Of a channel's ends only SEVERAL is told.
+    classes, memory: as in `kernels.dependencies.follow_routes`.
     """
     if memory not in ("run", "axis") or routing.keys > MOST_KEYS:
         return False
@@ -92,10 +92,10 @@ def _mark(
     held = moves.port[before, window.direction] * count + classes[window.phase + later, past.astype(np.int8)]
     channels.used[before, held] = True
     if window.ending and half == 0:
-        channels.ending[before, held] = SEVERAL
+        channels.ending[before, held] = True
     if window.onwards == END:
         if window.leading and half == routing.passes - 1:
-            channels.starting[before, held] = SEVERAL
+            channels.starting[before, held] = True
         return
     crosses = moves.wrap[nodes, window.onwards] | (past & (not window.turned))
     asks = moves.port[nodes, window.onwards] * count + classes[window.next_phase + later, crosses.astype(np.int8)]

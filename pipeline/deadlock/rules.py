@@ -24,7 +24,7 @@ MOST = 16  # virtual channels of a physical one
 class Rule(NamedTuple):
     """What a virtual-channel rule says.
 
-    classes  int8[F, 2]  class 0, 1, … by phase (those of a second pass stand behind) and by whether a dateline was crossed
+    classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass stand behind) and by whether a dateline was crossed
     memory   how long a crossing is remembered: see `kernels.dependencies.follow_routes`
     bubble   bubble flow control keeps a slot of every ring free
     """
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     bubble: bool = False
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         return int(self.classes.max()) + 1
 
     def within(self, virtual_channels: int) -> np.ndarray:
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
     def shares(self, virtual_channels: int) -> np.ndarray:
         """int64[C]: how many virtual channels each class has, the lower ones taking the remainder."""
-        count = min(self.count, virtual_channels)
+        count = min(self.number, virtual_channels)
         return virtual_channels // count + (np.arange(count) < virtual_channels % count)
 
 
@@ -52,7 +52,7 @@ def none(routing: Routing) -> Rule:
 
     Source: the case that Dally & Seitz 1987, sec. 2, start from.
     """
-    return Rule(np.zeros((_phases(routing), 2), np.int8))
+    return Rule(np.zeros((_phases(routing), 2), np.int16))
 
 
 def dateline(routing: Routing) -> Rule:
@@ -75,7 +75,7 @@ def phases(routing: Routing) -> Rule:
     Source: Seo et al. 2005 (O1TURN); Valiant & Brebner 1981 for the two passes.
     """
     _moves("phases", routing)
-    each = np.arange(_phases(routing), dtype=np.int8)
+    each = np.arange(_phases(routing), dtype=np.int16)
     return Rule(np.stack([each, each], axis=1))
 
 
@@ -86,8 +86,8 @@ def phases_dateline(routing: Routing) -> Rule:
     Source: phases and dateline together.
     """
     _moves("phases_dateline", routing)
-    first = 2 * np.arange(_phases(routing), dtype=np.int8)
-    return Rule(np.stack([first, first + 1], axis=1).astype(np.int8), "axis")
+    first = np.arange(0, 2 * _phases(routing), 2, dtype=np.int16)
+    return Rule(np.stack([first, first + 1], axis=1), "axis")
 
 
 Reading = Annotated[
@@ -125,7 +125,7 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
         raise BadInput("rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline")
     last = [1, 2]
     later = last if split == "after_first" else [0, 0]
-    return Rule(np.array([[0, 0], [0, 1], later, last], np.int8))
+    return Rule(np.array([[0, 0], [0, 1], later, last], np.int16))
 
 
 def bubble(routing: Routing) -> Rule:
@@ -138,7 +138,7 @@ def bubble(routing: Routing) -> Rule:
     Source: Carrion et al. 1997; Puente et al. 2001.
     """
     _moves("bubble", routing)
-    return Rule(np.zeros((_phases(routing), 2), np.int8), bubble=True)
+    return Rule(np.zeros((_phases(routing), 2), np.int16), bubble=True)
 
 
 RULES: dict[str, Callable[..., Rule]] = {
@@ -162,6 +162,11 @@ def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
     return canonical, function(routing, **values)
 
 
+def rule_spelling(spelling: str) -> str:
+    """The canonical spelling of a rule, whatever the routing. Raises BadInput where name or parameters are wrong."""
+    return bound(spelling, RULES, kind="rule", example=EXAMPLE)[0]
+
+
 def _moves(rule: str, routing: Routing) -> Moves:
     """The directions of a routing that has them."""
     if isinstance(routing, LayeredRouting):
@@ -174,4 +179,4 @@ def _phases(routing: Routing) -> int:
 
 
 def _repeated(row: list[list[int]], times: int) -> np.ndarray:
-    return np.repeat(np.array(row, np.int8), times, axis=0)
+    return np.repeat(np.array(row, np.int16), times, axis=0)

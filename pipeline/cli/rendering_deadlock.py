@@ -1,0 +1,55 @@
+"""How a verdict on deadlock looks on a terminal. Plain text when piped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.page import page
+
+SHOWN = 32  # channels of a cycle; --json has all
+
+
+def print_verdict(record: dict[str, Any]) -> None:
+    """A record of the table `deadlock` as named facts, and the cycle as a list of channels."""
+    with page() as console:
+        console.print(Text(record["topology"], style="bold"))
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for label, value in _lines(record):
+            table.add_row(label, value)
+        console.print(table)
+        if record["cycle"]:
+            asks = "waits" if record["deadlock_free"] == "no" else "may ask"
+            console.print(Text(f"\na packet in each of these channels {asks} for the next, the last one's for the first:", style="dim"))
+            for line in _cycle(record["cycle"]):
+                console.print(Text(line))
+
+
+def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """(label, value) of what a person reads first; --json has every column."""
+    least = record["least_virtual_channels"]
+    size = "of a superset" if record["channels"] is None else f"{record['dependencies']:,} between {record['channels']:,} channels"
+    return [
+        ("routing", record["routing"]),
+        ("virtual channels", f"{record['virtual_channels']}, rule {record['vc_rule']}"),
+        ("dependencies", f"{size}, {'without a cycle' if record['acyclic'] else 'cyclic'}"),
+        ("deadlock-free", record["deadlock_free"]),
+        ("because", record["argument"]),
+        (
+            "acyclic from",
+            "no number that the rules offer" if least is None else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
+        ),
+    ]
+
+
+def _cycle(channels: list[str]) -> list[str]:
+    """A line a channel; the middle of a long cycle is left out."""
+    numbered = [f"  {number:>{len(str(len(channels)))}}  {channel}" for number, channel in enumerate(channels, 1)]
+    if len(channels) <= SHOWN:
+        return numbered
+    half = SHOWN // 2
+    return [*numbered[:half], f"  … {len(channels) - 2 * half} more …", *numbered[-half:]]
