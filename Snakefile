@@ -4,11 +4,11 @@
 #   snakemake --cores all --configfile config/papers/….yaml    another one
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
 #
-# Snakemake owns the files. The points within static and loads belong to Dask, and the finished ones stay in
+# Snakemake owns the files. The points within static, loads and deadlock belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
 from pipeline.workflow import asked
 
-CONFIG, FOLDER, INPUTS, OPTIONS, LOADS, CODE, PROGRAM, PATH = asked(workflow)
+CONFIG, FOLDER, INPUTS, OPTIONS, LATER, CODE, PROGRAM, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")
 
 
@@ -26,7 +26,7 @@ rule all:
     input:
         points=FOLDER / "points.parquet",
         static=FOLDER / "static.parquet",
-        loads=[FOLDER / "loads.parquet"] if LOADS else [],
+        later=[FOLDER / f"{stage}.parquet" for stage in LATER],
         manifest=FOLDER / "manifest.json",
         distances=FOLDER / "distances.parquet",
         verification=FOLDER / "verification.parquet",
@@ -70,6 +70,18 @@ rule loads:
         "torusweep step loads {CONFIG:q} {FOLDER:q} {OPTIONS}"
 
 
+rule deadlock:
+    input:
+        rules.loads.output if "loads" in LATER else rules.static.output.table,
+    output:
+        FOLDER / "deadlock.parquet",
+    threads: 1024
+    params:
+        code=CODE["deadlock"],
+    shell:
+        "torusweep step deadlock {CONFIG:q} {FOLDER:q} {OPTIONS}"
+
+
 rule distances:
     input:
         static=rules.static.output.table,
@@ -85,7 +97,7 @@ rule verification:
     input:
         INPUTS,
         static=rules.static.output.table,
-        loads=rules.loads.output if LOADS else [],
+        later=rules.all.input.later,
     output:
         FOLDER / "verification.parquet",
     params:
@@ -97,7 +109,7 @@ rule verification:
 rule report:
     input:
         static=rules.static.output.table,
-        loads=rules.loads.output if LOADS else [],
+        later=rules.all.input.later,
         distances=rules.distances.output,
         verification=rules.verification.output,
     output:

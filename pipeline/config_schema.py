@@ -101,34 +101,59 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-Routing = Literal["minimal", "minimal_ecmp"]
-Routings = Annotated[
-    tuple[Routing, ...],
-    Field(min_length=1, strict=False),
-    BeforeValidator(_listed, json_schema_input_type=Routing | Annotated[list[Routing], Field(min_length=1)]),
-]
-Patterns = Annotated[
+Spellings = Annotated[
     tuple[str, ...],
     Field(min_length=1, strict=False),
     BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 
 
-class Loads(Section):
-    """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
+class Choice(Section):
+    """Which of the sweep's networks an entry is about."""
 
-    routing: Routings = Field(
-        ("minimal",),
-        description="how traffic takes shortest paths: every path alike, or (ECMP) every next hop alike; one or several, minimal by default",
-    )
-    traffic: Patterns = Field(description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
         "all", description="families of the sweep whose networks are chosen, or all"
     )
     nodes: Bounds | None = Field(None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any")
     skip_unsuitable: bool = Field(
-        False, description="leave out networks that a pattern does not fit, or whose parts it would join, instead of refusing the sweep"
+        False, description="leave out networks that a routing or a traffic does not fit, or whose parts it would join, instead of refusing the sweep"
     )
+
+
+class Sampled(Section):
+    """Loads from random packets instead of exact ones."""
+
+    packets: int = Field(10_000_000, ge=64, le=10**12, description="packets, at most")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
+    relative_error: float | None = Field(
+        None, gt=0, lt=1, description="the sample ends once the standard error of the largest load is that share of it; null: all packets"
+    )
+
+
+class Loads(Choice):
+    """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
+
+    routing: Spellings = Field(
+        ("minimal",), description="how packets find their way: a routing as 'torusweep loads --help' lists them, or several; minimal by default"
+    )
+    traffic: Spellings = Field(description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
+    sample: Sampled | None = Field(None, description="from random packets; null: exact")
+    bounds: bool = Field(False, description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only")
+
+
+class Deadlock(Choice):
+    """Whether the sweep's networks can lock up: every routing with every rule and number of virtual channels on every network chosen."""
+
+    routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
+    vc_rule: Spellings = Field(description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several")
+    virtual_channels: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=16)], ...],
+        Field(min_length=1, strict=False),
+        BeforeValidator(
+            lambda value: [value] if isinstance(value, int) else value,
+            json_schema_input_type=Annotated[int, Field(ge=1, le=16)] | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
+        ),
+    ] = Field((2,), description="virtual channels of every channel: a number, or several")
 
 
 class Tls(Section):
@@ -209,6 +234,9 @@ class Sweep(Section):
     topologies: tuple[Entry, ...] = Field((), strict=False, description="the networks: spellings, families with values, requirements")
     loads: tuple[Loads, ...] = Field(
         (), strict=False, description="channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
+    )
+    deadlock: tuple[Deadlock, ...] = Field(
+        (), strict=False, description="channel dependency graphs to analyse; without it, only those that the papers say something of"
     )
     papers: tuple[str, ...] = Field(
         (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"

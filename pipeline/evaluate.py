@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.loads import loads_record
+from pipeline.deadlock import deadlock_record
+from pipeline.loads import Sample, loads_record
 from pipeline.points import Point
 from pipeline.static import static_record
 from pipeline.topologies import build
@@ -16,13 +17,16 @@ def evaluate(
     """The record of a point, which depends on the point and the code alone.
 
     memory   bytes that the network's arrays may take; half the machine's where None
-    returns  the columns of its stage's table (pipeline.records: STATIC, LOADS) after `key`
+    returns  the columns of its stage's table (pipeline.records: STATIC, LOADS, DEADLOCK) after `key`
     Raises BadInput for a network that cannot be built or traffic that has no path, Refused for one that does not fit, BackendUnavailable.
     """
     topology = build(point.topology, memory=memory)
     how: dict[str, Any] = {"backend": backend, "use_symmetry": use_symmetry, "threads": threads}
-    if point.routing is not None and point.traffic is not None:
-        record = loads_record(topology, routing=point.routing, traffic=point.traffic, **how)
+    if point.vc_rule is not None:
+        record = deadlock_record(topology, routing=str(point.routing), vc_rule=point.vc_rule, virtual_channels=int(point.virtual_channels or 1))
+    elif point.routing is not None and point.traffic is not None:
+        sample = None if point.packets is None else Sample(point.packets, point.seed or 0, point.relative_error)
+        record = loads_record(topology, routing=point.routing, traffic=point.traffic, sample=sample, bounds=point.bounds, **how)
     else:
         record = static_record(topology, fault_nodes=point.fault_nodes, **how)
     return {"key": point.key, **record}

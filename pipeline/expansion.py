@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from pipeline.config_schema import Family, Required, Sweep
+from pipeline.config_schema import Choice, Family, Required, Sweep
 from pipeline.config_yaml import Place, shown
 from pipeline.errors import BadInput, Refused, nearest
 from pipeline.points import Point
@@ -29,7 +29,7 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
     (families' combinations are counted, not written out) or a network that would not fit into
     limits.memory_gib, each as `path:line:column: topologies[2]: …`.
     """
-    memory = default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
+    memory = memory_limit(sweep)
     expected = list(expected_topologies)
     _check_count(sweep, len(expected))
     faults: dict[str, int | None] = {}
@@ -49,6 +49,23 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
         for spelling in expected:
             _add(faults, *_network(sweep, *plan(spelling), memory))
     return [Point(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
+
+
+def memory_limit(sweep: Sweep) -> int:
+    """Bytes that one network may take."""
+    return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
+
+
+def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
+    """Spellings of the networks that an entry of `loads` or `deadlock` chooses, in their order."""
+    families = FAMILIES if entry.families == "all" else entry.families
+    for family in families:
+        if family not in FAMILIES:
+            raise BadInput(f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all")
+    of_families = [point.topology for point in networks if point.topology.partition("(")[0] in families]
+    if entry.nodes is None:
+        return of_families
+    return [spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest]
 
 
 def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.config_schema import Loads, Sweep
-from pipeline.errors import BadInput, Refused, nearest
-from pipeline.expansion import at
+from pipeline.config_schema import Sweep
+from pipeline.errors import BadInput, Refused
+from pipeline.expansion import at, chosen, memory_limit
 from pipeline.points import Point, loads_memory
-from pipeline.topologies import FAMILIES, build, default_memory, plan
+from pipeline.routing import canonical as canonical_routing
+from pipeline.routing import routing
+from pipeline.topologies import build, plan
 from pipeline.topology import Topology
 from pipeline.traffic import canonical, traffic
 
@@ -31,18 +33,21 @@ def expand_loads(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[
     for number, entry in enumerate(sweep.loads):
         with at(sweep, ("loads", number, "traffic")):
             patterns = list(dict.fromkeys(map(canonical, entry.traffic)))
+        with at(sweep, ("loads", number, "routing")):
+            routings = list(dict.fromkeys(map(canonical_routing, entry.routing)))
         with at(sweep, ("loads", number)):
-            chosen = _chosen(entry, networks)
-            asked = len(chosen) * len(entry.routing) * len(patterns)
+            spellings, sample = chosen(entry, networks), {} if entry.sample is None else entry.sample.model_dump()
+            asked = len(spellings) * len(routings) * len(patterns)
             if len(found) + asked > sweep.limits.points:
                 raise Refused(f"{asked:,} points of loads; limits.points is {sweep.limits.points:,}: choose fewer networks or traffics, or raise it")
-            suits = 0
-            for spelling in chosen:
-                for pattern in _suitable(sweep, spelling, patterns, skip=entry.skip_unsuitable):
-                    suits += 1
-                    found |= {Point(spelling, routing=routing, traffic=pattern): None for routing in entry.routing}
-            if not suits:
-                reason = "no traffic fits any of those chosen" if chosen else "none of the sweep's is chosen"
+            suitable = [
+                Point(spelling, routing=name, traffic=pattern, bounds=entry.bounds, **sample)
+                for spelling in spellings
+                for name, pattern in _suitable(sweep, spelling, routings, patterns, skip=entry.skip_unsuitable)
+            ]
+            found |= dict.fromkeys(suitable)
+            if not suitable:
+                reason = "no routing and traffic fit any of those chosen" if spellings else "none of the sweep's is chosen"
                 raise BadInput(f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out")
     with at(sweep, ("papers",)):
         for point in expected:
@@ -51,34 +56,23 @@ def expand_loads(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[
     return list(found)
 
 
-def _chosen(entry: Loads, networks: Sequence[Point]) -> list[str]:
-    """Spellings of the networks that an entry chooses, in their order."""
-    families = FAMILIES if entry.families == "all" else entry.families
-    for family in families:
-        if family not in FAMILIES:
-            raise BadInput(f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all")
-    of_families = [point.topology for point in networks if point.topology.partition("(")[0] in families]
-    if entry.nodes is None:
-        return of_families
-    return [spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest]
-
-
-def _suitable(sweep: Sweep, spelling: str, patterns: Sequence[str], *, skip: bool) -> list[str]:
-    """The patterns that fit a network and the memory."""
+def _suitable(sweep: Sweep, spelling: str, routings: Sequence[str], patterns: Sequence[str], *, skip: bool) -> Iterator[tuple[str, str]]:
+    """The routings and patterns that fit a network and the memory, a pattern's routings together."""
     for pattern in patterns:
         _check_memory(sweep, spelling, pattern)
-    topology = build(spelling, memory=_memory(sweep))
-    suitable = []
+    topology = build(spelling, memory=memory_limit(sweep))
     for pattern in patterns:
-        try:
-            _check_fit(topology, pattern)
-            suitable.append(pattern)
-        except Refused:
-            raise
-        except BadInput as error:
-            if not skip:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
-    return suitable
+        for name in routings:
+            try:
+                routing(name, topology)
+                _check_fit(topology, pattern)
+            except Refused:
+                raise
+            except BadInput as error:
+                if not skip:
+                    raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            else:
+                yield name, pattern
 
 
 def _check_fit(topology: Topology, pattern: str) -> None:
@@ -96,13 +90,9 @@ def _check_fit(topology: Topology, pattern: str) -> None:
 
 
 def _check_memory(sweep: Sweep, spelling: str, pattern: str) -> None:
-    needed, limit = loads_memory(plan(spelling)[1], pattern), _memory(sweep)
+    needed, limit = loads_memory(plan(spelling)[1], pattern), memory_limit(sweep)
     if needed > limit:
         raise Refused(
             f"loads of {spelling} under {pattern} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB:"
             " choose fewer nodes or raise limits.memory_gib"
         )
-
-
-def _memory(sweep: Sweep) -> int:
-    return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)

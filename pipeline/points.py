@@ -22,6 +22,7 @@ SOURCES = {
         "kernels/backend.py",
         "kernels/distance",
         "pipeline/evaluate.py",
+        "pipeline/naming.py",
         "pipeline/records.py",
         "pipeline/routing",
         "pipeline/spelling.py",
@@ -32,18 +33,41 @@ SOURCES = {
     ),
     "loads": (
         "kernels/backend.py",
-        "kernels/distance/bits.py",
+        "kernels/distance",
+        "kernels/draws.py",
         "kernels/loads",
+        "kernels/philox.cuh",
+        "kernels/philox.py",
+        "kernels/philox_cpu.py",
+        "kernels/routes",
+        "kernels/walks",
+        "pipeline/capacity",
+        "pipeline/collectives.py",
         "pipeline/evaluate.py",
-        "pipeline/loads.py",
+        "pipeline/loads",
         "pipeline/naming.py",
         "pipeline/records.py",
+        "pipeline/routing",
         "pipeline/spelling.py",
-        "pipeline/static/links.py",
+        "pipeline/static",
         "pipeline/symmetry.py",
         "pipeline/topologies",
         "pipeline/topology.py",
         "pipeline/traffic",
+    ),
+    "deadlock": (
+        "kernels/backend.py",
+        "kernels/dependencies",
+        "kernels/distance",
+        "pipeline/deadlock",
+        "pipeline/evaluate.py",
+        "pipeline/naming.py",
+        "pipeline/records.py",
+        "pipeline/routing",
+        "pipeline/spelling.py",
+        "pipeline/symmetry.py",
+        "pipeline/topologies",
+        "pipeline/topology.py",
     ),
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
@@ -56,23 +80,36 @@ _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
 @dataclass(frozen=True)
 class Point:
-    """A network, by its canonical spelling, and what is asked of it.
+    """A network, a routing and the like, by their canonical spellings, and what is asked of them.
 
     fault_nodes        of its static record: node faults at a time for its fault diameter
-    routing, traffic   where given, its loads are asked: a routing's name, a pattern's canonical spelling
+    routing, traffic   its loads
+    packets            of loads: sampled with so many packets at most; None: exact
+    seed               of the sample
+    relative_error     of the sample: it ends once the largest load's standard error is that share of it
+    bounds             of loads: what the best routing could carry, and the worst permutation, too
+    routing, vc_rule, virtual_channels   whether it can deadlock
     """
 
     topology: str
     fault_nodes: int | None = None
     routing: str | None = None
     traffic: str | None = None
+    packets: int | None = None
+    seed: int | None = None
+    relative_error: float | None = None
+    bounds: bool = False
+    vc_rule: str | None = None
+    virtual_channels: int | None = None
 
     @property
     def stage(self) -> str:
         """The table that it is a row of."""
-        return "static" if self.traffic is None else "loads"
+        return "deadlock" if self.vc_rule is not None else "static" if self.traffic is None else "loads"
 
     def __str__(self) -> str:
+        if self.vc_rule is not None:
+            return f"{self.topology} under {self.routing}, {self.vc_rule} with {self.virtual_channels} virtual channels"
         return self.topology if self.traffic is None else f"{self.topology} under {self.routing}, {self.traffic}"
 
     @property

@@ -6,7 +6,7 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import lock, store
-from pipeline.config import Sweep, expand, load
+from pipeline.asked import asked_points
+from pipeline.config import Sweep, load
 from pipeline.errors import BadInput
-from pipeline.expansion_loads import expand_loads
 from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
 
+LATER = ("loads", "deadlock")  # stages whose tables a sweep may do without
 Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
-    from pipeline.verify import expected_loads, expected_topologies
-
-    sweep = load(config)
-    networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    asked = [*networks, *expand_loads(sweep, networks, expected=expected_loads(sweep.papers))]
-    rows = [{"key": point.key, **asdict(point)} for point in asked]
+    rows = [{"key": point.key, **asdict(point)} for point in asked_points(load(config))]
     store.publish_points(folder, pa.Table.from_pylist(rows, schema=arrow_schema("points")))
     return 0
 
@@ -45,20 +41,31 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
         store.replace_manifest(folder, {**about, "software": software(), **part})
         store.publish_table(folder, "static", rows)
-        if not _asked(folder, "loads"):
-            (folder / "loads.parquet").unlink(missing_ok=True)
+        for later in LATER:
+            if not _asked(folder, later):
+                (folder / f"{later}.parquet").unlink(missing_ok=True)
 
     return _computed("static", sweep, config, folder, overrides, publish)
 
 
 def loads(config: Path, folder: Path, overrides: Overrides) -> int:
     """loads.parquet, and its part of the manifest: every network's channel loads under the routings and traffics asked for."""
+    return _later("loads", config, folder, overrides)
+
+
+def deadlock(config: Path, folder: Path, overrides: Overrides) -> int:
+    """deadlock.parquet, and its part of the manifest: the dependency graphs of the routings under the virtual-channel rules asked for."""
+    return _later("deadlock", config, folder, overrides)
+
+
+def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
+    """A stage after static, whose table and part of the manifest join what is there."""
 
     def publish(rows: pa.Table, part: dict[str, Any]) -> None:
-        store.amend_manifest(folder, "loads", part)
-        store.publish_table(folder, "loads", rows)
+        store.amend_manifest(folder, stage, part)
+        store.publish_table(folder, stage, rows)
 
-    return _computed("loads", load(config), config, folder, overrides, publish)
+    return _computed(stage, load(config), config, folder, overrides, publish)
 
 
 def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Callable[[pa.Table, dict[str, Any]], None]) -> int:
@@ -128,8 +135,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
     from pipeline.verify import verification_rows
 
-    loads = store.open_table(folder / "loads.parquet") if _asked(folder, "loads") else None
-    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers, loads)
+    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in LATER if _asked(folder, stage)}
+    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 
@@ -165,6 +172,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "points": points,
     "static": static,
     "loads": loads,
+    "deadlock": deadlock,
     "distances": distances,
     "verification": verification,
     "report": report,
@@ -187,7 +195,7 @@ def _asked(folder: Path, stage: str) -> list[Point]:
 
 def _failed(entry: dict[str, Any]) -> Point:
     """The point of an entry of the manifest's list of failures."""
-    return Point(entry["topology"], entry["fault_nodes"], entry["routing"], entry["traffic"])
+    return Point(**{field.name: entry[field.name] for field in fields(Point)})
 
 
 def _say(line: str) -> None:

@@ -91,9 +91,10 @@ def _class_hops(record: Record, name: str) -> float | None:
 
 
 LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}  # [x]: over links of class x
+RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]
 STATIC_COLUMNS = {column.name for column in STATIC}
 LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
-QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>\w+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
+QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
 
 
 def is_static(quantity: str) -> bool:
@@ -106,6 +107,12 @@ def is_load(quantity: str) -> bool:
     """Whether the table of loads can answer it; what neither can belongs to tables that do not exist yet."""
     name, index, _ = _parts(quantity)
     return name in (LOADS_EXPRESSIONS if index else LOADS_COLUMNS)
+
+
+def is_deadlock(quantity: str) -> bool:
+    """Whether the table of deadlock can answer it: 'acyclic[hierarchical, r05_wrap, 2]', 1 where it is true."""
+    name, index, _ = _parts(quantity)
+    return name == "acyclic" and RULE.fullmatch(index) is not None
 
 
 def _parts(quantity: str) -> tuple[str, str, str]:
@@ -171,6 +178,18 @@ def expected_loads(papers: Iterable[str]) -> list[Point]:
     return [Point(topology, routing=ROUTING, traffic=TRAFFIC) for topology in _needed(papers, is_load)]
 
 
+def expected_deadlock(papers: Iterable[str]) -> list[Point]:
+    """The points of deadlock that these papers' rows need, each once, in row order."""
+    return list(dict.fromkeys(_analysed(row) for row in load_expected(papers) if is_deadlock(row.quantity)))
+
+
+def _analysed(row: Expected) -> Point:
+    """The point of deadlock that a row compares with."""
+    found = RULE.fullmatch(_parts(row.quantity)[1])
+    assert found is not None
+    return Point(row.topology, routing=found["routing"], vc_rule=found["rule"], virtual_channels=int(found["channels"]))
+
+
 def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
     rows = [row for row in load_expected(papers) if answers(row.quantity)]
     return list(dict.fromkeys(name for row in rows for name in (row.topology, _parts(row.quantity)[2]) if name))
@@ -179,14 +198,24 @@ def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def verification_rows(static: Table, papers: Iterable[str], loads: Table | None = None) -> list[dict[str, Any]]:
+def verification_rows(static: Table, papers: Iterable[str], loads: Table | None = None, deadlock: Table | None = None) -> list[dict[str, Any]]:
     """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
 
-    Of `loads`, records of minimal routing and uniform traffic count.
+    Of `loads`, exact records of minimal routing and uniform traffic count.
     """
-    of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"]) == (ROUTING, TRAFFIC)]
+    graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
+    printed = (ROUTING, TRAFFIC, "exact")
+    of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"], record["method"]) == printed]
     by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
-    return [_verified(row, by_loads if is_load(row.quantity) else by_static) for row in load_expected(papers)]
+
+    def records(row: Expected) -> Mapping[str, Record]:
+        if is_deadlock(row.quantity):
+            point = _analysed(row)
+            found = graphs.get((point.topology, point.routing, point.vc_rule, point.virtual_channels))
+            return {} if found is None else {row.topology: found}
+        return by_loads if is_load(row.quantity) else by_static
+
+    return [_verified(row, records(row)) for row in load_expected(papers)]
 
 
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
@@ -199,8 +228,8 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
     papers = {row["paper"] for row in store.open_table(folder / "verification.parquet").to_pylist()}
     if not papers:
         raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
-    loads = store.open_table(folder / "loads.parquet") if (folder / "loads.parquet").exists() else None
-    return verification_rows(store.open_table(folder / "static.parquet"), papers, loads)
+    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "deadlock") if (folder / f"{stage}.parquet").exists()}
+    return verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
 
 
 def _records(table: Table) -> list[dict[str, Any]]:
@@ -212,7 +241,7 @@ def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
-    known = is_static(row.quantity) or is_load(row.quantity)
+    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock))
     ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
     verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
     if verdict == "agrees":
@@ -249,7 +278,7 @@ def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[
     name, index, other = _parts(quantity)
     if topology not in records:
         return None, topology
-    plain = name in STATIC_COLUMNS | LOADS_COLUMNS and not index
+    plain = is_deadlock(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
     answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS)[name](record, index))
     found = answer(records[topology])
     value = None if found is None else float(found)

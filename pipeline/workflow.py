@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
-    loads    whether it asks for loads
+    later    the stages after static that it asks for: loads, deadlock
     code     by stage, the digest of the code that computes a point, so that another code computes again
     program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
     folder: Path
     inputs: list[str]
     options: str
-    loads: bool
+    later: list[str]
     code: dict[str, str]
     program: str
     path: str
@@ -76,7 +76,7 @@ def asked(workflow: Any) -> Asked:
     from snakemake.exceptions import WorkflowError
 
     from pipeline.points import stage_digest
-    from pipeline.verify import expected_loads
+    from pipeline.verify import expected_deadlock, expected_loads
 
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
@@ -90,12 +90,13 @@ def asked(workflow: Any) -> Asked:
                 f"--config: unknown key '{unknown[0]}'{nearest(unknown[0], OVERRIDES)}; expected results, {known}: the rest stands in {files[0]}"
             )
         sweep = load(files[0])
+        later = {"loads": sweep.loads or expected_loads(sweep.papers), "deadlock": sweep.deadlock or expected_deadlock(sweep.papers)}
         return Asked(
             config=files[0],
             folder=Path(given.get("results", "results")) / sweep.sweep,
             inputs=[files[0], *inputs(sweep)],
             options=" ".join(f"--{name} {shlex.quote(_word(given[name]))}" for name in OVERRIDES if name in given),
-            loads=bool(sweep.loads or expected_loads(sweep.papers)),
+            later=[stage for stage, wanted in later.items() if wanted],
             code={stage: stage_digest(stage) for stage in store.STAGES},
             program=stage_digest("tables"),
             path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
@@ -130,14 +131,11 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
-    from pipeline.config import expand
-    from pipeline.expansion_loads import expand_loads
-    from pipeline.verify import expected_loads, expected_topologies
+    from pipeline.asked import asked_points
 
     _check_options(options)
     sweep = load(config)
-    networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    points = len(networks) + len(expand_loads(sweep, networks, expected=expected_loads(sweep.papers)))
+    points = len(asked_points(sweep))
     folder = results / sweep.sweep
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:

@@ -142,7 +142,7 @@ class LayeredRouting:
 
     topology  the network
     states    int32[S, Q]   state reached through each arc, −1 = none
-    port      int8[S, Q]    the network's port (of node[s]) that the arc takes; −1: it stays at the node, as the last step into `finish`
+    port      int16[S, Q]   the network's port (of node[s]) that the arc takes; −1: it stays at the node, as the last step into `finish`
     node      int32[S]      the node of each state
     start     int32[N]      the state in which a packet enters the network at each node
     finish    int32[N]      the state in which it has arrived there

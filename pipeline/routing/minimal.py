@@ -26,5 +26,5 @@ def minimal_ecmp(topology: Topology) -> LayeredRouting:
 
 def _shortest(topology: Topology, split: str) -> LayeredRouting:
     everyone = np.arange(topology.nodes, dtype=np.int32)
-    port = np.where(topology.ports == NO_PORT, NO_PORT, np.arange(topology.ports.shape[1])).astype(np.int8)
+    port = np.where(topology.ports == NO_PORT, NO_PORT, np.arange(topology.ports.shape[1])).astype(np.int16)
     return LayeredRouting(topology, topology.ports, port, everyone, everyone, everyone, 0, split)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from pipeline.errors import BadInput
+from pipeline.errors import BadInput, Refused
 from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
 from pipeline.topologies.grids import class_names, neighbour
 from pipeline.topology import NO_PORT, Meaning, Topology, require
@@ -19,6 +19,7 @@ Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
     Meaning("which way round at half a ring: split or random: either alike; positive: +; sign: + where the destination's digit is the larger"),
 ]
+LONGEST = 1 << 15  # side of a grid
 MOST_ORDERED = 5  # dimensions whose 5! = 120 orders are written out; an order's number, a phase, is an int8
 
 
@@ -108,6 +109,8 @@ class _Grid:
 def _grid(routing: str, topology: Topology) -> _Grid:
     """The network as a grid. Raises BadInput where a link of the grid is missing or another one is there."""
     sides = topology.plan.radices
+    if max(sides) > LONGEST:
+        raise Refused(f"expected sides of at most {LONGEST:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal")
     port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):

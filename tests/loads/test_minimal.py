@@ -323,7 +323,7 @@ def test_without_load_there_is_no_saturation():
 @pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("use_symmetry", [True, False])
 def test_traffic_without_a_path_is_refused(routing, use_symmetry):
-    with pytest.raises(BadInput, match=r"^routing .* on pruned_xy\(k=4\): 0\.5 of traffic uniform has no path"):
+    with pytest.raises(BadInput, match=r"^routing .* on pruned_xy\(k=4\), traffic uniform: 0\.5 of the traffic has no path"):
         loads_record(build("pruned_xy(k=4)"), routing=routing, use_symmetry=use_symmetry)
 
 
