@@ -54,7 +54,7 @@ def same(one: Walks | tuple[np.ndarray, np.ndarray], other: Walks) -> bool:
 TASKS: dict[str, dict[str, Any]] = {
     "sparse, in pieces": {"seed": 1, "nodes": 60, "degree": 2, "packets": 1500},
     "parallel links": {"seed": 2, "nodes": 40, "degree": 4, "packets": 1500, "capacity": True},
-    "dense": {"seed": 3, "nodes": 12, "degree": 6, "packets": 500, "capacity": True, "groups": 1},
+    "dense": {"seed": 3, "nodes": 8, "degree": 4, "packets": 500, "capacity": True, "groups": 1},
     "as many ports as are unrolled": {"seed": 4, "nodes": 30, "degree": 12, "packets": 300},
     "one more": {"seed": 5, "nodes": 30, "degree": 13, "packets": 300, "capacity": True},
     "one port": {"seed": 6, "nodes": 9, "degree": 1, "packets": 300},
@@ -80,10 +80,9 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     task = drawn(
         data.draw(st.integers(0, 10**6), "seed"),
         nodes=data.draw(st.integers(1, 12), "nodes"),
-        degree=data.draw(st.integers(0, 4), "degree"),
         packets=data.draw(st.integers(0, 60), "packets"),
         groups=data.draw(st.integers(1, 4), "groups"),
-        capacity=data.draw(st.booleans(), "capacity"),
+        **data.draw(st.sampled_from([{"degree": 0}, {"degree": 2}, {"degree": 4}, {"degree": 4, "capacity": True}]), "links"),  # each compiled once
     )
     split = data.draw(st.sampled_from(SPLITS), "split")
     expected = walks_oracle.walks(**task, split=split)
@@ -93,7 +92,8 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
 def large_task() -> dict[str, Any]:
     """Far more packets to some destinations than to others."""
     rng = np.random.default_rng(11)
-    ports = np.concatenate([oracle.torus(12, 12), rng.integers(-1, 144, (144, 1))], axis=1)
+    ports = oracle.torus(12, 12)
+    ports[:, 3] = rng.integers(-1, 144, 144)
     start, uniform = rng.integers(0, 144, (2, 60_000))
     destination = np.where(rng.random(60_000) < 0.4, 17, uniform)
     return {"ports": ports, "start": start, "destination": destination, "group": rng.integers(0, 4, 60_000), "groups": 4, "seed": 3}
@@ -252,14 +252,27 @@ def test_more_paths_than_can_be_counted(backend: str) -> None:
     assert shortest_walks(ports, start, np.full(10, 3 * 1000), backend=backend).count.sum() == 10 * 2000
 
 
-@pytest.mark.parametrize("beside", [-1, 1, 0], ids=["missing", "to its own node", "away"])
-def test_the_greatest_draw_of_all_takes_a_port_that_leads_nearer(beside: int, backend: str) -> None:
-    """The second draw of this packet is 2³² − 1, found by trying."""
-    number = 1538303059
-    assert walks_oracle.philox((number, 0, 0, 0), (0, 0))[1] == 2**32 - 1
-    ports = np.array([[1, -1, -1], [2, beside, beside], [2, 2, 2]])
-    found = shortest_walks(ports, np.zeros(1, int), np.full(1, 2), first=number, backend=backend)
-    assert found.count[0].tolist() == [[1, 0, 0], [1, 0, 0], [0, 0, 0]]
+# Packets, found by trying, that draw such a number where two ports may be: ahead (+1, +2) or not (0: its own node, −1: missing)
+EDGES: dict[str, tuple[int, int, int, tuple[int, int], int]] = {
+    "the greatest, the last port missing": (2**32 - 1, 1538303059, 1, (1, -1), 0),
+    "the greatest, the last port to its own node": (2**32 - 1, 1538303059, 1, (1, 0), 0),
+    "the least, the first port missing": (0, 1498094372, 3, (-1, 1), 1),
+    "the least, the first port to its own node": (0, 1498094372, 3, (0, 1), 1),
+    "the first half's last": (2**31 - 1, 1233743196, 2, (1, 2), 0),
+    "the second half's first": (2**31, 648093868, 3, (1, 2), 1),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_draws_at_the_edges(name: str, backend: str) -> None:
+    draw, number, hop, ahead, taken = EDGES[name]
+    assert walks_oracle.philox((number, 0, 0, 0), (0, 0))[hop] == draw
+    chain = [[node + 1, -1] for node in range(hop)]
+    fork = [-1 if step < 0 else hop + step for step in ahead]
+    ports = np.array([*chain, fork, [hop + 3, -1], [hop + 3, -1], [-1, -1]])
+    found = shortest_walks(ports, np.zeros(1, int), np.full(1, hop + 3), first=number, backend=backend)
+    assert found.count[0, : hop + 1].tolist() == [[1, 0]] * hop + [[int(taken == 0), int(taken == 1)]]
+    assert found.count.sum() == hop + 2
 
 
 @pytest.mark.parametrize("packets", [255, 256, 257, 513])

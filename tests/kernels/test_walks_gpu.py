@@ -42,7 +42,7 @@ def walked(backend: str, split: str = "paths") -> Walks:
     ],
 )
 def test_blocks_and_launches(device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = walked("numba")
+    expected = walked("numpy")
     used = []
     make_room = gpu.Network.make_room
     monkeypatch.setattr(gpu.Network, "make_room", lambda self, lanes, rank: used.append(lanes) or make_room(self, lanes, rank))
