@@ -1,0 +1,158 @@
+"""Channel dependency graphs by plain loops: every packet hop by hop, its virtual channel chosen as a router would, networkx around it.
+
+A hop is (node, direction, phase, run); a channel (node, next node, virtual channel).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+from pipeline.routing import SourceRouting
+
+Hop = tuple[int, int, int, int]  # node, direction, phase, number of the run
+Step = Callable[[int, int], int | None]  # (node, direction) → the next node
+Choice = Callable[[list[Hop], "Datelines"], list[int]]  # the virtual channel of every hop
+
+
+class Datelines:
+    """Of every direction's rings, by walking round each: between the lowest-numbered node and the one before it in + direction."""
+
+    def __init__(self, nodes: int, directions: int, step: Step) -> None:
+        self.hops: set[tuple[int, int]] = set()
+        for d in range(directions):
+            for lowest in range(nodes):
+                ring, node = [lowest], step(lowest, d)
+                while node is not None and node > lowest:
+                    ring.append(node)
+                    node = step(node, d)
+                if node == lowest and len(ring) > 1:
+                    self.hops.add((lowest if d % 2 else ring[-1], d))
+
+    def crossed(self, hop: Hop) -> bool:
+        return hop[:2] in self.hops
+
+
+def none(hops: list[Hop], lines: Datelines) -> list[int]:
+    return [0 for _ in hops]
+
+
+def dateline(hops: list[Hop], lines: Datelines) -> list[int]:
+    """A bit for every axis, all cleared when a phase begins."""
+    bits: set[int] = set()
+    chosen, before = [], None
+    for hop in hops:
+        if hop[2] != before:
+            bits.clear()
+        before = hop[2]
+        if lines.crossed(hop):
+            bits.add(hop[1] // 2)
+        chosen.append(int(hop[1] // 2 in bits))
+    return chosen
+
+
+def phases(hops: list[Hop], lines: Datelines) -> list[int]:
+    return [hop[2] for hop in hops]
+
+
+def phases_dateline(hops: list[Hop], lines: Datelines) -> list[int]:
+    return [2 * hop[2] + crossed for hop, crossed in zip(hops, dateline(hops, lines))]
+
+
+def wrap_dimension(hops: list[Hop], lines: Datelines) -> list[int]:
+    """From a wrap to the end of its run."""
+    return [int(any(lines.crossed(other) for other in hops[: i + 1] if other[3] == hop[3])) for i, hop in enumerate(hops)]
+
+
+def wrap_path(hops: list[Hop], lines: Datelines) -> list[int]:
+    return [int(any(map(lines.crossed, hops[: i + 1]))) for i in range(len(hops))]
+
+
+def wrap_will(hops: list[Hop], lines: Datelines) -> list[int]:
+    return [int(any(lines.crossed(other) for other in hops if other[3] == hop[3])) for hop in hops]
+
+
+def module_phases(hops: list[Hop], lines: Datelines) -> list[int]:
+    """R05, split at the last module; the third channel where its dateline is crossed."""
+    crossed = wrap_dimension(hops, lines)
+    return [{0: 0, 1: past, 2: 0, 3: 1 + past}[hop[2]] for hop, past in zip(hops, crossed)]
+
+
+def module_phases_after_first(hops: list[Hop], lines: Datelines) -> list[int]:
+    crossed = wrap_dimension(hops, lines)
+    return [{0: 0, 1: past, 2: 1 + past, 3: 1 + past}[hop[2]] for hop, past in zip(hops, crossed)]
+
+
+RULES: dict[str, Choice] = {
+    "none": none,
+    "dateline": dateline,
+    "phases": phases,
+    "phases_dateline": phases_dateline,
+    "r05_wrap": wrap_dimension,
+    "r05_wrap(reading=path)": wrap_path,
+    "r05_wrap(reading=will)": wrap_will,
+    "r05_phases": module_phases,
+    "r05_phases(split=after_first)": module_phases_after_first,
+}
+
+
+def graph(routes: Iterable[list[Hop]], choice: Choice, virtual_channels: int, step: Step, lines: Datelines) -> nx.DiGraph:
+    """All channels and dependencies; `first` marks those of a route's first two hops."""
+    found = nx.DiGraph()
+    for hops in routes:
+        chosen = [min(c, virtual_channels - 1) for c in choice(hops, lines)]
+        channels = [(node, step(node, d), c) for (node, d, _, _), c in zip(hops, chosen)]
+        found.add_nodes_from(channels)
+        for number, (held, asked) in enumerate(pairwise(channels)):
+            found.add_edge(held, asked)
+            if number == 0:
+                found.edges[held, asked]["first"] = True
+    return found
+
+
+def hops_of(source: int, runs: Iterable[tuple[int, int, int]], step: Step, first_run: int = 0) -> tuple[list[Hop], int]:
+    """(hops, last node) of runs (direction, hops, phase)."""
+    node, hops = source, []
+    for run, (d, count, phase) in enumerate(runs, first_run):
+        for _ in range(count):
+            hops.append((node, d, phase, run))
+            there = step(node, d)
+            assert there is not None
+            node = there
+    return hops, node
+
+
+def stepping(routing: SourceRouting) -> Step:
+    table = [[None if port < 0 else int(routing.topology.ports[node, port]) for port in row] for node, row in enumerate(routing.moves.port.tolist())]
+    return lambda node, d: table[node][d]
+
+
+def rows(routing: SourceRouting) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
+    """(source, destination, runs) of every route of every pair."""
+    everyone = range(routing.topology.nodes)
+    keys = routing.key(np.repeat(everyone, len(everyone)), np.tile(everyone, len(everyone)))
+    number = {int(key): place for place, key in enumerate(np.unique(keys))}
+    first, _, direction, hops, phase = routing.routes(np.unique(keys))
+    runs = [[run for run in zip(*row) if run[1]] for row in zip(direction.tolist(), hops.tolist(), phase.tolist())]
+    for pair, key in enumerate(keys.tolist()):
+        for row in range(first[number[key]], first[number[key] + 1]):
+            yield (*divmod(pair, len(everyone)), runs[row])
+
+
+def every_route(routing: SourceRouting) -> Iterator[list[Hop]]:
+    """All routes, hop by hop; of two passes, by way of every node."""
+    step = stepping(routing)
+    halves: dict[tuple[int, int], list[list[tuple[int, int, int]]]] = {}
+    for source, destination, runs in rows(routing):
+        halves.setdefault((source, destination), []).append(runs)
+    for (source, between), first in halves.items():
+        for runs in first:
+            if routing.passes == 1:
+                yield hops_of(source, runs, step)[0]
+                continue
+            for destination in range(routing.topology.nodes):
+                for second in halves[between, destination]:
+                    yield hops_of(source, [*runs, *((d, count, phase + routing.phases) for d, count, phase in second)], step)[0]

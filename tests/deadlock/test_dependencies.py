@@ -1,0 +1,259 @@
+"""Dependency graphs and verdicts against plain loops and networkx: every routing and rule on small networks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
+from kernels.dependencies import follow_routes, no_channels, shortest_cycle
+from pipeline.deadlock import deadlock_record
+from pipeline.deadlock.dependencies import dependencies, walk_all
+from pipeline.deadlock.marks import mark_windows
+from pipeline.deadlock.rules import RULES as OUR_RULES
+from pipeline.deadlock.rules import vc_rule
+from pipeline.routing import ROUTINGS, LayeredRouting, routing
+from pipeline.topologies import build
+
+IN_DIRECTIONS = [
+    *((f"dimension_order(tie={tie})", "torus(k=4, n=2)") for tie in ("split", "positive", "sign", "random")),
+    *(("dimension_order", network) for network in ("torus(radices=[5, 3])", "torus(k=2, n=3)", "mesh(k=4, n=2)", "hypercube(n=4)", "ring(k=6)")),
+    ("dimension_order", "torus(k=4, n=2, directed=true)"),
+    ("dimension_order(tie=sign)", "torus(radices=[6, 4])"),
+    *(("random_order", network) for network in ("torus(k=4, n=2)", "mesh(radices=[3, 2, 2])", "hypercube(n=3)")),
+    *(("routing_record", network) for network in ("rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])")),
+    ("routing_record(tie=positive)", "ptt(a=2)"),
+    *(("minimal_by_address", network) for network in ("pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "ccc(n=3)")),
+    ("clustering", "pruned_torus(k=4, n=3)"),
+    ("clustering(tie=positive)", "pruned_torus(k=6, n=3)"),
+    *((name, network) for name in ("valiant", "valiant(by=random_order)") for network in ("torus(k=3, n=2)", "mesh(k=3, n=2)")),
+    ("valiant", "rtt(a=2)"),
+    ("valiant", "ring(k=5)"),
+    ("hierarchical", "tesh(m=2, levels=2, q=0)"),
+    ("hierarchical(tie=split)", "mh3dt(m=3, n=2, levels=2, q=0)"),
+    ("hierarchical(tie=positive)", "h3dt(m=3, n=2, levels=2, q=1)"),
+]
+ASKED = [("none", 1), ("dateline", 1), ("dateline", 2), ("phases", 16), ("phases_dateline", 3), ("phases_dateline", 16)]
+OF_MODULES = [(f"r05_wrap(reading={reading})", 2) for reading in ("dimension", "path", "will")]
+OF_MODULES += [(rule, number) for rule in ("r05_phases", "r05_phases(split=after_first)") for number in (2, 3)]
+
+
+@cache
+def routed(name, network):
+    return routing(name, build(network))
+
+
+@cache
+def walked(name, network):
+    form = routed(name, network)[1]
+    step = stepping(form)
+    return list(every_route(form)), step, Datelines(form.topology.nodes, form.moves.port.shape[1], step)
+
+
+@cache
+def expected(name, network, rule, virtual_channels):
+    canonical = rule.replace("(reading=dimension)", "")
+    routes, step, lines = walked(name, network)
+    return graph(routes, RULES[canonical], virtual_channels, step, lines)
+
+
+def in_words(channel, step, form):
+    """As a record shows it."""
+    node, there, virtual = channel
+    d = min(d for d in range(form.moves.port.shape[1]) if step(node, d) == there)
+    digits = ",".join(map(str, form.topology.addresses()[node]))
+    return f"{node} ({digits}) {form.moves.names[d // 2]}{'+-'[d % 2]} vc{virtual}"
+
+
+CASES = [
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in ASKED if "hier" not in case[0]),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[:3] if case[0] in ("dimension_order", "clustering", "routing_record")),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in [("dateline", 2), *OF_MODULES] if "3dt" in case[1]),
+    *(("hierarchical", "tesh(m=2, levels=2, q=0)", *rule) for rule in [("none", 1), ("phases", 16), *OF_MODULES[1:4]]),
+]
+
+
+def test_every_routing_and_rule_has_a_row():
+    layered = {"minimal", "minimal_ecmp", "up_down"}
+    assert {name.partition("(")[0] for name, *_ in CASES} | layered == set(ROUTINGS)
+    assert {rule.partition("(")[0] for *_, rule, _ in CASES} | {"bubble"} == set(OUR_RULES)
+
+
+@pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
+def test_the_graph_is_that_of_packets_walked_one_by_one(name, network, rule, virtual_channels):
+    form = routed(name, network)[1]
+    found = dependencies(form, vc_rule(rule, form)[1], virtual_channels)
+    plain = expected(name, network, rule, virtual_channels)
+    ports, count = form.topology.ports, found.classes
+
+    def named(node, own):
+        return int(node), int(ports[node, own // count]), int(own % count)
+
+    assert {named(*channel) for channel in np.argwhere(found.channels.used)} == set(plain)
+    edges = {(named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends)}
+    assert edges == set(plain.edges)
+    first = {(named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends & 2)}
+    marked = {(u, v) for u, v, seen in plain.edges(data="first") if seen}
+    assert first <= marked
+    assert form.passes == 2 or first == marked  # across the turn at the node drawn nothing is marked
+
+
+@pytest.mark.parametrize(("name", "network"), IN_DIRECTIONS)
+@pytest.mark.parametrize(("rule", "virtual_channels"), [("none", 1), ("dateline", 2), ("phases_dateline", 16)])
+def test_parts_and_walks_agree(name, network, rule, virtual_channels):
+    form = routed(name, network)[1]
+    classes, memory = vc_rule(rule, form)[1].within(virtual_channels), vc_rule(rule, form)[1].memory
+    parts, walks = (no_channels(form.topology.nodes, form.topology.ports.shape[1] * (int(classes.max()) + 1)) for _ in range(2))
+    if not mark_windows(form, classes, memory, parts):
+        assert not parts.used.any()
+        return
+    walk_all(form, classes, memory, walks)
+    for ours, theirs in zip(parts[:2], walks[:2]):
+        np.testing.assert_array_equal(ours, theirs)
+    if form.passes == 2:
+        np.testing.assert_array_equal(parts.ending, walks.ending)
+        np.testing.assert_array_equal(parts.starting, walks.starting)
+
+
+@pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
+def test_the_verdict(name, network, rule, virtual_channels):
+    form = routed(name, network)[1]
+    plain = expected(name, network, rule, virtual_channels)
+    record = deadlock_record(form.topology, routing=name, vc_rule=rule, virtual_channels=virtual_channels)
+    assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
+    if record["acyclic"]:
+        assert (record["deadlock_free"], record["cycle"], record["cycle_length"]) == ("yes", None, None)
+        return
+    assert record["deadlock_free"] in ("no", "unknown")
+    first = nx.DiGraph((u, v) for u, v, seen in plain.edges(data="first") if seen)
+    proving = plain if record["deadlock_free"] == "unknown" else first
+    assert form.passes == 2 or (record["deadlock_free"] == "no") != nx.is_directed_acyclic_graph(first)
+    spelled = {in_words(channel, walked(name, network)[1], form): channel for channel in plain}
+    assert len(record["cycle"]) == record["cycle_length"]
+    if virtual_channels <= vc_rule(rule, form)[1].number:  # a class is one virtual channel, so that the words name it
+        cycle = [spelled[words] for words in record["cycle"]]
+        assert all(proving.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
+    if form.passes == 1:
+        assert record["cycle_length"] == shortest(proving)
+
+
+def shortest(plain):
+    """Length of a shortest cycle: from every channel outwards until it is met again."""
+    best = len(plain) + 1
+    for root in plain:
+        level, seen, length = {root}, set(), 0
+        while level and length < best:
+            level, length = {v for u in level for v in plain.successors(u)} - seen, length + 1
+            seen |= level
+            if root in level:
+                best = length
+    return best
+
+
+# --- shortest paths over states ------------------------------------------------------------------------
+
+
+def layered_graph(form: LayeredRouting, legal):
+    """By every shortest legal path of networkx."""
+    plain = nx.DiGraph()
+    moves = legal(form.topology)
+    for source in set(form.topology.terminals.tolist()):
+        for destination in set(form.topology.terminals.tolist()) - {source}:
+            for path in all_paths(moves, source, destination):
+                channels = list(pairwise(path))
+                plain.add_nodes_from(channels)
+                plain.add_edges_from(pairwise(channels))
+    return plain
+
+
+def all_paths(moves, source, destination):
+    """Shortest ones among those to the destination in any state, as nodes."""
+    ends = [state for state in moves if state[0] == destination and nx.has_path(moves, (source, "up"), state)]
+    length = {state: nx.shortest_path_length(moves, (source, "up"), state) for state in ends}
+    for state in ends:
+        if length[state] == min(length.values()):
+            for path in nx.all_shortest_paths(moves, (source, "up"), state):
+                yield [node for node, _ in path]
+
+
+def any_way(topology):
+    return nx.DiGraph(((int(u), "up"), (int(v), "up")) for u, v in zip(*topology.arcs[:2]))
+
+
+def up_then_down(topology):
+    """Levels from node 0; up is to a lower (level, number)."""
+    links = nx.Graph((int(u), int(v)) for u, v in zip(*topology.arcs[:2]))
+    rank = {node: (level, node) for node, level in nx.single_source_shortest_path_length(links, 0).items()}
+    moves = nx.DiGraph()
+    for u, v in nx.DiGraph(links).edges:
+        if rank[v] < rank[u]:
+            moves.add_edge((u, "up"), (v, "up"))
+        else:
+            moves.add_edge((u, "up"), (v, "down"))
+            moves.add_edge((u, "down"), (v, "down"))
+    return moves
+
+
+NETWORKS = ["torus(k=4, n=2)", "torus(k=3, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, seed=2)", "ccc(n=3)", "hypercube(n=3)"]
+LAYERED = [
+    *(("minimal", network, any_way) for network in (*NETWORKS, "directed_torus(k=4, n=2)", "faulty(torus(k=4, n=2), nodes=2, seed=1)")),
+    ("minimal_ecmp", "torus(k=4, n=2)", any_way),
+    *(("up_down", network, up_then_down) for network in NETWORKS),
+]
+
+
+@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize(("name", "network", "legal"), LAYERED)
+def test_layered_graphs_are_those_of_all_shortest_paths(name, network, legal, some):
+    topology = build(network)
+    if some:  # some nodes only pass packets on
+        topology = replace(topology, terminals=topology.terminals[::3])
+    form = routing(name, topology)[1]
+    plain = layered_graph(form, legal)
+    record = deadlock_record(topology, routing=name, vc_rule="none", virtual_channels=1)
+    assert (record["channels"], record["dependencies"]) == (len(plain), plain.number_of_edges())
+    assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
+    assert record["deadlock_free"] == ("yes" if record["acyclic"] else "unknown")
+    if not record["acyclic"]:
+        cycle = [tuple(map(int, re.fullmatch(r"(\d+) \([\d,]+\) to (\d+) vc0", words).groups())) for words in record["cycle"]]
+        assert all(plain.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
+        assert len(cycle) == shortest(plain)
+
+
+def test_up_down_beyond_the_search_is_judged_by_all_turns(monkeypatch):
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "MOST_STEPS", 0)
+    record = deadlock_record(build("torus(k=4, n=2)"), routing="up_down", vc_rule="none", virtual_channels=1)
+    assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (True, "yes", None, None)
+    assert "every turn" in record["argument"]
+
+
+# --- the kernel ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_shortest_cycle_of_random_graphs(seed):
+    random = np.random.default_rng(seed)
+    plain = nx.gnp_random_graph(14, random.uniform(0.05, 0.2), seed=seed, directed=True)
+    to = [sorted(plain.successors(v)) for v in plain]
+    cycle = shortest_cycle(np.cumsum([0, *map(len, to)]), np.array([v for row in to for v in row], np.int32))
+    if nx.is_directed_acyclic_graph(plain):
+        assert len(cycle) == 0
+    else:
+        assert all(plain.has_edge(int(u), int(v)) for u, v in pairwise([*cycle, cycle[0]]))
+        assert len(cycle) == shortest(plain)
+
+
+def test_a_route_that_does_not_arrive_is_named():
+    to, one = np.array([[1], [2], [0]], np.int32), np.array([[1]], np.int16)
+    with pytest.raises(ValueError, match="from node 0 to node 2 does not lead there"):
+        follow_routes(
+            no_channels(3, 1), to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool), np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32),
+            np.array([0, 1]), np.zeros((1, 1), np.int8), one, one * 0, np.zeros((1, 2), np.int16), "run",
+        )  # fmt: skip

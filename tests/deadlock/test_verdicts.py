@@ -1,0 +1,278 @@
+"""What is known of deadlock in the papers' networks, at the sizes of which it is known, and the command."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
+from pipeline import cli
+from pipeline.deadlock import check_suits, deadlock_record, rule_spelling
+from pipeline.deadlock.dependencies import dependencies
+from pipeline.deadlock.rules import vc_rule
+from pipeline.deadlock.verdict import verdict
+from pipeline.errors import BadInput, Refused
+from pipeline.records import DEADLOCK
+from pipeline.routing import routing
+from pipeline.topologies import build
+
+
+def record(network, name, rule, number):
+    return deadlock_record(build(network), routing=name, vc_rule=rule, virtual_channels=number)
+
+
+# Dally & Seitz 1987: a ring needs two classes, a mesh and a hypercube one; the twisted tori of Cámara et al. 2010 likewise
+TWO = ["torus(k=4, n=2)", "torus(k=5, n=2)", "torus(k=8, n=2)", "rt(a=4)"]
+LATTICES = ["rt(a=4)", "rtt(a=4)", "pt(a=4)", "ptt(a=4)", "pdtt(a=4)"]
+ONE = ["mesh(k=4, n=2)", "mesh(k=3, n=3)", "hypercube(n=6)", "torus(k=3, n=2)"]
+
+
+@pytest.mark.parametrize(
+    ("network", "name"), [*((network, "dimension_order") for network in TWO), *((network, "routing_record") for network in LATTICES)]
+)
+def test_rings_need_two_virtual_channels(network, name):
+    one, two = record(network, name, "dateline", 1), record(network, name, "dateline", 2)
+    assert (one["acyclic"], one["deadlock_free"]) == (False, "no")
+    assert (two["acyclic"], two["deadlock_free"]) == (True, "yes")
+    assert (one["least_virtual_channels"], one["least_rule"]) == (two["least_virtual_channels"], two["least_rule"]) == (2, "dateline")
+
+
+@pytest.mark.parametrize("network", ONE)
+def test_no_dependency_closes_a_ring(network):
+    """A packet of a ring of three moves one hop at most."""
+    found = record(network, "dimension_order", "none", 1)
+    assert (found["acyclic"], found["least_virtual_channels"], found["least_rule"]) == (True, 1, "none")
+
+
+def plain_records(sides, wraps):
+    """Every pair's shortest displacements, by trying all that are equal modulo the wraps' vectors: (source, runs in x, y … order)."""
+    nodes = int(np.prod(sides))
+    digits = [tuple(node // int(np.prod(sides[:i])) % side for i, side in enumerate(sides)) for node in range(nodes)]
+    shifts = [np.array(multiple) @ np.array(wraps) for multiple in np.ndindex(*[5] * len(sides))] if wraps is not None else []
+    shifts = [shift - 2 * np.array(wraps).sum(axis=0) for shift in shifts]
+    known = {}
+    for source in range(nodes):
+        for there in digits:
+            apart = tuple(np.subtract(there, digits[source]).tolist())
+            if apart not in known:
+                choices = [apart + shift for shift in shifts] if shifts else [np.array(apart)]
+                least = min(abs(choice).sum() for choice in choices)
+                known[apart] = [choice.tolist() for choice in choices if abs(choice).sum() == least]
+            for choice in known[apart]:
+                yield source, [(2 * i + (hops < 0), abs(hops), 0) for i, hops in enumerate(choice) if hops]
+
+
+def lattice_step(sides, wraps):
+    """One hop on a box whose dimension i wraps round by the vector wraps[i], or ends where wraps is None."""
+    nodes = int(np.prod(sides))
+    places = np.array([[node // int(np.prod(sides[:i])) % side for i, side in enumerate(sides)] for node in range(nodes)])
+    number = {tuple(place): node for node, place in enumerate(places.tolist())}
+
+    def step(node, d):
+        place = places[node].copy()
+        place[d // 2] += 1 - 2 * (d % 2)
+        for i in reversed(range(len(sides))):  # the last dimension's wrap shifts the earlier ones
+            while wraps is not None and not 0 <= place[i] < sides[i]:
+                place = place - np.array(wraps[i]) * (1 if place[i] >= sides[i] else -1)
+        return number.get(tuple(place.tolist()))
+
+    table = [[step(node, d) for d in range(2 * len(sides))] for node in range(nodes)]
+    return lambda node, d: table[node][d]
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "sides", "wraps"),
+    [
+        ("torus(k=4, n=2)", "dimension_order", (4, 4), [(4, 0), (0, 4)]),
+        ("torus(k=5, n=2)", "dimension_order", (5, 5), [(5, 0), (0, 5)]),
+        ("torus(k=8, n=2)", "dimension_order", (8, 8), [(8, 0), (0, 8)]),
+        ("mesh(k=4, n=2)", "dimension_order", (4, 4), None),
+        ("rtt(a=4)", "routing_record", (8, 4), [(8, 0), (4, 4)]),
+        ("ptt(a=4)", "routing_record", (8, 4, 4), [(8, 0, 0), (4, 4, 0), (0, 0, 4)]),
+        ("pdtt(a=4)", "routing_record", (8, 4, 4), [(8, 0, 0), (4, 4, 0), (4, 0, 4)]),
+    ],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_grids_and_lattices_routed_by_plain_loops(network, name, sides, wraps, number):
+    """No line of the routings is shared: displacements are tried one by one."""
+    step = lattice_step(sides, wraps)
+    routes = [hops_of(source, runs, step)[0] for source, runs in plain_records(sides, wraps)]
+    plain = graph(routes, RULES["dateline"], number, step, Datelines(int(np.prod(sides)), 2 * len(sides), step))
+    found = record(network, name, "dateline", number)
+    assert (found["channels"], found["dependencies"]) == (len(plain), plain.number_of_edges())
+    assert found["acyclic"] == nx.is_directed_acyclic_graph(plain) == (number == 2 or wraps is None)
+
+
+def hierarchical(network, rule, number, tie="sign"):
+    """(acyclic, deadlock_free) without the search for the fewest virtual channels."""
+    form = routing(f"hierarchical(tie={tie})", build(network))[1]
+    _, own = vc_rule(rule, form)
+    found = verdict(form, own, dependencies(form, own, number))
+    return found.acyclic, found.deadlock_free
+
+
+FAMILIES = [f"{family}(m=4, n=4, levels=2, q={q})" for family in ("mh3dt", "h3dt") for q in (0, 2)]
+READINGS = [f"r05_wrap(reading={reading})" for reading in ("dimension", "path", "will")]
+QUICK = ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_wrap(reading=dimension)"), ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_phases")
+
+
+def r05(rules):
+    return [pytest.param(network, rule, marks=() if (network, rule) in QUICK else pytest.mark.slow) for network in FAMILIES for rule in rules]
+
+
+@pytest.mark.parametrize(("network", "rule"), r05(READINGS))
+def test_theorem_1_of_r05_under_the_rule_of_its_proof(network, rule):
+    """Rahman et al. 2005: cyclic in all three readings; packets that have just entered close the cycle."""
+    assert hierarchical(network, rule, 2) == (False, "no")
+
+
+@pytest.mark.parametrize(("network", "rule"), r05(["r05_phases", "r05_phases(split=after_first)"]))
+def test_theorem_1_of_r05_by_phases(network, rule):
+    assert hierarchical(network, rule, 2) == (True, "yes")
+
+
+@pytest.mark.parametrize("network", FAMILIES)
+def test_with_positive_ties_a_torus_module_needs_three(network):
+    needs = 3 if network.startswith("mh3dt") else 2
+    assert [hierarchical(network, "r05_phases", number, "positive")[0] for number in (1, 2, 3)] == [number >= needs for number in (1, 2, 3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", FAMILIES)
+def test_one_virtual_channel_is_never_enough(network):
+    assert not hierarchical(network, "r05_phases", 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "rule", "number", "acyclic"),
+    [
+        ("mesh(k=4, n=2)", "random_order", "phases", 2, True),
+        ("mesh(k=4, n=2)", "random_order", "none", 2, False),
+        ("torus(k=4, n=2)", "random_order", "phases", 2, False),
+        ("torus(k=4, n=2)", "random_order", "phases_dateline", 4, True),
+        ("torus(k=4, n=3)", "valiant", "phases_dateline", 4, True),
+        ("torus(k=4, n=3)", "valiant", "phases", 2, False),
+        ("mesh(k=4, n=2)", "valiant", "phases", 2, True),
+        ("faulty(torus(k=8, n=3), links=4, seed=1)", "up_down", "none", 1, True),
+    ],
+)
+def test_known_graphs(network, name, rule, number, acyclic):
+    assert record(network, name, rule, number)["acyclic"] == acyclic
+
+
+@pytest.mark.parametrize("network", ["torus(k=6, n=2)", "rtt(a=4)", "pdtt(a=4)", "hypercube(n=4)", "mesh(k=4, n=2)", "torus(k=2, n=3)"])
+def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
+    found = record(network, "routing_record" if "tt" in network else "dimension_order", "bubble", 1)
+    assert found["deadlock_free"] == "yes"
+    assert found["argument"].startswith("acyclic" if found["acyclic"] else "bubble")
+    assert found["least_virtual_channels"] == (1 if found["acyclic"] else 2)
+
+
+@pytest.mark.parametrize(
+    ("network", "name"), [("mesh(k=4, n=2)", "random_order"), ("torus(k=5, n=2)", "random_order"), ("torus(k=4, n=2)", "valiant")]
+)
+def test_bubble_proves_nothing_of_cycles_through_turns(network, name):
+    found = record(network, name, "bubble", 1)
+    assert (found["acyclic"], found["deadlock_free"]) == (False, "unknown")
+
+
+@pytest.mark.parametrize(("number", "shares"), [(2, (1, 1)), (3, (2, 1)), (4, (2, 2)), (5, (3, 2)), (16, (8, 8))])
+def test_virtual_channels_are_shared_out_the_lower_classes_first(number, shares):
+    """A class of s channels stands s times in the graph: counted by networkx on k = 5."""
+    step = lattice_step((5, 5), [(5, 0), (0, 5)])
+    routes = [hops_of(source, runs, step)[0] for source, runs in plain_records((5, 5), [(5, 0), (0, 5)])]
+    plain = graph(routes, RULES["dateline"], 2, step, Datelines(25, 4, step))
+    found = record("torus(k=5, n=2)", "dimension_order", "dateline", number)
+    assert found["channels"] == sum(shares[c] for *_, c in plain)
+    assert found["dependencies"] == sum(shares[u[2]] * shares[v[2]] for u, v in plain.edges)
+
+
+def test_the_words_name_the_first_virtual_channel_of_a_class():
+    cycle = record("mh3dt(m=3, n=2, levels=2, q=0)", "hierarchical", "r05_wrap", 4)["cycle"]
+    assert {words.rpartition(" ")[2] for words in cycle} <= {"vc0", "vc2"}
+
+
+@pytest.mark.parametrize("network", ["torus(k=256, n=2)", "mesh(k=256, n=2)"])
+def test_65536_nodes_take_seconds(network):
+    """Channels by hand: with a dateline, class 1 has in every ring of k, half the links ± from it on."""
+    k = 256
+    found = record(network, "dimension_order", "dateline", 2)
+    assert found["acyclic"]
+    # 2k lines a dimension and way: k − 1 links each in a mesh; in a ring k of class 0 but the wrap, k/2 of class 1
+    assert found["channels"] == (4 * k * (k - 1) if network.startswith("mesh") else 4 * k * (k - 1 + k // 2))
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "rule", "number", "says"),
+    [
+        ("ring(k=4)", "dimension_order", "datline", 2, "did you mean 'dateline'"),
+        ("ring(k=4)", "dimension_order", "dateline", 0, "virtual_channels=0: expected 1 … 16"),
+        ("ring(k=4)", "dimension_order", "dateline", 17, "virtual_channels=17: expected 1 … 16"),
+        ("ring(k=4)", "minimal", "dateline", 2, "rule dateline: expected a routing in directions"),
+        ("ring(k=4)", "minimal", "bubble", 2, "rule bubble: expected a routing in directions"),
+        ("ring(k=4)", "dimension_order", "r05_phases", 2, "rule r05_phases: expected routing hierarchical"),
+        ("ring(k=4)", "valiant", "r05_wrap", 2, "rule r05_wrap: expected a routing of one pass"),
+        ("ring(k=4)", "dimension_order", "r05_wrap(reading=lines)", 2, "expected dimension, path or will"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(network, name, rule, number, says):
+    with pytest.raises(BadInput, match=says.replace("(", r"\(")) as refusal:
+        record(network, name, rule, number)
+    assert "\n" not in str(refusal.value)
+
+
+def test_more_phases_than_a_byte_counts():
+    """240 of them: in the second half, behind the first half's 120."""
+    form = routing("valiant(by=random_order)", build("hypercube(n=5)"))[1]
+    classes = vc_rule("phases", form)[1].classes
+    assert classes[:, 0].tolist() == list(range(240))
+    found = dependencies(form, vc_rule("phases", form)[1], 2)
+    assert found.channels.used[:, 0::2].all()
+    assert found.channels.used[:, 1::2].all()
+
+
+@pytest.mark.parametrize(
+    ("limit", "network", "name", "says"),
+    [
+        ("MOST_PAIRS", "torus(k=4, n=2)", "dimension_order(tie=sign)", "all 256 pairs of nodes must be walked; at most 0 are"),
+        ("MOST_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
+    ],
+)
+def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], limit, 0)
+    with pytest.raises(Refused, match=says):
+        record(network, name, "dateline", 2)
+
+
+def test_suiting_and_spelling():
+    check_suits(build("ring(k=4)"), "dimension-order", "dateline")
+    with pytest.raises(BadInput, match="expected a routing in directions"):
+        check_suits(build("ring(k=4)"), "minimal", "dateline")
+    assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
+    assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
+
+
+def invoke(*arguments):
+    done = CliRunner().invoke(cli.torusweep, ["deadlock", *arguments], standalone_mode=False)
+    assert done.exception is None
+    return done.output
+
+
+def test_the_command_prints_the_record():
+    printed = json.loads(invoke("torus(k=8, n=2)", "--routing", "dimension-order", "--vc-rule", "dateline", "--virtual-channels", "2", "--json"))
+    assert list(printed) == [column.name for column in DEADLOCK]
+    assert (printed["routing"], printed["acyclic"], printed["deadlock_free"]) == ("dimension_order", True, "yes")
+
+
+def test_the_command_shows_the_cycle():
+    words = invoke("ring(k=5)", "--routing", "dimension-order")
+    assert [line.split() for line in words.splitlines()[-5:]] == [[str(i + 1), str(i), f"({i})", "x+", "vc0"] for i in range(5)]
+    assert "counterexample" in words
+    assert "2 virtual channels, rule dateline" in words
+    long = invoke("ring(k=64)", "--routing", "dimension-order")
+    assert "… 32 more …" in long
