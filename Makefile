@@ -22,6 +22,7 @@ test-slow: .venv/ready-dev
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/distance.py
 	$(BIN)/python benchmarks/loads.py
+	$(BIN)/python benchmarks/walks.py
 
 docs: .venv/ready
 	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md

@@ -46,7 +46,7 @@ def spread(start, destination, group, low, high, place, rows):
         rows[row, 0], rows[row, 1], rows[row, 2] = start[i], i, group[i]
 
 
-@njit
+@njit  # not inlined by Numba: it makes branches of the choices here, and LLVM does not
 def weight(heads, capacity, by_paths, distance, count, channel, nearer):
     """A channel's part of what its node's ports divide; 0 unless it leads nearer."""
     other = np.uint64(heads[channel])
