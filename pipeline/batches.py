@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pipeline.points import Point, estimated_cost
+from pipeline.costs import estimated_cost
+from pipeline.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points

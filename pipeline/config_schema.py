@@ -138,14 +138,18 @@ class Loads(Choice):
     )
     traffic: Spellings = Field(description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
     sample: Sampled | None = Field(None, description="from random packets; null: exact")
-    bounds: bool = Field(False, description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only")
+    bounds: bool = Field(
+        False, description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only"
+    )
 
 
 class Deadlock(Choice):
     """Whether the sweep's networks can lock up: every routing with every rule and number of virtual channels on every network chosen."""
 
     routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
-    vc_rule: Spellings = Field(description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several")
+    vc_rule: Spellings = Field(
+        description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several"
+    )
     virtual_channels: Annotated[
         tuple[Annotated[int, Field(ge=1, le=16)], ...],
         Field(min_length=1, strict=False),

@@ -9,9 +9,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.config_schema import Sweep
+from pipeline.costs import loads_memory
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit
-from pipeline.points import Point, loads_memory
+from pipeline.points import Point
 from pipeline.routing import canonical as canonical_routing
 from pipeline.routing import routing
 from pipeline.topologies import build, plan
@@ -40,39 +41,37 @@ def expand_loads(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[
             asked = len(spellings) * len(routings) * len(patterns)
             if len(found) + asked > sweep.limits.points:
                 raise Refused(f"{asked:,} points of loads; limits.points is {sweep.limits.points:,}: choose fewer networks or traffics, or raise it")
-            suitable = [
-                Point(spelling, routing=name, traffic=pattern, bounds=entry.bounds, **sample)
-                for spelling in spellings
-                for name, pattern in _suitable(sweep, spelling, routings, patterns, skip=entry.skip_unsuitable)
-            ]
+            suitable: list[Point] = []
+            for spelling in spellings:
+                points = [Point(spelling, routing=name, traffic=pattern, bounds=entry.bounds, **sample) for pattern in patterns for name in routings]
+                suitable += _suitable(sweep, points, skip=entry.skip_unsuitable)
             found |= dict.fromkeys(suitable)
             if not suitable:
                 reason = "no routing and traffic fit any of those chosen" if spellings else "none of the sweep's is chosen"
                 raise BadInput(f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out")
     with at(sweep, ("papers",)):
         for point in expected:
-            _check_memory(sweep, point.topology, str(point.traffic))
+            _check_memory(sweep, point)
             found[point] = None
     return list(found)
 
 
-def _suitable(sweep: Sweep, spelling: str, routings: Sequence[str], patterns: Sequence[str], *, skip: bool) -> Iterator[tuple[str, str]]:
-    """The routings and patterns that fit a network and the memory, a pattern's routings together."""
-    for pattern in patterns:
-        _check_memory(sweep, spelling, pattern)
-    topology = build(spelling, memory=memory_limit(sweep))
-    for pattern in patterns:
-        for name in routings:
-            try:
-                routing(name, topology)
-                _check_fit(topology, pattern)
-            except Refused:
-                raise
-            except BadInput as error:
-                if not skip:
-                    raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
-            else:
-                yield name, pattern
+def _suitable(sweep: Sweep, points: Sequence[Point], *, skip: bool) -> Iterator[Point]:
+    """Of the points of one network, those whose routing and pattern fit it and the memory."""
+    for point in points:
+        _check_memory(sweep, point)
+    topology = build(points[0].topology, memory=memory_limit(sweep))
+    for point in points:
+        try:
+            routing(str(point.routing), topology)
+            _check_fit(topology, str(point.traffic))
+        except Refused:
+            raise
+        except BadInput as error:
+            if not skip:
+                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+        else:
+            yield point
 
 
 def _check_fit(topology: Topology, pattern: str) -> None:
@@ -89,10 +88,9 @@ def _check_fit(topology: Topology, pattern: str) -> None:
         )
 
 
-def _check_memory(sweep: Sweep, spelling: str, pattern: str) -> None:
-    needed, limit = loads_memory(plan(spelling)[1], pattern), memory_limit(sweep)
+def _check_memory(sweep: Sweep, point: Point) -> None:
+    needed, limit = loads_memory(plan(point.topology)[1], point), memory_limit(sweep)
     if needed > limit:
         raise Refused(
-            f"loads of {spelling} under {pattern} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB:"
-            " choose fewer nodes or raise limits.memory_gib"
+            f"loads of {point} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB: choose fewer nodes or raise limits.memory_gib"
         )

@@ -7,13 +7,10 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
-from math import comb
 from pathlib import Path
 
 from pipeline.errors import BadInput
-from pipeline.topologies import files_of, plan
-from pipeline.topology import Plan, no_symmetries
-from pipeline.traffic import SYMMETRIC
+from pipeline.topologies import files_of
 from pipeline.traffic import files_of as traffic_files
 
 # Sources whose change may change a stage's rows: files, and folders with all that is in them.
@@ -71,9 +68,6 @@ SOURCES = {
     ),
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
-LANES = 16  # roots whose loads are followed at once (kernels.loads)
-DEMANDS = 1 << 23  # written out at a time (pipeline.loads.BLOCK)
-LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
@@ -156,32 +150,3 @@ def sources(stage: str) -> dict[str, Path]:
         files = start.rglob("*") if start.is_dir() else [start]
         found |= {file.relative_to(_ROOT).as_posix(): file for file in files if file.suffix in _CODE and file.is_file()}
     return found
-
-
-def estimated_cost(point: Point) -> float:
-    """Seconds that a point takes on one core, within a factor of about five: enough to fill batches and to start the long ones first.
-
-    From the plan alone, no array is built. Symmetry that is declared makes the searches negligible
-    beside the proofs, which read every link a few times.
-    """
-    planned = plan(point.topology)[1]
-    arcs = planned.nodes * max(planned.degree, 1)
-    if point.traffic is not None:
-        return 2e-3 + 5e-7 * arcs + (4e-9 * arcs * planned.nodes if _from_every_node(planned, point.traffic) else 0.0)
-    seconds = 1e-2 + 1e-6 * arcs
-    if planned.symmetries is no_symmetries:
-        seconds += 4e-11 * arcs * planned.nodes
-    if point.fault_nodes is not None:
-        seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
-    return seconds
-
-
-def loads_memory(planned: Plan, traffic: str) -> int:
-    """Bytes that the exact loads of a network take, about: its arrays, its channels' loads, and a block of roots."""
-    roots, demands = (LANES, min(DEMANDS, planned.nodes**2)) if _from_every_node(planned, traffic) else (1, planned.nodes)
-    return planned.bytes + 80 * planned.nodes * max(planned.degree, 1) + 25 * planned.nodes * roots + 16 * demands
-
-
-def _from_every_node(planned: Plan, traffic: str) -> bool:
-    """Whether loads are followed from every node, instead of one of each orbit."""
-    return planned.symmetries is no_symmetries or traffic.partition("(")[0] not in SYMMETRIC

@@ -99,10 +99,13 @@ LOADS = (
     Column("max_channel_load_low", "double", "flits/cycle", "estimate biased low where max_channel_load is biased high; null where it is exact"),
     Column("packets", "int64", "packets", "packets sampled; null where it is exact"),
     Column("seed", "int64", "", "seed of the sample; null where it is exact"),
-    Column("cut_links", "int64", "links", "links of the narrowest balanced cut that is known, a bidirectional one counted once; null where none was sought"),
     Column(
-        "effective_cut_links", "double", "links", "of these, what carries traffic that must cross; the rest carries what returns to its own half"
+        "cut_links",
+        "int64",
+        "links",
+        "links of the narrowest balanced cut that is known, a bidirectional one counted once; null where none was sought",
     ),
+    Column("effective_cut_links", "double", "links", "of these, what carries traffic that must cross; the rest carries what returns to its own half"),
     Column(
         "phases",
         "list<struct<name: string, volume: double, steps: int64, max_channel_load: double, time: double>>",
@@ -112,12 +115,12 @@ LOADS = (
     Column("collective_time", "double", "cycles/flit", "of a collective operation: cycles per flit of every terminal's message, all phases together"),
     Column("bus_bandwidth", "double", "flits/cycle/terminal", "of an all-reduce: 2(N-1)/N / collective_time, N terminals"),
     Column("terminal_bus_bandwidth", "double", "flits/cycle/terminal", "the same where each terminal sends, and receives, a flit a cycle at most"),
-    Column("capacity", "double", "flits/cycle/terminal", "what the best routing of all carries (linear programming); null where bounds are not asked for"),
+    Column(
+        "capacity", "double", "flits/cycle/terminal", "what the best routing of all carries (linear programming); null where bounds are not asked for"
+    ),
     Column("capacity_minimal", "double", "flits/cycle/terminal", "what the best minimal routing carries"),
     Column("capacity_share", "double", "", "saturation_load / capacity"),
-    Column(
-        "worst_case_saturation_load", "double", "flits/cycle/terminal", "saturation load under the permutation that is worst for the routing"
-    ),
+    Column("worst_case_saturation_load", "double", "flits/cycle/terminal", "saturation load under the permutation that is worst for the routing"),
     Column("bounds_method", "string", "", "how the bounds were found, and how far they are proved; or why they are null; empty where not asked for"),
 )
 

@@ -15,14 +15,23 @@ from pipeline.routing import ROUTINGS, SourceRouting, canonical, routing
 from pipeline.topologies import build
 from pipeline.traffic import traffic
 
-GRIDS = ["torus(k=4, n=2)", "torus(radices=[5, 3])", "torus(k=2, n=3)", "mesh(k=4, n=2)", "hypercube(n=4)", "ring(k=6)", "torus(k=4, n=2, directed=true)"]
+GRIDS = [
+    "torus(k=4, n=2)",
+    "torus(radices=[5, 3])",
+    "torus(k=2, n=3)",
+    "mesh(k=4, n=2)",
+    "hypercube(n=4)",
+    "ring(k=6)",
+    "torus(k=4, n=2, directed=true)",
+]
 LATTICES = ["rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])", "torus(radices=[6, 4])"]
 CAYLEY = ["pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "pruned_directed_torus(k=4, n=3)", "ccc(n=3)", "rtt(a=2)"]
 PRUNED = ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)"]
 HIERARCHIES = ["mh3dt(m=3, n=2, levels=2, q=0)", "h3dt(m=3, n=2, levels=2, q=1)"]
 ANY = ["torus(k=4, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, seed=2)", "ccc(n=3)"]
 SUITED = {
-    **dict.fromkeys(("minimal", "minimal_ecmp"), [*ANY, "directed_torus(k=4, n=2)"]),
+    "minimal": [*ANY, "directed_torus(k=4, n=2)"],
+    "minimal_ecmp": [*ANY, "directed_torus(k=4, n=2)"],
     **dict.fromkeys([f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign", "random")], GRIDS),
     "random_order": ["torus(k=4, n=2)", "mesh(k=4, n=2)", "hypercube(n=3)"],
     **dict.fromkeys(("routing_record", "routing_record(tie=positive)"), LATTICES),
@@ -110,11 +119,11 @@ def test_what_flows_in_flows_out_or_has_arrived(name: str, network: str, pattern
 @pytest.mark.parametrize(("name", "network"), CASES)
 def test_a_sample_holds_the_exact_loads_within_its_error(name: str, network: str, pattern: str):
     topology = build(network)
-    try:
-        exact = exact_loads(topology, routing=name, traffic=pattern)
-    except BadInput as refusal:
-        assert "transpose" in str(refusal)
+    if pattern == "transpose" and topology.nodes not in (4, 16, 64, 256):
+        with pytest.raises(BadInput, match="transpose"):
+            sampled_loads(topology, routing=name, traffic=pattern, packets=1000)
         return
+    exact = exact_loads(topology, routing=name, traffic=pattern)
     packets = 40_000
     sample = sampled_loads(topology, routing=name, traffic=pattern, packets=packets, seed=5)
     most, estimate = exact.load.max(), sample.estimate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from pipeline.cli import options
@@ -98,7 +100,8 @@ def loads(
         if given is not None and not sampled:
             raise BadInput(f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets")
     running = resolve(backend)
-    network, what = build(topology), {"routing": routing, "traffic": traffic, "backend": running}
+    network = build(topology)
+    what: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
     if sampled:
         most = packets or 10_000_000
         with counted(most) as progress:

@@ -60,7 +60,10 @@ def _of_collective(record: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *phases,
         ("all phases", f"{record['collective_time']:.6g} cycles per flit of message"),
-        ("bus bandwidth", f"{record['bus_bandwidth']:.6g} flits/cycle/terminal ({record['terminal_bus_bandwidth']:.6g} with terminals of 1 flit/cycle)"),
+        (
+            "bus bandwidth",
+            f"{record['bus_bandwidth']:.6g} flits/cycle/terminal ({record['terminal_bus_bandwidth']:.6g} with terminals of 1 flit/cycle)",
+        ),
     ]
 
 
@@ -75,7 +78,10 @@ def _of_bounds(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("narrowest cut known", "cut_links", " links"),
         ("effective for crossing", "effective_cut_links", " links"),
     )
-    return [*((label, f"{record[name]:.7g}{unit}") for label, name, unit in known if record[name] is not None), ("bounds by", record["bounds_method"])]
+    return [
+        *((label, f"{record[name]:.7g}{unit}") for label, name, unit in known if record[name] is not None),
+        ("bounds by", record["bounds_method"]),
+    ]
 
 
 def _bars(classes: dict[str, dict[str, float]], most: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pipeline.collectives import collective
@@ -59,7 +61,7 @@ def exact_loads(
 
 def _flows(routing: Routing, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None) -> tuple[np.ndarray, float]:
     """(float64[N, P] flits over every channel, hops of all flits)."""
-    how = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
+    how: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
     if isinstance(routing, LayeredRouting):
         load, hops, lost = layered_flows(routing, traffic, **how)
         if lost:

@@ -76,7 +76,14 @@ def _summed(routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: s
             at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
             demand[:, far] = at_nodes
         part = minimal_loads(
-            routing.states, near[roots[block]], weights[block], split=routing.split, demand=demand, capacity=capacity, backend=backend, threads=threads
+            routing.states,
+            near[roots[block]],
+            weights[block],
+            split=routing.split,
+            demand=demand,
+            capacity=capacity,
+            backend=backend,
+            threads=threads,
         )
         flows += part.load
         hops += part.hops - routing.extra * part.delivered

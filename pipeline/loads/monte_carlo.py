@@ -107,7 +107,9 @@ class _Routes:
         counts = []
         for group in range(GROUPS):
             own = slice((group - first) % GROUPS, None, GROUPS)
-            flows = route_flows(self.routing.moves.next, source[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads)
+            flows = route_flows(
+                self.routing.moves.next, source[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads
+            )
             counts.append(over_channels(self.routing, flows))
         return np.stack(counts)
 

@@ -33,9 +33,9 @@ def channels_apart(routing: Routing) -> np.ndarray:
 
 def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
     """float64[C, N, N]: passes of each of C channels, int64[C], by a flit from s to t, in the mean over its routes."""
-    number = np.full(routing.topology.ports.size, -1)
-    number[channels] = np.arange(len(channels))
-    number = number.reshape(routing.topology.ports.shape)
+    numbered = np.full(routing.topology.ports.size, -1)
+    numbered[channels] = np.arange(len(channels))
+    number = numbered.reshape(routing.topology.ports.shape)
     if isinstance(routing, LayeredRouting):
         return _layered(routing, number, len(channels))
     half = _source(routing, number, len(channels))

@@ -13,7 +13,7 @@ from pipeline.topology import NO_PORT
 from pipeline.traffic import Traffic
 from pipeline.traffic.matrix import alike
 
-BLOCK = 1 << 22  # pairs that are written out at a time
+BLOCK = 1 << 20  # pairs that are written out at a time
 LARGEST_SUM = 54  # bits: a route may pass a channel several times, and int64 must hold all passes
 
 
@@ -35,7 +35,7 @@ def source_flows(routing: SourceRouting, traffic: Traffic, *, use_symmetry: bool
             flows += _flows(table, some[row], destination.astype(np.int32), demand[row, destination], backend, threads)
     if by_cell:
         size = np.bincount(routing.cell)
-        for d in range(flows.shape[1]):
+        for d in range(routing.moves.port.shape[1]):
             flows[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
         flows[routing.moves.port == NO_PORT] = 0
     return over_channels(routing, flows)

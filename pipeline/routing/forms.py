@@ -165,6 +165,20 @@ class LayeredRouting:
         return self.states is self.topology.ports
 
 
+@dataclass(frozen=True, eq=False)
+class AdaptiveRouting:
+    """Any link that leads nearer, chosen on the way; and where those are taken, the next hop of another routing, on virtual channels of its own.
+
+    escape   that routing; one route a key, and its next hop leads nearer
+    """
+
+    escape: SourceRouting
+
+    @property
+    def topology(self) -> Topology:
+        return self.escape.topology
+
+
 Routing = SourceRouting | LayeredRouting
 
 

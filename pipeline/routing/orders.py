@@ -123,7 +123,7 @@ def _grid(routing: str, topology: Topology) -> _Grid:
         forward.append(bool(topology.directed and side > 2))
         closed.append(bool(onwards.all()))
         inner = (digit < side - 1, digit > 0)
-        whole = closed[i] and (forward[i] or back.all()) or np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1])
+        whole = (closed[i] and (forward[i] or back.all())) or (np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1]))
         if not whole:
             raise _no_grid(routing, topology)
     used = np.zeros(topology.ports.shape, bool)

@@ -16,8 +16,9 @@ from rings import Run, alive, until
 from kernels.backend import GpuOutOfMemory
 from pipeline import sweep
 from pipeline.batches import Batches
+from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput
-from pipeline.points import Point, estimated_cost
+from pipeline.points import Point
 from pipeline.store import read_shards
 
 

@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 from rings import Run
 
-import pipeline.loads
-from pipeline import points
+from pipeline import costs
 from pipeline.config import expand, load
+from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion_loads import expand_loads
-from pipeline.points import Point, estimated_cost
+from pipeline.loads import layered, monte_carlo, source
+from pipeline.points import Point
 from pipeline.query import query
 from pipeline.store import open_table, read_manifest, read_shards
 from pipeline.topologies import build
@@ -188,7 +189,7 @@ HEAD = f"sweep: rings\ntopologies: {NETWORKS}\n"
 REFUSED = [
     ("loads: [{traffic: unifrom}]", "3:19: loads[0].traffic: unknown traffic 'unifrom'; did you mean 'uniform'?"),
     ("loads: [{traffic: hot_spot(nod=3)}]", "3:19: loads[0].traffic: hot_spot(nod=3): unknown parameter 'nod'; did you mean 'node'?"),
-    ("loads: [{traffic: uniform, routing: minimum}]", "3:37: loads[0].routing: expected minimal or minimal_ecmp"),
+    ("loads: [{traffic: uniform, routing: minimum}]", "3:37: loads[0].routing: unknown routing 'minimum'; did you mean 'minimal'"),
     ("loads: [{traffic: uniform, routing: []}]", "3:37: loads[0].routing: expected"),
     ("loads: [{traffic: 3}]", "3:19: loads[0].traffic: expected text or a list"),
     ("loads: [{routing: minimal}]", "3:9: loads[0]: missing key 'traffic'"),
@@ -242,7 +243,8 @@ def test_the_papers_loads_come_last_and_once(tmp_path: Path):
 
 
 def test_the_memory_is_counted_as_it_is_used():
-    assert points.DEMANDS == pipeline.loads.BLOCK
+    assert (costs.DEMANDS, costs.PAIRS) == (layered.BLOCK, source.BLOCK)
+    assert (costs.GROUPS, costs.DRAWN) == (monte_carlo.GROUPS, monte_carlo.ROUND)
 
 
 def test_symmetric_patterns_are_those_that_say_so():

@@ -1,0 +1,74 @@
+"""What a point will take, from its network's plan alone: enough to fill batches, to start the long ones first, and to refuse what cannot fit."""
+
+from __future__ import annotations
+
+from math import comb
+
+from pipeline.points import Point
+from pipeline.topologies import plan
+from pipeline.topology import Plan, no_symmetries
+from pipeline.traffic import SYMMETRIC
+
+LANES = 16  # roots whose loads are followed at once (kernels.loads)
+DEMANDS = 1 << 23  # written out at a time (pipeline.loads.layered.BLOCK)
+PAIRS = 1 << 20  # pairs whose routes are written out at a time (pipeline.loads.source.BLOCK)
+GROUPS = 32  # of packets (pipeline.loads.monte_carlo.GROUPS)
+DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
+DENSE = (*SYMMETRIC, "hot_region", "hot_spot", "demand")  # patterns in which a source sends to many
+CELLS = 64  # classes of nodes of a hierarchical network, about
+LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
+LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
+
+
+def estimated_cost(point: Point) -> float:
+    """Seconds that a point takes on one core, within a factor of about five.
+
+    Symmetry that is declared makes the searches negligible beside the proofs, which read every link a few times.
+    """
+    planned = plan(point.topology)[1]
+    arcs = planned.nodes * max(planned.degree, 1)
+    if point.vc_rule is not None:
+        walked = 2e-9 * arcs * planned.nodes * max(planned.degree, 1) if _over_states(point) else 2e-5 * arcs
+        return 2e-2 + walked
+    if point.traffic is not None:
+        return 2e-3 + 5e-7 * arcs + _loads_seconds(planned, point, arcs)
+    seconds = 1e-2 + 1e-6 * arcs
+    if planned.symmetries is no_symmetries:
+        seconds += 4e-11 * arcs * planned.nodes
+    if point.fault_nodes is not None:
+        seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
+    return seconds
+
+
+def loads_memory(planned: Plan, point: Point) -> int:
+    """Bytes that the loads of a network take, about: its arrays, its channels' loads, and a block of roots, pairs or packets."""
+    channels, own = planned.nodes * max(planned.degree, 1), planned.bytes + 80 * planned.nodes * max(planned.degree, 1)
+    if point.packets is not None:
+        return own + 24 * GROUPS * channels + 60 * min(point.packets, DRAWN)
+    if not _over_states(point):
+        return own + 120 * min(PAIRS, planned.nodes**2) + 60 * channels
+    states = 3 if str(point.routing).startswith("up_down") else 1
+    roots, demands = (LANES, min(DEMANDS, planned.nodes**2)) if _from_every_node(planned, point) else (1, planned.nodes)
+    return own * states + 25 * planned.nodes * states * roots + 16 * demands
+
+
+def _loads_seconds(planned: Plan, point: Point, arcs: int) -> float:
+    pattern = str(point.traffic).partition("(")[0]
+    seconds = min(1e-4 * arcs, LONGEST_BOUNDS) if point.bounds else 0.0
+    if point.packets is not None:
+        return seconds + 5e-7 * point.packets
+    if _over_states(point):
+        return seconds + (4e-9 * arcs * planned.nodes if _from_every_node(planned, point) else 0.0)
+    if pattern not in DENSE:
+        return seconds + 1e-6 * planned.nodes
+    return seconds + 1.5e-7 * planned.nodes * (planned.nodes if _from_every_node(planned, point) else min(CELLS, planned.nodes))
+
+
+def _over_states(point: Point) -> bool:
+    """Whether the routing is one of shortest paths over a graph of states, not of routes settled at the source."""
+    return str(point.routing).partition("(")[0] in ("minimal", "minimal_ecmp", "up_down")
+
+
+def _from_every_node(planned: Plan, point: Point) -> bool:
+    """Whether loads are followed from every node, instead of one of each orbit."""
+    return planned.symmetries is no_symmetries or str(point.traffic).partition("(")[0] not in SYMMETRIC or str(point.routing).startswith("up_down")
