@@ -92,5 +92,6 @@ def _check_memory(sweep: Sweep, point: Point) -> None:
     needed, limit = loads_memory(plan(point.topology)[1], point), memory_limit(sweep)
     if needed > limit:
         raise Refused(
-            f"loads of {point} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB: choose fewer nodes or raise limits.memory_gib"
+            f"loads of {point} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB:"
+            " choose fewer nodes or raise limits.memory_gib"
         )

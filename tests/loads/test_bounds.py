@@ -1,0 +1,98 @@
+"""Shares of pairs in channels against routes walked one by one, and the bounds beside the loads against closed forms."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from plain_routes import routes_between
+
+from pipeline.loads import exact_loads, record_of
+from pipeline.loads.bounds import bounds_of
+from pipeline.loads.shares import channels_apart, pair_shares
+from pipeline.routing import routing
+from pipeline.topologies import build
+
+SHARES = [
+    *(("torus(k=4, n=2)", name) for name in ("dimension_order", "random_order", "minimal", "minimal_ecmp", "up_down")),
+    *(("rtt(a=2)", name) for name in ("routing_record", "minimal", "minimal_by_address", "valiant")),
+    *(("mesh(k=3, n=2)", name) for name in ("dimension_order", "minimal", "valiant")),
+    ("faulty(torus(k=3, n=2), links=2, seed=1)", "minimal_ecmp"),
+    ("directed_torus(k=4, n=2)", "minimal"),
+]
+
+
+@pytest.mark.parametrize(("network", "name"), SHARES)
+def test_shares_are_those_of_routes_walked_one_by_one(network: str, name: str):
+    topology = build(network)
+    form = routing(name, topology)[1]
+    channels = np.flatnonzero(topology.ports >= 0)
+    expected = np.zeros((topology.ports.size, topology.nodes, topology.nodes))
+    for source in range(topology.nodes):
+        for destination in range(topology.nodes):
+            for share, hops in routes_between(form, source, destination):
+                for node, port in hops:
+                    expected[node * topology.ports.shape[1] + port, source, destination] += share
+    np.testing.assert_allclose(pair_shares(form, channels), expected[channels], atol=1e-12)
+
+
+@pytest.mark.parametrize(("network", "name"), SHARES)
+def test_one_channel_of_each_class_has_the_worst_permutation_of_all(network: str, name: str):
+    from pipeline.capacity import worst_permutation
+
+    form = routing(name, build(network))[1]
+    every = np.flatnonzero(form.topology.ports >= 0)
+    some = channels_apart(form)
+    assert set(some) <= set(every)
+    worst = [worst_permutation(pair_shares(form, channels)).load for channels in (some, every)]
+    assert worst[0] == pytest.approx(worst[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["dimension_order", "minimal", "valiant"])
+def test_no_permutation_is_worse_on_a_small_ring(name: str):
+    topology = build("ring(k=5)")
+    form = routing(name, topology)[1]
+    shares = pair_shares(form, np.flatnonzero(topology.ports >= 0))
+    most = max(shares[:, range(5), order].sum(axis=1).max() for order in permutations(range(5)))
+    found = bounds_of(exact_loads(topology, routing=name)).worst_case_saturation_load
+    assert found == pytest.approx(1 / most, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "worst"),
+    [
+        ("torus(k=8, n=2)", "dimension_order", 2 / 7),  # Towles & Dally 2002, sec. 5: a row's tornado-like matching, (k − 1)/2 flits
+        ("torus(k=8, n=2)", "valiant", 4 / 8),  # two uniform halves of k/8 each
+        ("ring(k=8)", "valiant", 4 / 8),
+    ],
+)
+def test_worst_permutations_that_are_known(network: str, name: str, worst: float):
+    bounds = bounds_of(exact_loads(build(network), routing=name))
+    assert bounds.worst_case_saturation_load == pytest.approx(worst, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "capacity", "cut", "effective"),
+    [
+        ("torus(k=8, n=2)", "dimension_order", 1.0, 16, 16.0),  # 8/k
+        ("pruned_torus(k=8, n=3)", "clustering", 0.5, 64, 64.0),  # 4/k: half of 512/2 nodes' flits over 64 links of the cut, one way
+        ("rtt(a=8)", "routing_record", 24 * 8 / (4 * 64 - 1), 32, 12 * 8**3 / (4 * 64 - 1)),  # C10 sec. 5.2: 3a of 4a for large a
+        ("mesh(k=4, n=2)", "dimension_order", 1.0, 4, 4.0),  # 4/k
+    ],
+)
+def test_capacity_and_effective_cut_under_uniform_traffic(network: str, name: str, capacity: float, cut: int, effective: float):
+    record = record_of(loads := exact_loads(build(network), routing=name), bounds_of(loads))
+    assert record["capacity"] == pytest.approx(capacity, rel=1e-9)
+    assert record["capacity_minimal"] <= record["capacity"] * (1 + 1e-9)
+    assert record["capacity_share"] == pytest.approx(record["saturation_load"] / capacity, rel=1e-9)
+    assert record["capacity_share"] <= 1 + 1e-9
+    assert (record["cut_links"], record["effective_cut_links"]) == (cut, pytest.approx(effective, rel=1e-9))
+    assert record["worst_case_saturation_load"] <= record["saturation_load"]
+
+
+def test_what_is_too_large_is_null_with_its_reason():
+    bounds = bounds_of(exact_loads(build("mesh(k=40, n=2)"), routing="dimension_order"))
+    assert bounds.worst_case_saturation_load is None
+    assert "worst permutation: expected at most 1,024 nodes" in bounds.bounds_method
+    assert bounds.cut_links == 40

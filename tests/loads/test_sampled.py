@@ -1,0 +1,134 @@
+"""Random packets: drawn from the traffic, the same in any block, on any backend; their error and when they end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from static.networks import network
+
+from pipeline.errors import BadInput
+from pipeline.loads import exact_loads, monte_carlo, record_of, sampled_loads
+from pipeline.loads.packets import Packets
+from pipeline.topologies import build
+from pipeline.traffic import traffic
+from pipeline.traffic.matrix import Traffic
+
+PATTERNS = [
+    *("uniform", "uniform_other", "nearest_neighbour", "hot_region", "hot_spot(node=3, percent=40)"),
+    *("transpose", "random_permutation(seed=2)", "all_reduce_by_dimension"),
+]
+
+
+def drawn(pattern: str, count: int, *, backend: str = "numba", first: int = 0) -> tuple[Traffic, np.ndarray, np.ndarray]:
+    topology = build("torus(k=4, n=2)")
+    matrix = traffic(pattern, topology)[1]
+    source, destination = Packets(matrix, 11, backend).drawn(first, count)
+    return matrix, source, destination
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_packets_are_drawn_from_the_traffic(pattern: str):
+    """Pearson's chi-squared test over all pairs; pairs that send nothing are never drawn."""
+    count = 200_000
+    matrix, source, destination = drawn(pattern, count)
+    expected = matrix.rows(np.arange(16)) / 16 * count
+    found = np.zeros_like(expected)
+    np.add.at(found, (source, destination), 1)
+    assert (found[expected < 1e-9] == 0).all()
+    pairs = expected > 1e-9
+    degrees = pairs.sum() - 1
+    squared = ((found[pairs] - expected[pairs]) ** 2 / expected[pairs]).sum()
+    assert squared < degrees + 5 * np.sqrt(2 * degrees) + 1e-9  # five standard deviations of chi squared
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_packet_i_is_the_same_in_any_block_and_on_any_backend(pattern: str):
+    _, source, destination = drawn(pattern, 1000)
+    for backend, first, count in (("numba", 700, 100), ("numpy", 0, 1000)):
+        _, part, other = drawn(pattern, count, backend=backend, first=first)
+        np.testing.assert_array_equal(part, source[first : first + count])
+        np.testing.assert_array_equal(other, destination[first : first + count])
+
+
+@pytest.mark.parametrize("routing", ["minimal", "minimal_ecmp", "dimension_order", "random_order", "valiant", "up_down"])
+def test_a_sample_is_the_same_whatever_computes_it(routing: str, monkeypatch: pytest.MonkeyPatch):
+    topology = build("torus(k=4, n=2)")
+
+    def sample(**how: object) -> tuple[bytes, object]:
+        found = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=9, **how)
+        return found.load.tobytes(), found.estimate
+
+    reference = sample(backend="numpy")
+    assert sample(backend="numba", threads=1) == reference
+    assert sample(backend="numba", threads=3) == reference
+    monkeypatch.setattr(monte_carlo, "ROUND", 1001)
+    monkeypatch.setattr(monte_carlo, "DRAWN", 64)
+    assert sample(backend="numba") == reference
+    other = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=10)
+    assert other.load.tobytes() != reference[0]
+
+
+def test_it_ends_at_the_error_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(monte_carlo, "ROUND", 4096)
+    topology = build("torus(k=4, n=2)")
+    told: list[int] = []
+    found = sampled_loads(topology, traffic="hot_region", packets=10**6, relative_error=0.02, progress=told.append)
+    estimate = found.estimate
+    assert estimate is not None
+    assert estimate.stderr <= 0.02 * found.load.max()
+    assert estimate.packets == told[-1] < 10**6
+    assert told == list(range(4096, estimate.packets + 1, 4096))
+    before = sampled_loads(topology, traffic="hot_region", packets=told[-2]).estimate
+    assert before is not None
+    assert before.stderr > 0.02 * found.load.max() * 0.9
+
+
+def test_the_standard_error_is_that_of_repeated_samples():
+    topology = build("torus(k=4, n=2)")
+    channel = (0, 0)
+    samples = [sampled_loads(topology, traffic="uniform", packets=4000, seed=seed) for seed in range(60)]
+    scatter = np.std([sample.load[channel] for sample in samples], ddof=1)
+    claimed = np.mean([sample.estimate.stderr for sample in samples if sample.estimate])
+    assert claimed == pytest.approx(scatter, rel=0.35)  # of 60 samples, four standard errors of the scatter
+
+
+def test_the_bracket_closes_on_the_exact_maximum():
+    """All channels are equal, so that the largest sampled one is too large and the other half's measure of it is not."""
+    topology, most = build("torus(k=4, n=2)"), exact_loads(build("torus(k=4, n=2)")).load.max()
+    width = []
+    for packets in (2_000, 200_000):
+        found = sampled_loads(topology, packets=packets)
+        assert found.estimate is not None
+        assert found.load.max() > most
+        assert found.estimate.low < found.load.max()
+        width.append(found.load.max() - found.estimate.low)
+    assert width[1] < width[0] / 3
+
+
+def test_the_record_says_how_it_was_sampled():
+    record = record_of(sampled_loads(build("rtt(a=2)"), routing="routing_record", packets=640, seed=4))
+    assert (record["method"], record["packets"], record["seed"]) == ("monte-carlo", 640, 4)
+    assert record["max_channel_load_low"] <= record["max_channel_load"]
+    assert record["max_channel_load_stderr"] > 0
+    assert record["mean_hops"] == pytest.approx(sum(record["per_class_hops"].values()), rel=1e-12)
+
+
+def test_parallel_links_and_several_terminals_at_a_node():
+    topology = network(3, [(0, 1, 3), (1, 2), (0, 2)], terminals=[0, 0, 1, 2])
+    exact, sample = exact_loads(topology), sampled_loads(topology, packets=100_000)
+    np.testing.assert_allclose(sample.load, exact.load, atol=0.02)
+    assert sample.ejected == exact.ejected
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"packets": 63}, r"^packets: expected 64 or more, got 63"),
+        ({"seed": -1}, r"^seed: expected 0 … 2\^64 - 1, got -1"),
+        ({"routing": "routing_record"}, r"^routing routing_record on pruned_xy\(k=4\): "),
+        ({"packets": 1000}, r"^routing minimal on pruned_xy\(k=4\): [\d,]+ of 1,000 packets have no path to their destination"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused(asked: dict[str, object], says: str):
+    with pytest.raises(BadInput, match=says):
+        sampled_loads(build("pruned_xy(k=4)"), **asked)
