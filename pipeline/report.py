@@ -19,6 +19,7 @@ from typing import Any
 import vl_convert
 
 from pipeline import figures, report_loads, store
+from pipeline.report_papers import papers_section
 from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
 from pipeline.verify import summary
 
@@ -38,25 +39,6 @@ CHARTS = (
         "Cost against size",
         True,
         "Cost is diameter × degree (Rahman et al. 2005). On the dashed line, nothing in this sweep is as large and cheaper.",
-    ),
-    (
-        "four_classes",
-        "The four classes in three dimensions",
-        False,
-        "Parhami & Kwai 2004, Fig. 4: at this scale, pruning, directing or both hardly change the mean distance.",
-    ),
-    (
-        "four_classes_excess",
-        "What pruning and direction cost in distance",
-        False,
-        "The same, less the torus's own mean distance: pruning costs ever less, direction one hop (less where the radix is no multiple of 4, which"
-        " the paper's formula overlooks), both together about three.",
-    ),
-    (
-        "more_dimensions",
-        "Four and five dimensions",
-        False,
-        "Parhami & Kwai 2004, Fig. 5: the tori against their pruned versions of degree four.",
     ),
 )
 
@@ -81,6 +63,7 @@ def page(static: Sequence[Record], verification: Sequence[Record], manifest: Map
         verification_section(verification),
         charts,
         _loads(report_loads.joined(networks, loads), drawn),
+        papers_section({"static": networks, "loads": loads, "verification": verification}, drawn),
         networks_section(networks),
         gallery_section(networks),
         provenance_section(manifest),

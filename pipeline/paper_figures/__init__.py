@@ -1,0 +1,17 @@
+"""The papers' figures, drawn from the tables of a sweep: one table of them, a paper a module.
+
+A figure is shown where the sweep has its numbers. What a caption claims, tests/test_paper_figures.py checks on these numbers.
+"""
+
+from pipeline.paper_figures import c10, p04_distances, r05
+from pipeline.paper_figures.figure import Figure, Row, Tables
+
+__all__ = ["FIGURES", "Figure", "drawable"]
+
+FIGURES: tuple[Figure, ...] = (*p04_distances.FIGURES, *c10.FIGURES, *r05.FIGURES)
+
+
+def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
+    """The figures that a sweep has numbers for, with these; in the papers' order."""
+    found = [(figure, figure.rows(tables)) for figure in FIGURES]
+    return [(figure, rows) for figure, rows in found if rows]

@@ -1,0 +1,151 @@
+"""Cámara et al. 2010: distances, saturation and link utilization of straight and twisted tori, as multiples of what the side decides."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import altair as alt
+
+from pipeline.figures import Chart, distinct
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import Line, line_chart
+
+FAMILIES = {
+    "rt": Line("RT", "#0072B2", "circle", (5, 3)),
+    "rtt": Line("RTT", "#CC79A7", "diamond", (5, 3)),
+    "pt": Line("PT", "#56B4E9", "cross"),
+    "ptt": Line("PTT", "#E69F00", "triangle-up"),
+    "pdtt": Line("PDTT", "#009E73", "square"),
+}
+# sections 3 to 5, for large a: mean distance / a, saturation load × a
+MEAN = {"rt": Fraction(3, 4), "rtt": Fraction(2, 3), "pt": Fraction(1), "ptt": Fraction(11, 12), "pdtt": Fraction(7, 8)}
+SATURATION = {"rt": Fraction(4), "rtt": Fraction(6), "pt": Fraction(4), "ptt": Fraction(6), "pdtt": Fraction(48, 7)}
+SIDE = 16  # of the networks of Fig. 10: 32 × 16 and 32 × 16 × 16
+CLASS_COLOURS = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
+
+
+def distances(tables: Tables) -> list[Row]:
+    """per_side: mean distance / a; limit: the paper's for large a."""
+    rows = [
+        _row(record, record["mean_distance"] / _side(record), MEAN) for record in distinct(tables.get("static", ())) if record["family"] in FAMILIES
+    ]
+    return _ordered(rows)
+
+
+def saturation(tables: Tables) -> list[Row]:
+    """per_side: saturation load × a, uniform traffic over all shortest paths alike; limit: the paper's for large a."""
+    return _ordered([_row(load, load["saturation_load"] * _side(load), SATURATION) for load in _uniform(tables)])
+
+
+def utilization(tables: Tables) -> list[Row]:
+    """use: mean load of the links of a class over the largest load of any, for the networks of Fig. 10."""
+    rows = []
+    for load in _uniform(tables):
+        if _side(load) == SIDE:
+            for name, own in sorted(dict(load["per_class_load"]).items()):
+                rows.append(
+                    {
+                        "topology": load["topology"],
+                        "line": FAMILIES[load["family"]].name,
+                        "class": name,
+                        "use": own["mean"] / load["max_channel_load"],
+                    }
+                )
+    order = [line.name for line in FAMILIES.values()]
+    return sorted(rows, key=lambda row: (order.index(row["line"]), row["class"]))
+
+
+def _uniform(tables: Tables) -> list[Row]:
+    """Loads of the paper's networks under minimal routing and uniform traffic, with their static columns."""
+    networks = {record["topology"]: record for record in tables.get("static", ()) if _is_papers(record)}
+    loads = [load for load in tables.get("loads", ()) if (load["routing"], load["traffic"], load["method"]) == ("minimal", "uniform", "exact")]
+    return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
+
+
+def _is_papers(record: Record) -> bool:
+    """The paper's formulas are for even a; where a side is 2, two links coincide."""
+    return record["family"] in FAMILIES and _side(record) % 2 == 0 and _side(record) >= 4
+
+
+def _side(record: Record) -> int:
+    return int(dict(record["parameters"])["a"])
+
+
+def _row(record: Record, per_side: float, limits: dict[str, Fraction]) -> Row:
+    family, columns = record["family"], ("topology", "nodes", "mean_distance", "diameter")
+    own = {name: record[name] for name in columns}
+    return {**own, "line": FAMILIES[family].name, "a": _side(record), "per_side": per_side, "limit": float(limits[family])}
+
+
+def _ordered(rows: list[Row]) -> list[Row]:
+    order = [line.name for line in FAMILIES.values()]
+    return sorted(rows, key=lambda row: (order.index(row["line"]), row["a"]))
+
+
+def _chart(rows: list[Row], title: str) -> Chart:
+    tooltip = [
+        alt.Tooltip("topology:N", title="network"),
+        alt.Tooltip("nodes:Q", format=","),
+        alt.Tooltip("diameter:Q", title="diameter, hops"),
+        alt.Tooltip("mean_distance:Q", title="mean distance, hops", format=".6~g"),
+        alt.Tooltip("per_side:Q", title=title, format=".6~g"),
+        alt.Tooltip("limit:Q", title="for large a (the paper)", format=".6~g"),
+    ]
+    y = alt.Y("per_side:Q", title=title, scale=alt.Scale(zero=False))
+    lines = line_chart(rows, tuple(FAMILIES.values()), alt.X("a:Q", title="a, the shorter side"), y, tooltip)
+    limits = list({row["line"]: {"line": row["line"], "limit": row["limit"]} for row in rows}.values())
+    rules = alt.Chart(alt.Data(values=limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color="line:N")
+    return alt.layer(rules, lines)
+
+
+def _bars(rows: list[Row]) -> Chart:
+    classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("class:N", sort=classes),
+        y=alt.Y("use:Q", title="mean load ÷ largest load of any link", scale=alt.Scale(domain=[0, 1.08], nice=False)),
+    )
+    colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
+    bars = base.mark_bar().encode(
+        color=alt.Color("class:N", legend=None, scale=colours),
+        tooltip=[alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")],
+    )
+    names = base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N")
+    return alt.layer(bars, names)
+
+
+FIGURES = (
+    Figure(
+        "c10-distances",
+        "C10",
+        "Secs. 3 to 5, mean distances",
+        "What a twist saves in distance",
+        "Mean distance as a multiple of the side a; the rules are the paper's limits for large a. One twist takes a rectangular torus (RT) from"
+        " 3/4 to 2/3, and a prismatic one (PT) from 1 to 11/12; two twists (PDTT) take it to 7/8.",
+        ("static",),
+        distances,
+        lambda rows: _chart(rows, "mean distance / a"),
+    ),
+    Figure(
+        "c10-saturation",
+        "C10",
+        "Sec. 5, Table 1 (bounds)",
+        "What a twist gains in saturation load",
+        "Saturation load under uniform traffic times a, all shortest paths alike; the rules are the paper's bounds for large a. A twist lifts 4 to"
+        " 6, in two dimensions and in three (RT and PT coincide, RTT and PTT do), and two twists lift it to 48/7. Simulated routers reach less.",
+        ("static", "loads"),
+        saturation,
+        lambda rows: _chart(rows, "saturation load × a, flits/cycle"),
+    ),
+    Figure(
+        "c10-fig-10",
+        "C10",
+        "Fig. 10, the ideal of it",
+        "Use of the links at saturation",
+        "Mean load of each dimension's links when the busiest link is full, uniform traffic, 32 × 16 and 32 × 16 × 16. Straight tori leave half of"
+        " the short dimensions' capacity unused; a twist in xy fills x and y, two twists fill all. The paper simulates, and finds a little less.",
+        ("static", "loads"),
+        utilization,
+        _bars,
+    ),
+)

@@ -1,0 +1,100 @@
+"""Parhami & Kwai 2004, Figs. 4 and 5: mean distances of the four classes of toroidal networks."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from pipeline.figures import TOOLTIP, Chart, distinct
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import Line, line_chart
+
+CLASSES = {
+    "torus": Line("torus", "#0072B2", "circle"),
+    "pruned_torus": Line("pruned", "#D55E00", "square"),
+    "directed_torus": Line("directed", "#009E73", "triangle-right"),
+    "pruned_directed_torus": Line("pruned and directed", "#CC79A7", "diamond"),
+}
+HIGHER = (
+    Line("4D torus", "#0072B2", "circle"),
+    Line("4D pruned", "#D55E00", "square"),
+    Line("5D torus", "#56B4E9", "circle", (5, 3)),
+    Line("5D pruned", "#E69F00", "square", (5, 3)),
+)
+MOST = 32  # "k assuming all even values from 4 to 32" (sec. 4.B)
+SHOWN = ("topology", "nodes", "degree_max", "diameter", "mean_distance", "links", "cost")
+
+
+def radix_and_dimensions(record: Record) -> tuple[int, int] | None:
+    """(k, n) of a network of the four classes; None for every other."""
+    parameters = dict(record["parameters"])
+    plain = record["family"] in CLASSES and not (record["family"] == "torus" and record["directed"])
+    return (parameters["k"], parameters["n"]) if plain and {"k", "n"} <= parameters.keys() else None
+
+
+def torus_mean(k: int, n: int) -> float:
+    """Mean distance of the k-ary n-cube: n times a ring's, k/4 for even k and (k − 1/k)/4 for odd."""
+    return n * (k * k - k % 2) / (4 * k)
+
+
+def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
+    """A row for each network of the four classes in so many dimensions, by class and radix."""
+    rows = []
+    for record in distinct(tables.get("static", ())):
+        found = radix_and_dimensions(record)
+        if found and found[1] in dimensions:
+            k, n = found
+            own = {**{name: record[name] for name in SHOWN}, "line": CLASSES[record["family"]].name, "k": k, "n": n}
+            rows.append({**own, "excess": record["mean_distance"] - torus_mean(k, n)})
+    order = [line.name for line in CLASSES.values()]
+    return sorted(rows, key=lambda row: (row["n"], order.index(row["line"]), row["k"]))
+
+
+def four_classes(tables: Tables) -> list[Row]:
+    """Fig. 4: k, mean_distance, and excess: hops more than the torus of that radix needs."""
+    return [row for row in _networks(tables, (3,)) if row["k"] <= MOST]
+
+
+def more_dimensions(tables: Tables) -> list[Row]:
+    """Fig. 5: k, n, mean_distance of whole and pruned tori of four and five dimensions."""
+    return [{**row, "line": f"{row['n']}D {row['line']}"} for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
+
+
+def _chart(rows: list[Row], lines: tuple[Line, ...], nodes: str, column: str, title: str) -> Chart:
+    x = alt.X("k:Q", title=f"radix k ({nodes} nodes)", scale=alt.Scale(zero=False))
+    return line_chart(rows, lines, x, alt.Y(f"{column}:Q", title=title), TOOLTIP)
+
+
+FIGURES = (
+    Figure(
+        "p04-fig-4",
+        "P04",
+        "Fig. 4",
+        "Mean distance of the four classes in three dimensions",
+        "All four grow as 3k/4, and at this scale pruning, directing or both hardly change the mean distance.",
+        ("static",),
+        four_classes,
+        lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "mean_distance", "mean distance, hops"),
+    ),
+    Figure(
+        "p04-fig-4-excess",
+        "P04",
+        "Fig. 4, magnified",
+        "What pruning and direction cost in distance",
+        "The same, less the torus's own mean distance: pruning costs ever less, direction one hop (less where the radix is no multiple of 4, which"
+        " the paper's formula overlooks), both together about three.",
+        ("static",),
+        four_classes,
+        lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "excess", "mean distance beyond the torus's, hops"),
+    ),
+    Figure(
+        "p04-fig-5",
+        "P04",
+        "Fig. 5",
+        "Mean distance in four and five dimensions",
+        "Tori against their pruned versions, which have degree 4 whatever the dimension: the mean distance is nearly the same, and pruning costs"
+        " more hops the more dimensions share one another's links.",
+        ("static",),
+        more_dimensions,
+        lambda rows: _chart(rows, HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops"),
+    ),
+)
