@@ -31,7 +31,8 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
 
     \b
     Routings: minimal and up_down, in all networks; dimension_order and random_order in grids;
-      routing_record in lattices; minimal_by_address, clustering, hierarchical, valiant …
+      routing_record in lattices; minimal_by_address, clustering, hierarchical, valiant …;
+      adaptive: any shortest path, with dimension_order or routing_record as its escape
 
     \b
     Virtual-channel rules:
@@ -48,6 +49,7 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep deadlock "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --vc-rule r05-wrap --virtual-channels 2
       torusweep deadlock "rtt(a=8)" --routing routing-record --vc-rule bubble
+      torusweep deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3
       torusweep deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json
     """
     from pipeline.deadlock import deadlock_record

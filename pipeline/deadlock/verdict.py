@@ -23,6 +23,7 @@ ACYCLIC_BEYOND = "acyclic, with every turn that the routing's states allow (Dall
 BUBBLE = "bubble: every cycle lies in one ring, where flow control keeps a slot free; virtual cut-through only (Puente et al. 2001)"
 COUNTEREXAMPLE = "counterexample: packets that enter together, each into its channel of the cycle, hold these and wait for the next for ever"
 UNKNOWN = "cyclic; that packets can come to wait all round a cycle is not shown"
+ESCAPE = "escape-acyclic: the escape channels' extended dependency graph has no cycle (Duato 1993)"
 ADAPTIVE = "cyclic, but a packet that may take any of several channels need not wait for one that is held"
 
 
@@ -60,9 +61,16 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
 
 
+def verdict_of_escape(graph: Graph) -> Verdict:
+    """What the extended dependencies of the escape channels say of an adaptive routing: a proof, or nothing."""
+    if is_acyclic(graph.matrix):
+        return Verdict(True, "yes", ESCAPE, np.zeros(0, np.int64))
+    return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
+
+
 def free(found: Dependencies) -> bool:
     """Whether the graph alone shows that packets cannot lock up."""
     return is_acyclic(graph_of(found).matrix)
 
 
-__all__ = ["Graph", "Verdict", "free", "verdict"]
+__all__ = ["Verdict", "free", "verdict", "verdict_of_escape"]

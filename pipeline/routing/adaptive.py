@@ -1,0 +1,32 @@
+"""Minimal adaptive routing with an escape: of interest to deadlock, which does not ask how often each way is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from pipeline.errors import BadInput
+from pipeline.routing.forms import AdaptiveRouting, SourceRouting
+from pipeline.routing.lattices import routing_record
+from pipeline.routing.orders import dimension_order
+from pipeline.topology import Meaning, Topology
+
+Escape = Annotated[
+    Literal["dimension_order", "routing_record"] | None,
+    Meaning("routing of the escape channels, ties positive; if absent, the first of dimension_order and routing_record that suits"),
+]
+ESCAPES: dict[str, Callable[..., SourceRouting]] = {escape.__name__: escape for escape in (dimension_order, routing_record)}
+
+
+def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:
+    """Any link that leads nearer, on adaptive virtual channels; or the escape's next hop, on the others.
+
+    Constraint: a network that the escape suits.
+    Source: Duato 1993.
+    """
+    if escape is not None:
+        return AdaptiveRouting(ESCAPES[escape](topology, tie="positive"))
+    try:
+        return AdaptiveRouting(dimension_order(topology, tie="positive"))
+    except BadInput:
+        return AdaptiveRouting(routing_record(topology, tie="positive"))

@@ -1,0 +1,135 @@
+"""Adaptive routing with an escape: Duato's extended dependency graph by plain loops, and what is known of grids."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+
+from pipeline.deadlock import check_suits, deadlock_record, routing_spelling
+from pipeline.errors import BadInput
+from pipeline.topologies import build
+
+
+def record(network, rule, number, name="adaptive"):
+    return deadlock_record(build(network), routing=name, vc_rule=rule, virtual_channels=number)
+
+
+def address(node, sides):
+    digits = []
+    for side in sides:
+        node, digit = divmod(node, side)
+        digits.append(digit)
+    return digits
+
+
+def number_of(digits, sides):
+    value, stride = 0, 1
+    for digit, side in zip(digits, sides):
+        value, stride = value + digit * stride, stride * side
+    return value
+
+
+def escape_hop(node, destination, sides, wraps, two_classes):
+    """(next node, class): dimension order, + at half a ring; class 0 as long as a wrap lies ahead in this dimension."""
+    here, there = address(node, sides), address(destination, sides)
+    for i, side in enumerate(sides):
+        if here[i] != there[i]:
+            ahead = (there[i] - here[i]) % side if wraps else there[i] - here[i]
+            forward = ahead > 0 and (2 * ahead <= side or not wraps)
+            after = list(here)
+            after[i] = (here[i] + (1 if forward else -1)) % side
+            crosses = wraps and (there[i] < here[i] if forward else there[i] > here[i])
+            return number_of(after, sides), int(two_classes and not crosses)
+    raise AssertionError
+
+
+def extended(sides, wraps, two_classes):
+    """For every destination: hold an escape channel, go on by any shortest path, ask for another."""
+    nodes = range(number_of([side - 1 for side in sides], sides) + 1)
+    links = nx.DiGraph()
+    for node in nodes:
+        here = address(node, sides)
+        for i, side in enumerate(sides):
+            for step in (1, -1):
+                if wraps or 0 <= here[i] + step < side:
+                    links.add_edge(node, number_of([*here[:i], (here[i] + step) % side, *here[i + 1 :]], sides))
+    found = nx.DiGraph()
+    for destination in nodes:
+        away = nx.shortest_path_length(links, target=destination)
+        nearer = nx.DiGraph((u, v) for u, v in links.edges if away[v] == away[u] - 1)
+        hop = {node: escape_hop(node, destination, sides, wraps, two_classes) for node in nodes if node != destination}
+        for node, (after, kind) in hop.items():
+            found.add_node((node, after, kind))
+            for there in {after, *nx.descendants(nearer, after)} - {destination}:
+                found.add_edge((node, after, kind), (there, *hop[there]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("network", "sides", "wraps"),
+    [
+        ("mesh(k=4, n=2)", (4, 4), False),
+        ("mesh(radices=[3, 2, 3])", (3, 2, 3), False),
+        ("hypercube(n=4)", (2, 2, 2, 2), False),
+        ("torus(k=4, n=2)", (4, 4), True),
+        ("torus(radices=[5, 3])", (5, 3), True),
+        ("torus(radices=[3, 4, 3])", (3, 4, 3), True),
+        ("ring(k=6)", (6,), True),
+    ],
+)
+@pytest.mark.parametrize("rule", ["none", "dateline"])
+def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
+    plain = extended(sides, wraps, rule == "dateline")
+    found = record(network, rule, 3)
+    assert (found["channels"], found["dependencies"]) == (len(plain), plain.number_of_edges())
+    acyclic = nx.is_directed_acyclic_graph(plain)
+    assert (found["acyclic"], found["deadlock_free"]) == (acyclic, "yes" if acyclic else "unknown")
+    assert found["argument"].startswith("escape-acyclic" if acyclic else "cyclic")
+    if not acyclic:
+        assert len(found["cycle"]) == found["cycle_length"] > 1
+        nodes = [int(words.split()[0]) for words in found["cycle"]]
+        held = {(u[0], v[0]) for u, v in plain.edges}
+        assert all(pair in held for pair in pairwise([*nodes, nodes[0]]))
+
+
+@pytest.mark.parametrize(
+    ("network", "fewest", "rule"),
+    [("mesh(k=4, n=2)", 2, "none"), ("hypercube(n=5)", 2, "none"), ("torus(k=5, n=2)", 3, "dateline"), ("torus(k=8, n=2)", 3, "dateline")],
+)
+@pytest.mark.parametrize(("asked", "number"), [("none", 2), ("dateline", 3), ("dateline", 5), ("bubble", 2)])
+def test_one_adaptive_channel_beside_the_escapes(network, fewest, rule, asked, number):
+    """Duato 1993: a mesh's escape has one channel, a torus's two."""
+    found = record(network, asked, number)
+    assert (found["least_virtual_channels"], found["least_rule"]) == (fewest, rule)
+    assert found["deadlock_free"] == ("unknown" if number < fewest and asked != "bubble" else "yes")
+
+
+@pytest.mark.parametrize("network", ["torus(k=8, n=2)", "rtt(a=4)", "pdtt(a=2)", "mesh(k=4, n=2)"])
+def test_a_bubble_in_the_escape_rings(network):
+    """The router of Cámara et al. 2010: an escape channel with a bubble, adaptive ones beside it."""
+    found = record(network, "bubble", 3)
+    assert found["deadlock_free"] == "yes"
+    assert found["argument"].startswith("bubble")
+
+
+@pytest.mark.parametrize(
+    ("network", "rule", "number", "name", "says"),
+    [
+        ("ring(k=4)", "none", 1, "adaptive", "expected 2 or more with adaptive routing"),
+        ("ring(k=4)", "phases", 2, "adaptive", "rule phases: expected none, dateline, bubble"),
+        ("ccc(n=3)", "none", 2, "adaptive", "expected a torus"),
+        ("ring(k=4)", "none", 2, "adaptive(escape=minimal)", "expected dimension_order or routing_record"),
+        ("torus(k=20, n=3)", "dateline", 3, "adaptive", "at most 10,000 escape channels"),
+    ],
+)
+def test_what_does_not_fit_is_refused(network, rule, number, name, says):
+    with pytest.raises(BadInput, match=says):
+        record(network, rule, number, name)
+
+
+def test_suiting_and_spelling():
+    check_suits(build("ring(k=4)"), "adaptive", "dateline")
+    assert routing_spelling("adaptive(escape = routing_record)") == "adaptive(escape=routing_record)"
+    assert routing_spelling("dimension-order(tie=split)") == "dimension_order"
