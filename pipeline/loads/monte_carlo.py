@@ -31,6 +31,7 @@ from pipeline.traffic import traffic as pattern_on
 GROUPS = 32  # batches whose scatter is the standard error; packet i belongs to i modulo 32
 ROUND = 1 << 22  # packets that are drawn before the error is looked at
 DRAWN = 1 << 16  # packets that are drawn at a time, so that they stay in cache
+SOME_ROUTES = 1 << 20  # pairs whose routes are made at a time, where there are too many to make them all at once
 PACKETS = 10_000_000
 FEWEST = 2 * GROUPS
 
@@ -94,24 +95,35 @@ class _Routes:
         self.backend, self.threads = backend, threads
 
     def count(self, first: int, number: int) -> Count:
-        source, destination = _pairs(self.drawn, first, number, self.threads)
+        if self.table.whole:
+            return self.flows(first, _in_blocks(self.routes, first, number, self.threads))
+        # routes are made for the pairs in hand, which belong together
+        size = max(1, SOME_ROUTES // self.routing.passes)
+        return np.sum(
+            [self.flows(start, self.routes(start, min(size, first + number - start))) for start in range(first, first + number, size)], axis=0
+        )
+
+    def routes(self, first: int, number: int) -> list[np.ndarray]:
+        """Start and row of every packet's route; of Valiant's packets, those of both halves."""
+        source, destination = self.drawn.drawn(first, number)
         words = self.drawn.words(first, number)
         if self.routing.passes == 1:
-            return self.half(first, source, destination, words[0])
+            return [source, self.table.drawn(source, destination, words[0])]
         nodes = self.routing.topology.nodes
         between = (words[1].astype(np.uint64) * np.uint64(nodes) >> np.uint64(32)).astype(np.int32)
-        return self.half(first, source, between, words[0]) + self.half(first, between, destination, words[2])
+        rows = self.table.drawn(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
+        return [source, rows[:number], between, rows[number:]]
 
-    def half(self, first: int, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> Count:
-        row, table = self.table.drawn(source, destination, word), self.table
-        counts = []
-        for group in range(GROUPS):
-            own = slice((group - first) % GROUPS, None, GROUPS)
-            flows = route_flows(
-                self.routing.moves.next, source[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads
-            )
-            counts.append(over_channels(self.routing, flows))
-        return np.stack(counts)
+    def flows(self, first: int, routes: list[np.ndarray]) -> Count:
+        table, counts = self.table, np.zeros((GROUPS, *self.routing.topology.ports.shape), np.int64)
+        for start, row in zip(routes[::2], routes[1::2]):
+            for group in range(GROUPS):
+                own = slice((group - first) % GROUPS, None, GROUPS)
+                flows = route_flows(
+                    self.routing.moves.next, start[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads
+                )
+                counts[group] += over_channels(self.routing, flows)
+        return counts
 
 
 class _Walks:
@@ -123,12 +135,12 @@ class _Walks:
 
     def count(self, first: int, number: int) -> Count:
         routing = self.routing
-        source, destination = _pairs(self.drawn, first, number, self.threads)
+        source, destination = _in_blocks(lambda start, some: list(self.drawn.drawn(start, some)), first, number, self.threads)
         walks = shortest_walks(
             routing.states,
-            routing.start[source],
-            routing.finish[destination],
-            ((first + np.arange(number)) % GROUPS).astype(np.int32),
+            source if routing.plain else routing.start[source],
+            destination if routing.plain else routing.finish[destination],
+            np.resize(np.roll(np.arange(GROUPS, dtype=np.int32), -(first % GROUPS)), number),
             groups=GROUPS,
             first=first,
             seed=self.drawn.seed,
@@ -148,10 +160,11 @@ class _Walks:
         return np.stack([over_channels_of_states(routing, count) for count in walks.count])
 
 
-def _pairs(drawn: Packets, first: int, number: int, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _in_blocks(draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None) -> list[np.ndarray]:
+    """What `draw` (of a first packet and a number of them) gives for all packets, drawn in blocks that stay in cache."""
     blocks = range(first, first + number, DRAWN)
-    parts = in_threads(lambda start: drawn.drawn(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0)))
-    return np.concatenate([source for source, _ in parts]), np.concatenate([destination for _, destination in parts])
+    parts = in_threads(lambda start: draw(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0)))
+    return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
 def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: int, seed: int) -> Estimate:
