@@ -8,7 +8,7 @@ import altair as alt
 
 from pipeline.figures import Chart, distinct
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import Line, line_chart
+from pipeline.paper_figures.lines import LEGEND, Line, line_chart
 
 FAMILIES = {
     "rt": Line("RT", "#0072B2", "circle", (5, 3)),
@@ -26,10 +26,8 @@ CLASS_COLOURS = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 
 def distances(tables: Tables) -> list[Row]:
     """per_side: mean distance / a; limit: the paper's for large a."""
-    rows = [
-        _row(record, record["mean_distance"] / _side(record), MEAN) for record in distinct(tables.get("static", ())) if record["family"] in FAMILIES
-    ]
-    return _ordered(rows)
+    networks = [record for record in distinct(tables.get("static", ())) if _is_papers(record)]
+    return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
 def saturation(tables: Tables) -> list[Row]:
@@ -43,14 +41,8 @@ def utilization(tables: Tables) -> list[Row]:
     for load in _uniform(tables):
         if _side(load) == SIDE:
             for name, own in sorted(dict(load["per_class_load"]).items()):
-                rows.append(
-                    {
-                        "topology": load["topology"],
-                        "line": FAMILIES[load["family"]].name,
-                        "class": name,
-                        "use": own["mean"] / load["max_channel_load"],
-                    }
-                )
+                line = FAMILIES[load["family"]].name
+                rows.append({"topology": load["topology"], "line": line, "class": name, "use": own["mean"] / load["max_channel_load"]})
     order = [line.name for line in FAMILIES.values()]
     return sorted(rows, key=lambda row: (order.index(row["line"]), row["class"]))
 
@@ -94,7 +86,7 @@ def _chart(rows: list[Row], title: str) -> Chart:
     y = alt.Y("per_side:Q", title=title, scale=alt.Scale(zero=False))
     lines = line_chart(rows, tuple(FAMILIES.values()), alt.X("a:Q", title="a, the shorter side"), y, tooltip)
     limits = list({row["line"]: {"line": row["line"], "limit": row["limit"]} for row in rows}.values())
-    rules = alt.Chart(alt.Data(values=limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color="line:N")
+    rules = alt.Chart(alt.Data(values=limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
     return alt.layer(rules, lines)
 
 

@@ -15,6 +15,7 @@ class Line(NamedTuple):
     dash: tuple[int, int] = (1, 0)
 
 
+LEGEND = alt.Legend(symbolOpacity=1, symbolDash=[1, 0])
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it stands there, and without its error
 
 
@@ -40,9 +41,7 @@ def line_chart(
         .encode(
             x=x,
             y=y,
-            color=alt.Color(
-                "line:N", title=None, legend=alt.Legend(symbolOpacity=1), scale=alt.Scale(domain=names, range=[line.colour for line in present])
-            ),
+            color=alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present])),
             shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=names, range=[line.shape for line in present])),
             strokeDash=dash,
             tooltip=list(tooltip),
