@@ -1,0 +1,171 @@
+"""k-ary n-cubes of equal bisection width, after Dally 1990: channel width, pins, wires and latency without contention.
+
+The cubes are unidirectional, N = k^n, and every network has as many wires across its middle as the
+bit-serial binary cube has: N, counting both directions of its links. `Cube` describes one by numbers
+or arrays that broadcast: of real-valued radix (`cube`), as the paper allows itself, or of whole,
+mixed radices (`whole_cube`). Lengths are in node pitches, delays in those of a wire of one pitch.
+
+The paper's text ends with the longest wire: its models of contention and hot spots are not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+LEAST_DIMENSIONS = 2  # half of the dimensions lie along each side of the plane
+WIRE_DELAYS: dict[str, Callable[[Floats], Floats]] = {
+    "constant": np.ones_like,
+    "logarithmic": lambda length: 1 + np.log2(length),  # charging the wire's capacitance (Eq. 4)
+    "linear": lambda length: length,  # speed of light (Eq. 5)
+}
+
+
+class Cube(NamedTuple):
+    """Cubes of constant bisection width, float64 arrays of one shape or numbers.
+
+    mean_distance  hops, a node to itself included (Eq. 11)
+    width          W, bits of a channel (Eq. 7); may be a fraction where the radix is 2 or odd
+    pins           of a node, 2n channels of W bits (Eq. 9)
+    longest_wire   node pitches (Eq. 13)
+    """
+
+    mean_distance: Floats
+    width: Floats
+    pins: Floats
+    longest_wire: Floats
+
+
+def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
+    """k = N^(1/n), a real number (Eq. 1); exact where it is a whole one."""
+    found = np.asarray(nodes, np.float64) ** (1 / np.asarray(dimension, np.float64))
+    whole = np.rint(found)
+    return np.where(whole ** np.asarray(dimension) == nodes, whole, found)
+
+
+def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
+    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1).
+
+    Raises ValueError for fewer than two dimensions or a radix below 2.
+    """
+    n, k = np.asarray(dimension, np.float64), radix(nodes, dimension)
+    if (n < LEAST_DIMENSIONS).any() or (k < 2).any():
+        raise ValueError(f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube has a radix of 2 at least")
+    n, k = np.broadcast_arrays(n, k)
+    return Cube(n * (k - 1) / 2, k / 2, n * k, k ** (n / 2 - 1))
+
+
+def whole_cube(radices: Sequence[int]) -> Cube:
+    """A cube of whole, mixed radices: what Dally's footnote 5 leaves open.
+
+    Its narrowest middle cuts the dimension of largest radix, which sets the width: W = max k / 2. The
+    dimensions are dealt out to the plane's two sides, the largest last, and a wire of a side's last
+    dimension passes all nodes of that side's others. Equal radices and an even n give `cube`'s values.
+    Smaller dimensions then have wires to spare across their middle: a mixed cube can beat the one of real radix.
+    Raises ValueError for fewer than two dimensions or a radix below 2.
+    """
+    if len(radices) < LEAST_DIMENSIONS or min(radices) < 2:
+        raise ValueError(f"radices: expected two at least, each 2 at least, got {list(radices)}")
+    ordered = sorted(radices)
+    sides = (ordered[-1::-2][1:], ordered[-2::-2][1:])  # without each side's last dimension
+    largest, dimension = ordered[-1], len(ordered)
+    return Cube(*np.array([(sum(radices) - dimension) / 2, largest / 2, dimension * largest, max(map(prod, sides))]))
+
+
+def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
+    """Cycle of a channel whose longest wire is that long, in cycles of one of one pitch: constant 1, logarithmic 1 + log2 l, linear l.
+
+    Raises ValueError for another model.
+    """
+    if model not in WIRE_DELAYS:
+        raise ValueError(f"wire delay: expected {', '.join(WIRE_DELAYS)}, got {model!r}")
+    return WIRE_DELAYS[model](np.asarray(longest_wire, np.float64))
+
+
+def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0) -> Floats:
+    """T = T_c (D + L/W) cycles, without contention (Eqs. 3, 12).
+
+    locality   mean distance as a share of the uniform one, 0 < locality ≤ 1: the paper says in words only
+               that nearer partners shorten the distance, and that it helps cubes of few dimensions
+    """
+    distance = cube.mean_distance * _share(locality)
+    return wire_delay(cube.longest_wire, delay) * (distance + np.asarray(message_bits, np.float64) / cube.width)
+
+
+def store_and_forward(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0) -> Floats:
+    """T = T_c D L/W cycles, without contention (Eq. 2)."""
+    distance = cube.mean_distance * _share(locality)
+    return wire_delay(cube.longest_wire, delay) * distance * np.asarray(message_bits, np.float64) / cube.width
+
+
+def best_dimension(nodes: int, message_bits: float, *, delay: str = "constant", locality: float = 1.0, whole: bool = False) -> tuple[int, float]:
+    """(n, cycles): the dimension of least wormhole latency, the lowest of several, among 2 … log2 N.
+
+    whole   whole radices only (`whole_radices`); dimensions that have none are passed over
+    Raises ValueError for N < 4, and where no dimension has whole radices.
+    """
+    found = {n: float(wormhole(design, message_bits, delay=delay, locality=locality)) for n, design in designs(nodes, whole=whole)}
+    best = min(found, key=lambda n: (found[n], n))
+    return best, found[best]
+
+
+def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
+    """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError where none has."""
+    dimensions = range(LEAST_DIMENSIONS, int(nodes).bit_length())
+    if not whole:
+        found = [(n, cube(nodes, n)) for n in dimensions]
+    else:
+        found = [(n, whole_cube(radices)) for n in dimensions if (radices := whole_radices(nodes, n))]
+    if not found:
+        raise ValueError(f"nodes: expected {'a product of two whole radices at least' if whole else '4 at least'}, got {nodes}")
+    return found
+
+
+def whole_radices(nodes: int, dimension: int) -> list[int] | None:
+    """n whole radices ≥ 2, descending, whose product is N: of the least maximum, then the least sum; None where there are none."""
+    found = min(_factored(nodes, dimension, 2), key=lambda radices: (max(radices), sum(radices)), default=None)
+    return None if found is None else sorted(found, reverse=True)
+
+
+def _factored(nodes: int, dimension: int, least: int) -> Iterator[list[int]]:
+    """Ascending factors ≥ least, so many, of that product."""
+    if dimension == 1:
+        if nodes >= least:
+            yield [nodes]
+        return
+    factor = least
+    while factor**dimension <= nodes:
+        if nodes % factor == 0:
+            yield from ([factor, *rest] for rest in _factored(nodes // factor, dimension - 1, factor))
+        factor += 1
+
+
+def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:
+    """Wires between neighbouring nodes of a row that holds these dimensions, the first varying fastest; one bit a channel (Fig. 6).
+
+    returns   int64[product - 1]: wires that pass from node p to node p + 1; times the channels' bits where they are wider
+    A ring of two nodes has a channel each way; a longer one, folded or with its end-around channel, also
+    passes every gap between its first and its last node twice. So the row of a 2D torus has 2W = k bits everywhere.
+    """
+    nodes = prod(radices)
+    change = np.zeros(nodes + 1, np.int64)
+    stride = 1
+    for count in radices:
+        first = np.arange(nodes)[np.arange(nodes) // stride % count == 0]
+        np.add.at(change, first, 2)
+        np.add.at(change, first + (count - 1) * stride, -2)
+        stride *= count
+    return np.cumsum(change)[: nodes - 1]
+
+
+def _share(locality: ArrayLike) -> Floats:
+    share = np.asarray(locality, np.float64)
+    if not ((share > 0) & (share <= 1)).all():
+        raise ValueError(f"locality: expected a share of the uniform mean distance, 0 < locality ≤ 1, got {share.min():g} … {share.max():g}")
+    return share

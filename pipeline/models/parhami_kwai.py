@@ -1,0 +1,215 @@
+"""Latency under contention, virtual cut-through, after Parhami & Kwai 2004 (section 5).
+
+Every output channel is a queue in discrete time that forwards one packet a slot. In a slot, each of
+`inputs` channels brings it a packet with the same probability, and the node itself brings another
+one (`Arrivals`); r(i), the probability that i packets contend for the channel, follows.
+
+The functions take numbers or arrays that broadcast against each other, and return float64 of the
+broadcast shape (a scalar array for numbers). Names: degree d (channels that leave a node),
+mean_distance Δ in hops (divided by N), flits F = L/W, rate m in messages per node and cycle,
+utilization ρ, switch_delay s in cycles. From saturation on, ρ ≥ 1, delays are infinite and the
+probability of cutting through is 0.
+
+The paper takes all channels as equally busy; `pipeline.models.link_classes` does not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+PINS = 96  # per node, the paper's
+QUADRATURE = 24  # points of the integral in `cut_through`: 10⁻¹³ relative up to 99.99 % of saturation
+LINEAR = 100.0  # from this scale on, the integrand is as good as linear
+
+
+class Arrivals(NamedTuple):
+    """What a channel's queue gets in a slot: from each of `inputs` channels a packet with probability `through`, of the node's own one with `local`."""
+
+    inputs: Floats
+    through: Floats
+    local: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """Packets a slot, ρ."""
+        return self.inputs * self.through + self.local
+
+    @property
+    def pairs(self) -> Floats:
+        """E[A(A-1)] of the packets A in a slot."""
+        together = self.inputs * self.through
+        return together * (self.inputs - 1) * self.through + 2 * together * self.local
+
+
+# --- without contention ------------------------------------------------------------------------
+
+
+def flits(message_bits: ArrayLike, pins: ArrayLike, degree: ArrayLike) -> Floats:
+    """F = L/W of a message of L bits over channels of W = pins/d bits; real-valued, as in the paper.
+
+    Raises ValueError for a message that is narrower than a channel, or a channel narrower than a bit.
+    """
+    width = _array(pins) / _array(degree)
+    if (width < 1).any():
+        raise ValueError(f"channels of {width.min():g} bits: expected pins of at least the degree; raise pins")
+    found = _array(message_bits) / width
+    if (found < 1).any():
+        raise ValueError(f"messages of {found.min():g} flits: expected one flit at least; lengthen the messages or give fewer pins")
+    return found
+
+
+def uncontended(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
+    """F + s(Δ - 1) cycles: the head's way, and the rest behind it."""
+    return _array(flits) + _array(switch_delay) * (_array(mean_distance) - 1)
+
+
+def store_and_forward(flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike) -> Floats:
+    """sΔF cycles, without contention."""
+    return _array(switch_delay) * _array(mean_distance) * _array(flits)
+
+
+# --- load --------------------------------------------------------------------------------------
+
+
+def utilization(rate: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
+    """ρ = (m/d) FΔ of every channel, all being equally busy."""
+    return _array(rate) / _array(degree) * _array(flits) * _array(mean_distance)
+
+
+def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike) -> Floats:
+    """d/(FΔ) messages per node and cycle: ρ = 1."""
+    return _array(degree) / (_array(flits) * _array(mean_distance))
+
+
+def arrivals(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Arrivals:
+    """What a channel of utilization ρ < 1 gets in a slot: ρ/(FΔ) of the node's own, the rest from d - 1 channels (d, if directed).
+
+    In an undirected network no packet goes back to where it came from.
+    Raises ValueError for ρ outside 0 … 1, FΔ < 1 or channels without an input (undirected, d = 1).
+    """
+    busy, degree = _array(utilization), _array(degree)
+    length = _array(flits) * _array(mean_distance)
+    inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
+    if (busy < 0).any() or (busy >= 1).any():
+        raise ValueError(f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; the queue has no steady state at ρ ≥ 1")
+    if (length < 1).any():
+        raise ValueError(f"flits x mean distance: expected 1 at least, got {length.min():g}; the model needs messages that travel a hop")
+    if (inputs < 1).any():
+        raise ValueError("degree: expected 2 channels a node at least (1 in a directed network), got fewer; nothing contends there")
+    busy, length, inputs = np.broadcast_arrays(busy, length, inputs)
+    return Arrivals(inputs, busy * (1 - 1 / length) / inputs, busy / length)
+
+
+# --- contention --------------------------------------------------------------------------------
+
+
+def arrival_distribution(arrivals: Arrivals) -> Floats:
+    """float64[…, most inputs + 2]: q(i), the probability of i packets in a slot; Σ i q(i) = ρ."""
+    most = int(arrivals.inputs.max())
+    found = np.zeros((*arrivals.inputs.shape, most + 2))
+    found[..., 0], found[..., 1] = 1 - arrivals.local, arrivals.local
+    for number in range(most):
+        chance = np.where(number < arrivals.inputs, arrivals.through, 0.0)[..., None]
+        found[..., 1:] = (1 - chance) * found[..., 1:] + chance * found[..., :-1]
+        found[..., :1] *= 1 - chance
+    return found
+
+
+def states_for(arrivals: Arrivals, tail: float) -> int:
+    """How many states hold all but `tail` of the contenders' distribution, for each of the queues.
+
+    The packets left over after a slot follow Lindley's recursion, so more than i of them have a
+    probability of z^-i at most, z > 1 the root of Σ q(i) z^i = z (Kingman 1964); a slot adds inputs + 1 at most.
+    """
+    decay = np.full(arrivals.inputs.shape, 1e-12)  # log z, from below: the cumulant's excess is convex, negative up to the root
+    above = np.full(arrivals.inputs.shape, 40.0)
+    for _ in range(80):
+        middle = np.sqrt(decay * above)
+        growth = np.expm1(middle)
+        below = arrivals.inputs * np.log1p(arrivals.through * growth) + np.log1p(arrivals.local * growth) < middle
+        decay, above = np.where(below, middle, decay), np.where(below, above, middle)
+    return int(np.ceil(arrivals.inputs + 2 - np.log(tail) / decay).max())
+
+
+def contenders(arrivals: Arrivals, states: int) -> Floats:
+    """float64[…, states]: r(i), the probability that i packets contend for a channel.
+
+    The paper's recurrence with positive terms only, which does not cancel near saturation:
+    r(i+1) q(0) = r(0) P(A > i) + Σ_{j=1..i} r(j) P(A > i+1-j), from r(0) = 1 - ρ. It follows from the
+    balance of the flow across the cut between i and i + 1. Σ r = 1 up to the states left out (`states_for`).
+    """
+    chances = arrival_distribution(arrivals)
+    more = chances[..., ::-1].cumsum(axis=-1)[..., ::-1]  # P(A ≥ i)
+    longest = chances.shape[-1] - 1  # most packets in a slot
+    found = np.zeros((*arrivals.inputs.shape, states))
+    found[..., 0] = 1 - arrivals.mean
+    for state in range(1, states):
+        total = found[..., 0] * more[..., state] if state <= longest else np.zeros(arrivals.inputs.shape)
+        for back in range(1, min(state, longest)):
+            total = total + found[..., state - back] * more[..., back + 1]
+        found[..., state] = total / chances[..., 0]
+    return found
+
+
+def waiting(arrivals: Arrivals) -> Floats:
+    """Σ_{i≥2} (i-1) r(i) = E[A(A-1)] / (2(1-ρ)): packets in a channel's buffer, in closed form."""
+    return arrivals.pairs / (2 * (1 - arrivals.mean))
+
+
+def cut_through(arrivals: Arrivals) -> Floats:
+    """1 - p_w = r(0) + Σ_{i≥1} r(i)/i: the probability that a packet meets no wait at a channel.
+
+    With R(z) = Σ r(i) z^i = (1-ρ)(1-z)Q(z)/(Q(z)-z), Q(z) = Σ q(i) z^i, and Σ_{i≥1} r(i)/i =
+    ∫₀¹ (R(z) - r(0))/z dz, it is (1-ρ) ∫₀¹ dt / (1 - P(t)), P(t) = (1 - Q(1-t))/t. Only positive terms; the pole
+    next to t = 0 is taken out by t = c (e^u - 1), c its distance, before Gauss-Legendre quadrature.
+    """
+    free = 1 - arrivals.mean
+    scale = np.minimum(LINEAR, np.divide(2 * free, arrivals.pairs, out=np.full(free.shape, LINEAR), where=arrivals.pairs > free / LINEAR))
+    end = np.log1p(1 / scale)
+    total = np.zeros(free.shape)
+    for point, weight in zip(*np.polynomial.legendre.leggauss(QUADRATURE)):
+        stretched = end * (1 + point) / 2
+        t = scale * np.expm1(stretched)
+        lost = -np.expm1(arrivals.inputs * np.log1p(-arrivals.through * t) + np.log1p(-arrivals.local * t)) / t
+        total += weight * (scale + t) / (1 - lost)
+    return free * total * end / 2
+
+
+def contention_delay(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Floats:
+    """T_c = βΔ/ρ cycles of waiting over Δ hops, β = F Σ_{i≥2} (i-1) r(i), in the paper's closed forms; inf at ρ ≥ 1.
+
+    T_c = ρ/(2(1-ρ)) [(a-1) FΔ + 2 - (a+1)/(FΔ)] / a, where a = d - 1 (directed: d) channels come in.
+    """
+    busy, degree = _array(utilization), _array(degree)
+    length = _array(flits) * _array(mean_distance)
+    inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
+    odds = np.where(busy < 1, busy, 0) / (2 * np.where(busy < 1, 1 - busy, 1))
+    return np.where(busy < 1, odds * ((inputs - 1) * length + 2 - (inputs + 1) / length) / inputs, np.inf)
+
+
+def cut_through_probability(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Floats:
+    """1 - p_w of a channel of utilization ρ (`cut_through`); 0 at ρ ≥ 1, where every packet waits."""
+    busy = _array(utilization)
+    found = cut_through(arrivals(np.where(busy < 1, busy, 0.0), degree, flits, mean_distance, directed=directed))
+    return np.where(busy < 1, found, 0.0)
+
+
+def mean_latency(
+    rate: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike, *, directed: ArrayLike
+) -> Floats:
+    """T = [F + s(Δ-1)] (1-p_w) + T_c cycles, as printed: all channels equally busy. inf from saturation on (ρ ≥ 1).
+
+    Raises ValueError for a negative rate, FΔ < 1 and channels without an input.
+    """
+    busy = utilization(rate, degree, flits, mean_distance)
+    through = cut_through_probability(busy, degree, flits, mean_distance, directed=directed)
+    return uncontended(flits, mean_distance, switch_delay) * through + contention_delay(busy, degree, flits, mean_distance, directed=directed)
+
+
+def _array(value: ArrayLike) -> Floats:
+    return np.asarray(value, np.float64)
