@@ -170,6 +170,83 @@ DEADLOCK = (
     Column("least_rule", "string", "", "that rule"),
 )
 
+LATENCY = (
+    Column("topology", "string", "", "canonical spelling; null for a cube whose radix is no whole number"),
+    Column("model", "string", "", "parhami-kwai-2004: virtual cut-through, constant pins, contention; dally-1990: constant bisection, no contention"),
+    Column("nodes", "int64", "nodes", "nodes"),
+    Column("degree", "int64", "channels", "channels that leave a node, at most"),
+    Column("directed", "bool", "", "links have one direction"),
+    Column("mean_distance", "double", "hops", "mean distance that the model was given, divided by N"),
+    Column("message_bits", "double", "bits", "length of a message, L"),
+    Column("pins", "double", "pins", "of a node: given, one a bit of each outgoing channel; of dally-1990 what bisection leaves, in and out, n k"),
+    Column("switch_delay", "double", "cycles", "from a channel into the next, s; null in dally-1990"),
+    Column("wire_delay", "string", "", "of dally-1990: a cycle is constant, or grows with the longest wire: logarithmic, linear"),
+    Column("locality", "double", "", "of dally-1990: mean distance as a share of the uniform one"),
+    Column("dimension", "int64", "", "of dally-1990: n"),
+    Column("radix", "double", "", "of dally-1990: k = N^(1/n), a real number; the largest, where they are whole"),
+    Column("longest_wire", "double", "node pitches", "of dally-1990: k^(n/2-1)"),
+    Column("width", "double", "bits", "of a channel, W: pins / degree; of dally-1990 k/2"),
+    Column("flits", "double", "flits", "of a message, L/W"),
+    Column("rate", "double", "messages/cycle/node", "messages that a node sends, m; null in dally-1990, as everything that contention decides"),
+    Column("load", "double", "flits/cycle/node", "the same in flits, m L/W"),
+    Column("utilization", "double", "", "of every channel, if all were equally busy: P04's rho = (m/d) F D"),
+    Column("utilization_max", "double", "", "of the busiest channel: load x max_channel_load (table loads); null where it was not computed"),
+    Column("uncontended_latency", "double", "cycles", "of an empty network: F + s(D-1); of dally-1990 mean_latency"),
+    Column("store_and_forward_latency", "double", "cycles", "of an empty network that stores a message at every hop"),
+    Column("cut_through_probability", "double", "", "that a message meets no wait at a hop, as printed: 1 - p_w"),
+    Column("contention_delay", "double", "cycles", "waits along a path, as printed: T_c; infinite from saturation on"),
+    Column("mean_latency", "double", "cycles", "as the paper prints the model; infinite from saturation on"),
+    Column(
+        "mean_latency_corrected", "double", "cycles", "over link classes as busy as minimal routing makes them; null where loads were not computed"
+    ),
+    Column("saturated", "bool", "", "mean_latency is infinite: rate >= saturation_rate"),
+    Column("saturated_corrected", "bool", "", "mean_latency_corrected is infinite: rate >= saturation_rate_corrected"),
+    Column("saturation_rate", "double", "messages/cycle/node", "as the paper prints it: d / (F D)"),
+    Column("saturation_rate_corrected", "double", "messages/cycle/node", "of the busiest channel: 1 / (F max_channel_load)"),
+    Column(
+        "best_dimension",
+        "int64",
+        "",
+        "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality; the lowest of several",
+    ),
+)
+
+LAYOUT = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("placement", "string", "", "canonical spelling of the placement, as in folded or trellis(block=[4, 4])"),
+    Column("dimensions", "int64", "", "dimensions of space in which places lie"),
+    Column("extent", "list<int64>", "pitches", "places along each dimension of the bounding box"),
+    Column("places", "int64", "", "places of nodes, or of cabinets, all that the box has: its area in the plane, its volume in space"),
+    Column("block", "list<int64>", "nodes", "sides of a cabinet along each digit of the address; null where every node has its own place"),
+    Column("cables", "int64", "links", "links between cabinets, a bidirectional one counted once; null where there are none"),
+    Column("wire_length_max", "int64", "pitches", "longest wire, along the dimensions of space (Manhattan); null without wires"),
+    Column("wire_length_mean", "double", "pitches", "mean length of a wire; those within a cabinet do not count; null without wires"),
+    Column("wire_length_total", "int64", "pitches", "length of all wires, a bidirectional link counted once"),
+    Column("wire_length_max_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
+    Column("wire_length_mean_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
+    Column("wire_length_total_euclidean", "double", "pitches", "the same as the crow flies"),
+    Column("wire_length_histogram", "list<struct<length: int64, wires: int64>>", "pitches", "wires of each length (Manhattan) that occurs"),
+    Column("per_class_wire_length", "map<string, struct<mean: double, max: double>>", "pitches", "of each link class (Manhattan)"),
+    Column("wire_density_max", "double", "channels", "most one-way channels that cross a gap between places of a row along x, on average over rows"),
+    Column("wire_density_position", "int64", "pitches", "places before the first gap where so many do; null where a row has one place"),
+    Column("wire_density_middle", "double", "channels", "channels that cross the middle of a row"),
+    Column("middle_channels", "int64", "channels", "channels that cross the middle of the whole layout, in the dimension where they are fewest"),
+    Column(
+        "channel_width",
+        "double",
+        "bits",
+        "width of a channel if as many wires cross the middle as there are nodes (Dally 1990); null where none does",
+    ),
+    Column("pins", "double", "bits", "most pins of a node at that width, incoming and outgoing channels together"),
+    Column(
+        "wiring_volume",
+        "double",
+        "wire pitches",
+        "least volume of a box with room for the nodes and for the wires across its densest sections; in the plane, area; null for cabinets",
+    ),
+    Column("notes", "string", "", "as in static"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -191,6 +268,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "loads": LOADS,
     "channel_loads": CHANNEL_LOADS,
     "deadlock": DEADLOCK,
+    "layout": LAYOUT,
+    "latency": LATENCY,
     "verification": VERIFICATION,
 }
 

@@ -28,7 +28,7 @@ LINEAR = 100.0  # from this scale on, the integrand is as good as linear
 
 
 class Arrivals(NamedTuple):
-    """What a channel's queue gets in a slot: from each of `inputs` channels a packet with probability `through`, of the node's own one with `local`."""
+    """What a channel's queue gets in a slot: a packet of each of `inputs` channels with probability `through`, one of its node with `local`."""
 
     inputs: Floats
     through: Floats

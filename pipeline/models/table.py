@@ -1,0 +1,203 @@
+"""The table `latency` (records.LATENCY) from numbers of networks: every combination of what is asked, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from pipeline.models import dally, link_classes
+from pipeline.models import parhami_kwai as model
+from pipeline.records import LATENCY
+
+Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
+
+PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
+MODELS = (PARHAMI_KWAI, DALLY)
+
+
+class Network(NamedTuple):
+    """What the model of Parhami & Kwai knows of a network.
+
+    class_loads, class_hops, max_channel_load   of uniform traffic on minimal routes, by link class (table `loads`); None where not known
+    """
+
+    topology: str
+    nodes: int
+    degree: int
+    directed: bool
+    mean_distance: float
+    class_loads: Sequence[float] | None = None
+    class_hops: Sequence[float] | None = None
+    max_channel_load: float | None = None
+
+
+def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> Network:
+    """From a record of `static`, and one of `loads` of minimal routing and uniform traffic, if there is one.
+
+    Raises ValueError for a network in which some nodes cannot reach others, or do not send.
+    """
+    if not static["connected"]:
+        raise ValueError(f"{static['topology']}: expected a connected network; its mean distance says nothing of those who cannot reach each other")
+    if static["terminals"] != static["nodes"]:
+        raise ValueError(f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at {static['nodes']} nodes")
+    network = Network(static["topology"], static["nodes"], static["degree_max"], static["directed"], static["mean_distance"])
+    if loads is None:
+        return network
+    by_class, hops = dict(loads["per_class_load"]), dict(loads["per_class_hops"])
+    means = [by_class[name]["mean"] for name in hops]
+    return network._replace(class_loads=means, class_hops=list(hops.values()), max_channel_load=loads["max_channel_load"])
+
+
+def check(network: Network, message_bits: Sequence[float], pins: float) -> None:
+    """Raise ValueError, with the network's name, where the model of Parhami & Kwai does not fit it."""
+    try:
+        if network.mean_distance < 1:
+            raise ValueError(f"mean distance: expected a hop at least, got {network.mean_distance:g}; nothing is switched there")
+        model.arrivals(0.0, network.degree, model.flits(min(message_bits), pins, network.degree), network.mean_distance, directed=network.directed)
+    except ValueError as error:
+        raise ValueError(f"{network.topology}: {error}") from None
+
+
+def parhami_kwai_columns(
+    networks: Sequence[Network],
+    *,
+    message_bits: Sequence[float],
+    switch_delay: Sequence[float],
+    pins: float = model.PINS,
+    rates: Sequence[float] = (),
+    of_saturation: Sequence[float] = (),
+) -> Columns:
+    """Rows of every network, message length, switch delay and rate, the rate varying fastest.
+
+    rates          messages per node and cycle
+    of_saturation  rates as shares of each network's saturation_rate, as printed; they follow `rates`
+    Raises ValueError where the model does not fit a network (`check`).
+    """
+    for network in networks:
+        check(network, message_bits, pins)
+    shape = (len(networks), len(message_bits), len(switch_delay), len(rates) + len(of_saturation))
+    which, bits, delay, choice = (index.reshape(-1) for index in np.indices(shape))
+
+    def each(value: Callable[[Network], Any]) -> np.ndarray:
+        return np.array([value(network) for network in networks])[which]
+
+    degree, distance, directed = each(lambda n: n.degree), each(lambda n: n.mean_distance), each(lambda n: n.directed)
+    length, delays = np.array(message_bits, np.float64)[bits], np.array(switch_delay, np.float64)[delay]
+    flits = model.flits(length, pins, degree)
+    limit = model.saturation_rate(degree, flits, distance)
+    rate = np.concatenate([np.array(rates, np.float64), np.array(of_saturation, np.float64)])[choice] * np.where(choice < len(rates), 1.0, limit)
+    busy = model.utilization(rate, degree, flits, distance)
+    contention = model.contention_delay(busy, degree, flits, distance, directed=directed)
+    through = model.cut_through_probability(busy, degree, flits, distance, directed=directed)
+    empty = model.uncontended(flits, distance, delays)
+    known = {
+        "topology": each(lambda n: n.topology).astype(object),
+        "model": np.full(len(which), PARHAMI_KWAI, object),
+        "nodes": each(lambda n: n.nodes),
+        "degree": degree,
+        "directed": directed,
+        "mean_distance": distance,
+        "message_bits": length,
+        "pins": np.full(len(which), float(pins)),
+        "switch_delay": delays,
+        "width": pins / degree,
+        "flits": flits,
+        "rate": rate,
+        "load": rate * flits,
+        "utilization": busy,
+        "uncontended_latency": empty,
+        "store_and_forward_latency": model.store_and_forward(flits, distance, delays),
+        "cut_through_probability": through,
+        "contention_delay": contention,
+        "mean_latency": empty * through + contention,
+        "saturated": busy >= 1,
+        "saturation_rate": limit,
+    }
+    return _complete(known | _corrected(networks, which, known), len(which))
+
+
+def _corrected(networks: Sequence[Network], which: np.ndarray, known: Columns) -> Columns:
+    """The columns that follow from the load of each link class; null where a network's loads are not known."""
+    most = max((len(network.class_hops or ()) for network in networks), default=0)
+    loads, hops = np.zeros((2, len(networks), most))
+    for number, network in enumerate(networks):
+        if network.class_loads is not None and network.class_hops is not None:
+            loads[number, : len(network.class_loads)], hops[number, : len(network.class_hops)] = network.class_loads, network.class_hops
+    highest = np.array([network.max_channel_load or np.nan for network in networks])[which]
+    there = np.flatnonzero(~np.isnan(highest))
+    numbers = {name: known[name][there] for name in ("rate", "degree", "flits", "switch_delay", "directed")}
+    of_classes = {"class_loads": loads[which[there]], "class_hops": hops[which[there]], "max_channel_load": highest[there]}
+    latency = np.full(len(which), np.nan)
+    latency[there] = link_classes.mean_latency(**numbers, **of_classes) if len(there) else ()
+    return {
+        "utilization_max": known["load"] * highest,
+        "mean_latency_corrected": latency,
+        "saturated_corrected": np.where(np.isnan(latency), None, np.isinf(latency)),
+        "saturation_rate_corrected": link_classes.saturation_rate(known["flits"], highest),
+    }
+
+
+def dally_columns(
+    nodes: Sequence[int],
+    *,
+    message_bits: Sequence[float],
+    wire_delay: Sequence[str] = ("constant",),
+    locality: Sequence[float] = (1.0,),
+    whole: bool = False,
+) -> Columns:
+    """Rows of every number of nodes, message length, wire delay, locality and dimension, the dimension varying fastest.
+
+    whole   only whole radices, mixed where they must be; else k = N^(1/n), a real number
+    Raises ValueError as `dally.designs` does.
+    """
+    parts = [_cubes(count, bits, delay, near, whole) for count, bits, delay, near in product(nodes, message_bits, wire_delay, locality)]
+    return {column.name: np.concatenate([part[column.name] for part in parts]) for column in LATENCY}
+
+
+def _cubes(nodes: int, message_bits: float, delay: str, locality: float, whole: bool) -> Columns:
+    designs = dally.designs(nodes, whole=whole)
+    dimension = np.array([n for n, _ in designs])
+    cube = dally.Cube(*(np.array([getattr(found, name) for _, found in designs]) for name in dally.Cube._fields))
+    how: dict[str, Any] = {"delay": delay, "locality": locality}
+    latency = dally.wormhole(cube, message_bits, **how)
+    same = {
+        "model": DALLY,
+        "nodes": nodes,
+        "directed": True,
+        "message_bits": message_bits,
+        "wire_delay": delay,
+        "locality": locality,
+        "best_dimension": dally.best_dimension(nodes, message_bits, whole=whole, **how)[0],
+    }
+    radices = [dally.whole_radices(nodes, n) if whole or 2 * found.width == round(2 * float(found.width)) else None for n, found in designs]
+    known = {
+        **{name: np.full(len(designs), value, object if isinstance(value, str) else None) for name, value in same.items()},
+        "topology": np.array([_cube_spelling(found) for found in radices], object),
+        "degree": dimension,
+        "mean_distance": cube.mean_distance * locality,
+        "pins": cube.pins,
+        "dimension": dimension,
+        "radix": 2 * cube.width,
+        "longest_wire": cube.longest_wire,
+        "width": cube.width,
+        "flits": message_bits / cube.width,
+        "uncontended_latency": latency,
+        "store_and_forward_latency": dally.store_and_forward(cube, message_bits, **how),
+        "mean_latency": latency,
+    }
+    return _complete(known, len(designs))
+
+
+def _cube_spelling(radices: Sequence[int] | None) -> str | None:
+    if radices is None:
+        return None
+    equal = len(set(radices)) == 1
+    return f"torus(k={radices[0]}, n={len(radices)}, directed=true)" if equal else f"torus(radices={list(radices)}, directed=true)"
+
+
+def _complete(known: Columns, rows: int) -> Columns:
+    """All columns of the table, in order; those that a model does not know are null."""
+    return {column.name: known.get(column.name, np.full(rows, np.nan if column.type == "double" else None)) for column in LATENCY}
