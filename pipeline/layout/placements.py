@@ -1,0 +1,218 @@
+"""Where nodes stand: a placement gives every node, or every cabinet of nodes, a place on a unit grid of 1 to 3 dimensions.
+
+To add a placement: write one function here, from a grid of digits (and parameters, annotated as a
+family's are) to coordinates, with a docstring whose first line describes it and whose last names its
+source; name it in PLACEMENTS; give it a row in tests/layout/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.naming import bound
+from pipeline.topologies.hermite import Lattice, triangular
+from pipeline.topologies.hierarchies import Hierarchy
+from pipeline.topology import Meaning, Plan, Whole, addresses, node_index
+
+MOST_DIMENSIONS = 3
+EXAMPLE = "straight or folded(dimensions=2, block=[4, 4, 2])"
+Dimensions = Annotated[int, Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MOST_DIMENSIONS)]
+Block = Annotated[list[int] | None, Meaning("sides of a cabinet in nodes, one for each digit of the address; without it every node stands alone")]
+
+
+class Grid(NamedTuple):
+    """What is placed: the box of the digits of nodes, or of cabinets.
+
+    sides    positions of each digit, x first
+    lattice  how its ends are joined; None where that is not known
+    """
+
+    sides: tuple[int, ...]
+    lattice: Lattice | None
+
+
+class Placement(NamedTuple):
+    """spelling: canonical; block: sides of a cabinet, None: every node stands alone; positions, cabinet: see `place`."""
+
+    spelling: str
+    block: tuple[int, ...] | None
+    positions: np.ndarray
+    cabinet: np.ndarray
+
+
+def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Every node at its address.
+
+    Source: Dally 1990, sec. 5 (digits embedded in the dimensions of space by turns).
+    """
+    return _digits(grid), grid.sides
+
+
+def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are 2 places apart at most.
+
+    Source: Dally 1990, Fig. 5; Cámara et al. 2010, sec. 8.1.
+    """
+    return [fold(digit, side) for digit, side in zip(_digits(grid), grid.sides)], grid.sides
+
+
+def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, whatever a. Other dimensions are folded.
+
+    In u = x + y and v = x − y the torus is the half of a 2a × 2a torus whose u and v have one parity, each
+    link a step of one in both. With both rings folded, the places 2i and 2i + 1 of a ring hold one even and
+    one odd value, so every 2 × 2 square holds two nodes, in different columns: the square is pressed flat
+    and becomes two places of one row. A link then leads 2 columns and 1 row on at most.
+
+    Constraint: rtt, ptt, or a twisted_torus or lattice that is alike; of cabinets, likewise.
+    Source: Cámara et al. 2010, sec. 8.1, Algorithm 2 (whose listing is lost; the construction is ours).
+    """
+    long, short = _twist(grid)
+    digits, side = _digits(grid), grid.sides[long]
+    u, v = (digits[long] + digits[short]) % side, (digits[long] - digits[short]) % side
+    placed = [fold(digit, length) for digit, length in zip(digits, grid.sides)]
+    placed[long], placed[short] = fold(u, side), fold(v, side) // 2
+    return placed, grid.sides
+
+
+def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Rings folded, the one that wraparounds shift by half its length 2a so that x and x + a are neighbours: no wire is longer than 4.
+
+    Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
+    Source: Cámara et al. 2010, sec. 8.2, Fig. 17 (which shuffles once along y and twice along x).
+    """
+    shifted, _ = _half_shifts(grid)
+    placed = [fold(digit, side) for digit, side in zip(_digits(grid), grid.sides)]
+    a, x = grid.sides[shifted] // 2, _digits(grid)[shifted]
+    placed[shifted] = 2 * fold(x % a, a) + x // a
+    return placed, grid.sides
+
+
+PLACEMENTS: dict[str, Callable[..., tuple[list[np.ndarray], tuple[int, ...]]]] = {
+    placement.__name__: placement for placement in (straight, folded, trellis, shuffled)
+}
+
+
+def canonical(spelling: str) -> str:
+    """The canonical spelling of a placement, whatever the network. Raises BadInput where name or parameters are wrong."""
+    return bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
+
+
+def place(spelling: str, plan: Plan, name: str) -> Placement:
+    """A placement of a network.
+
+    spelling   `folded`, `straight(dimensions=2)`, `trellis(block=[4, 4])`
+    plan, name of the network, whose links are not needed
+    returns    positions int32[C, D]: the place on the unit grid of each of C nodes (or cabinets, numbered as
+               nodes are, x fastest), no two the same, from 0 on; cabinet int32[N]: the one that each node is, or is in
+
+    Digits take the dimensions of space by turns, the lower ones inside the higher ones: in a plane, the
+    planes of a 3D network stand side by side; the modules of a hierarchy are blocks.
+    Raises BadInput where name or parameters are wrong, or the network does not suit the placement.
+    """
+    canonical_spelling, function, values = bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
+    try:
+        sides = plan.radices
+        if len(sides) == 1 and plan.classes == ("link",):
+            raise BadInput("expected a network with addresses, got a graph, whose nodes are only numbered; choose another family")
+        block = _block(values.get("block"), sides)
+        space = values.get("dimensions")
+        space = _own_dimensions(plan) if space is None else int(space)  # type: ignore[arg-type]
+        if space > len(sides):
+            raise BadInput(f"dimensions={space}: expected at most {len(sides)}, a dimension for each digit of the address")
+        grid = _cabinets(plan, block)
+        places = _embedded(*function(grid), space)
+    except BadInput as refusal:
+        raise type(refusal)(f"placement {function.__name__} on {name}: {refusal}") from None
+    cabinet = np.arange(plan.nodes, dtype=np.int32)
+    if block is not None:
+        cabinet = node_index(addresses(sides) // np.array(block, np.int32), grid.sides)
+    return Placement(canonical_spelling, block, places, cabinet)
+
+
+def fold(digit: np.ndarray, side: int) -> np.ndarray:
+    """int[…]: the place of each position of a ring of that many in the order 0, k − 1, 1, k − 2, …"""
+    return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
+
+
+def _digits(grid: Grid) -> list[np.ndarray]:
+    """int32[C] a digit."""
+    return list(addresses(grid.sides).T)
+
+
+def _embedded(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
+    """int32[C, D]: coordinates in the dimensions of space, by turns, as digits of mixed radix."""
+    places = np.zeros((len(coordinates[0]), space), np.int32)
+    pitch = [1] * space
+    for i, (coordinate, side) in enumerate(zip(coordinates, sides)):
+        places[:, i % space] += coordinate.astype(np.int32) * np.int32(pitch[i % space])
+        pitch[i % space] *= side
+    return places
+
+
+def _own_dimensions(plan: Plan) -> int:
+    """The network's own dimensions where space has them, of a hierarchy the module's; else a plane (Dally 1990)."""
+    own = len(plan.structure.module) if isinstance(plan.structure, Hierarchy) else len(plan.radices)
+    return own if own <= MOST_DIMENSIONS else 2
+
+
+def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    assert isinstance(given, list)
+    shown = f"block={given}"
+    if len(given) != len(sides):
+        raise BadInput(f"{shown}: expected {len(sides)} sides, one for each digit of the address {'×'.join(map(str, sides))}, got {len(given)}")
+    for side, own in zip(sides, given):
+        if own < 1 or side % own:
+            raise BadInput(f"{shown}: expected sides that divide {list(sides)}, got {own} for {side}; cabinets are alike")
+    return tuple(given)
+
+
+def _cabinets(plan: Plan, block: Sequence[int] | None) -> Grid:
+    """The grid of the cabinets; their lattice, where every wraparound leads from whole cabinets to whole cabinets."""
+    lattice = plan.structure if isinstance(plan.structure, Lattice) else None
+    if block is None:
+        return Grid(plan.radices, lattice)
+    if lattice is not None and all(entry % own == 0 for column in lattice.columns for entry, own in zip(column, block)):
+        lattice = triangular([[entry // own for entry, own in zip(column, block)] for column in lattice.columns], lattice.order)
+    else:
+        lattice = None
+    return Grid(tuple(side // own for side, own in zip(plan.radices, block)), lattice)
+
+
+def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
+    """(the dimension that wraparounds shift by half its side, the dimensions whose wraparounds do); refuses any other torus."""
+    if grid.lattice is None:
+        raise BadInput(
+            "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split; choose straight or folded"
+        )
+    shifts = [(i, j, entry) for j, column in enumerate(grid.lattice.columns) for i, entry in enumerate(column) if i != j and entry]
+    shifted = {i for i, _, _ in shifts}
+    if len(shifted) != 1 or any(2 * entry != grid.sides[i] for i, _, entry in shifts):
+        found = "one without twists" if not shifts else f"twists of {', '.join(f'{entry} along dimension {i}' for i, _, entry in shifts)}"
+        raise BadInput(f"expected a torus whose wraparounds shift one dimension, by half its side, got {found}; choose straight or folded")
+    return shifted.pop(), [j for _, j, _ in shifts]
+
+
+def _twist(grid: Grid) -> tuple[int, int]:
+    """(long, short) dimension of a torus 2a × a in which the short one's wraparound shifts the long one by a."""
+    long, shifting = _half_shifts(grid)
+    if len(shifting) != 1:
+        raise BadInput(f"expected one twisted wraparound, got those of dimensions {' and '.join(map(str, shifting))}; choose shuffled")
+    short = shifting[0]
+    if grid.sides[long] != 2 * grid.sides[short]:
+        raise BadInput(f"expected the twisted dimensions to be 2a × a, got {grid.sides[long]} × {grid.sides[short]}; choose shuffled")
+    return long, short
+
+
+def extent(placement: Placement) -> tuple[int, ...]:
+    """Positions along each dimension of the bounding box."""
+    sides = tuple(int(most) + 1 for most in placement.positions.max(axis=0))
+    assert prod(sides) == len(placement.positions), "every place of the box is taken"
+    return sides
