@@ -71,4 +71,5 @@ def only_rings(graph: Graph, moves: Moves) -> bool:
     tail, head = graph.matrix.nonzero()
     between = on[tail] != graph.channel[head]
     tail, head = ring[tail[between]], ring[head[between]]
-    return not (tail == head).any() and is_acyclic(csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))
+    # of a ring's channels only the next one leaves the node that a channel leads to, so that none of these arcs stays in its ring
+    return is_acyclic(csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))

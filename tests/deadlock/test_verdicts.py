@@ -13,12 +13,13 @@ from click.testing import CliRunner
 from deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 from pipeline import cli
 from pipeline.deadlock import check_suits, deadlock_record, rule_spelling
+from pipeline.deadlock.cycles import graph_of, only_rings
 from pipeline.deadlock.dependencies import dependencies
 from pipeline.deadlock.rules import vc_rule
 from pipeline.deadlock.verdict import verdict
 from pipeline.errors import BadInput, Refused
 from pipeline.records import DEADLOCK
-from pipeline.routing import routing
+from pipeline.routing import Moves, routing
 from pipeline.topologies import build
 
 
@@ -179,6 +180,16 @@ def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
 def test_bubble_proves_nothing_of_cycles_through_turns(network, name):
     found = record(network, name, "bubble", 1)
     assert (found["acyclic"], found["deadlock_free"]) == (False, "unknown")
+
+
+def test_a_channel_in_two_rings_has_no_bubble_of_its_own():
+    """A direction that goes along x and y in turn shares its x channels with the rings of x."""
+    form = routing("dimension_order", build("torus(k=4, n=2)"))[1]
+    graph = graph_of(dependencies(form, vc_rule("none", form)[1], 1))
+    assert only_rings(graph, form.moves)
+    port = form.moves.port.copy()
+    port[:, 2] = np.where(form.topology.addresses().sum(axis=1) % 2 == 0, port[:, 0], port[:, 2])
+    assert not only_rings(graph, Moves(form.topology, port, form.moves.names))
 
 
 @pytest.mark.parametrize(("number", "shares"), [(2, (1, 1)), (3, (2, 1)), (4, (2, 2)), (5, (3, 2)), (16, (8, 8))])
