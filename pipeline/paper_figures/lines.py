@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
+from pipeline.figures import Chart
+
 
 class Line(NamedTuple):
     name: str
@@ -15,35 +17,49 @@ class Line(NamedTuple):
     dash: tuple[int, int] = (1, 0)
 
 
-LEGEND = alt.Legend(symbolOpacity=1, symbolDash=[1, 0])
+SIX = (  # for lines that only their values name
+    Line("", "#0072B2", "circle"),
+    Line("", "#E69F00", "square"),
+    Line("", "#009E73", "triangle-up"),
+    Line("", "#D55E00", "diamond"),
+    Line("", "#56B4E9", "cross"),
+    Line("", "#CC79A7", "triangle-down"),
+)
+LEGEND = alt.Legend(symbolOpacity=1)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it stands there, and without its error
 
 
 def line_chart(
-    rows: Sequence[dict[str, Any]], lines: Sequence[Line], x: alt.X, y: alt.Y, tooltip: Sequence[alt.Tooltip], *, size: int = 40, clip: bool = False
-) -> alt.Chart:
+    rows: Sequence[dict[str, Any]],
+    lines: Sequence[Line],
+    x: alt.X,
+    y: alt.Y,
+    tooltip: Sequence[alt.Tooltip],
+    *,
+    size: int = 40,
+    clip: bool = False,
+    detail: str = "",
+) -> Chart:
     """Lines with marks.
 
     rows    'line' is the name of one of `lines`, which keep their order in the legend; where rows have a 'variant' (of VARIANTS),
             it decides the dash
     size    of the marks, square pixels
     clip    whether what lies outside the axes' domain is left out, or widens the domain
+    detail  another column of whose values each has a line of its own, alike in looks
     """
     present = [line for line in lines if any(row["line"] == line.name for row in rows)]
     names = [line.name for line in present]
     variants = [name for name in VARIANTS if any(row.get("variant") == name for row in rows)]
-    dash = alt.StrokeDash("line:N", legend=None, scale=alt.Scale(domain=names, range=[list(line.dash) for line in present]))
+    dashes = {str(line.dash): list(line.dash) for line in present}  # a field of its own: the dash of a line's name would get into the legend's marks
+    dash = alt.StrokeDash("dash:N", legend=None, scale=alt.Scale(domain=list(dashes), range=list(dashes.values())))
     if variants:
-        dash = alt.StrokeDash("variant:N", title=None, scale=alt.Scale(domain=variants, range=[VARIANTS[name] for name in variants]))
-    return (
-        alt.Chart(alt.Data(values=list(rows)))
-        .mark_line(point=alt.OverlayMarkDef(size=size, filled=True, strokeDash=[1, 0], clip=clip), strokeWidth=2, clip=clip)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present])),
-            shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=names, range=[line.shape for line in present])),
-            strokeDash=dash,
-            tooltip=list(tooltip),
+        dash = alt.StrokeDash(
+            "variant:N", title=None, legend=alt.Legend(orient="bottom"), scale=alt.Scale(domain=variants, range=[VARIANTS[name] for name in variants])
         )
-    )
+    values = [{**row, "dash": str(line.dash)} for line in present for row in rows if row["line"] == line.name]
+    colour = alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present]))
+    shape = alt.Shape("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present]))
+    base = alt.Chart(alt.Data(values=values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
+    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash)
+    return alt.layer(drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip)))

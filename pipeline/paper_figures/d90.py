@@ -1,0 +1,134 @@
+"""Dally 1990, Figs. 6 to 8 and the delay variants: k-ary n-cubes of equal bisection width against their dimension."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.models.dally import cube, wire_density
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import SIX, Line, line_chart
+
+MODEL = "dally-1990"
+MESSAGE_BITS = 150
+LARGEST = 2**20  # nodes; a row of its layout has 1024
+ROW = (Line("binary 20-cube", "#0072B2", "circle"), Line("2D torus", "#D55E00", "square", (5, 3)))
+
+
+def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
+    """Figs. 7 and 8: dimension n, pins and latency of cubes of real-valued radix, a line a number of nodes; best: n of the least latency."""
+    rows = []
+    for point in tables.get("latency", ()):
+        asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0)
+        if (point["model"], point["message_bits"], point["wire_delay"], point["locality"]) == asked and _is_real_radix(point):
+            columns = ("nodes", "dimension", "radix", "pins", "longest_wire", "mean_latency")
+            best = point["dimension"] == point["best_dimension"]
+            rows.append({**{name: point[name] for name in columns}, "line": f"N = {_binary(point['nodes'])}", "best": best})
+    return sorted(rows, key=lambda row: (row["nodes"], row["dimension"]))
+
+
+def _binary(nodes: int) -> str:
+    """As the paper abbreviates: 1K = 1024."""
+    return next((f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes))
+
+
+def _is_real_radix(point: Record) -> bool:
+    """Not one of the designs of whole, mixed radices, whose largest radix is more than N^(1/n)."""
+    return math.isclose(point["radix"] ** point["dimension"], point["nodes"], rel_tol=1e-9)
+
+
+def density(tables: Tables) -> list[Row]:
+    """Fig. 6: wires that cross each gap of a row of 1024 nodes (half of the dimensions), in a binary 20-cube and a 2D torus of equal bisection."""
+    if not any((point["model"], point["nodes"]) == (MODEL, LARGEST) for point in tables.get("latency", ())):
+        return []
+    rows = []
+    for line, dimensions in zip(ROW, (20, 2)):
+        radix = round(LARGEST ** (1 / dimensions))
+        width = float(cube(LARGEST, dimensions).width)
+        wires = (wire_density([radix] * (dimensions // 2)) * width).tolist()
+        changes = [p for p in range(len(wires)) if p in (0, len(wires) - 1) or wires[p] != wires[p - 1]]  # the torus's line needs two points
+        rows += [{"line": line.name, "position": p + 1, "wires": wires[p]} for p in changes]
+    return rows
+
+
+def _density_chart(rows: list[Row]) -> Chart:
+    tooltip = [alt.Tooltip("line:N", title="network"), alt.Tooltip("position:Q"), alt.Tooltip("wires:Q", format=",")]
+    x = alt.X("position:Q", title="position in the row, nodes from its edge", scale=alt.Scale(domain=[0, 1024], nice=False))
+    return line_chart(rows, ROW, x, alt.Y("wires:Q", title="wires across the row, bits"), tooltip, size=8)
+
+
+TOOLTIP = [
+    alt.Tooltip("nodes:Q", format=","),
+    alt.Tooltip("dimension:Q", title="dimension n"),
+    alt.Tooltip("radix:Q", title="radix k", format=".5~g"),
+    alt.Tooltip("pins:Q", title="pins per node", format=".5~g"),
+    alt.Tooltip("longest_wire:Q", title="longest wire, pitches", format=".5~g"),
+    alt.Tooltip("mean_latency:Q", title="latency, cycles", format=".5~g"),
+]
+
+
+def _dimension_chart(rows: list[Row], column: str, title: str) -> Chart:
+    lines = tuple(line._replace(name=name) for line, name in zip(SIX, dict.fromkeys(row["line"] for row in rows)))
+    x = alt.X("dimension:Q", title="dimension n", axis=alt.Axis(tickMinStep=2))
+    y = alt.Y(f"{column}:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=12))
+    drawn = line_chart(rows, lines, x, y, TOOLTIP, size=30)
+    if column == "pins":
+        return drawn
+    rings = alt.Chart(alt.Data(values=[row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#8A8F98")
+    return alt.layer(drawn, rings.encode(x=x, y=y))
+
+
+def _latency(id: str, place: str, wire_delay: str, caption: str) -> Figure:
+    title = f"Latency against dimension, {wire_delay} wire delay"
+    chart = partial(_dimension_chart, column="mean_latency", title="latency without contention, cycles")
+    return Figure(id, "D90", place, title, caption, ("latency",), partial(against_dimension, wire_delay=wire_delay), chart)
+
+
+FIGURES = (
+    Figure(
+        "d90-fig-6",
+        "D90",
+        "Fig. 6",
+        "Wire density along a row of the layout",
+        "1024 nodes in a row, both networks with the same bisection. The binary cube's wires crowd to 1364 a third of the way in, against 1024 in the"
+        " middle, and leave the edges empty; the torus has 1024 everywhere.",
+        ("latency",),
+        density,
+        _density_chart,
+    ),
+    Figure(
+        "d90-fig-7",
+        "D90",
+        "Fig. 7",
+        "Pins per node against dimension",
+        "Equal bisection makes the channels of low dimensions wide: nk pins a node. The torus of 1M nodes would need 2048 (the paper leaves it out of"
+        " its figure as unrealizable); four dimensions need 128.",
+        ("latency",),
+        partial(against_dimension, wire_delay="constant"),
+        partial(_dimension_chart, column="pins", title="pins per node"),
+    ),
+    _latency(
+        "d90-fig-8",
+        "Fig. 8",
+        "constant",
+        "Messages of 150 bits. Low dimensions pay for distance, high ones for narrow channels; the least (ringed) is at 2, 4 and 5 dimensions for"
+        " 256, 16K and 1M nodes, even though long wires cost nothing here. Wormhole routing, no contention, real-valued radix.",
+    ),
+    _latency(
+        "d90-logarithmic",
+        "Sec. 5.1, logarithmic delay",
+        "logarithmic",
+        "As Fig. 8, with a cycle of 1 + log₂ of the longest wire: the least moves to 2, 2 and 5 dimensions, and binary cubes fall further behind."
+        " The text at hand ends before the paper's own figure.",
+    ),
+    _latency(
+        "d90-linear",
+        "Sec. 5.1, linear delay",
+        "linear",
+        "As Fig. 8, with a cycle as long as the longest wire: two dimensions are best at every size. The text at hand ends before the"
+        " paper's own figure.",
+    ),
+)

@@ -1,0 +1,197 @@
+"""Parhami & Kwai 2004, Figs. 7 to 13: their model of latency under contention, as printed and with the loads that the links really have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.models.parhami_kwai import PINS, arrivals, contenders, flits
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import SIX, line_chart
+from pipeline.paper_figures.p04_distances import CLASSES, radix_and_dimensions
+
+MODEL = "parhami-kwai-2004"
+VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}
+RADIX, DELAY, SLOW_DELAY, RATE, SHORT, LONG = 16, 3, 7, 0.01, 96, 384  # k, switch delays s, messages per node and cycle, message bits L
+LEAST = 3  # points that make a line
+UTILIZATIONS = (0.1, 0.5, 0.9)
+CONTENDERS = 12  # most in Fig. 7
+CEILING = 1000  # cycles, where latencies are drawn on a logarithmic axis
+THREE = ("torus", "pruned_torus", "directed_torus")
+
+
+def latencies(tables: Tables) -> list[Row]:
+    """The model's finite latencies of the three-dimensional four classes, a row for each variant; with the radix k and the family."""
+    networks = {record["topology"]: record for record in tables.get("static", ()) if (radix_and_dimensions(record) or (0, 0))[1] == 3}
+    rows = []
+    for point in tables.get("latency", ()):
+        if point["model"] == MODEL and point["pins"] == PINS and point["topology"] in networks:
+            record = networks[point["topology"]]
+            columns = ("topology", "rate", "message_bits", "switch_delay", "utilization")
+            own = {**{name: point[name] for name in columns}, "family": record["family"], "k": _radix(record)}
+            found = {variant: point[column] for variant, column in VARIANTS.items()}
+            rows += [
+                {**own, "variant": variant, "latency": cycles} for variant, cycles in found.items() if cycles is not None and math.isfinite(cycles)
+            ]
+    return rows
+
+
+def _radix(record: Record) -> int:
+    return int(dict(record["parameters"])["k"])
+
+
+def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
+    """Rows of lines with enough points, by line, variant and place along the axis; none where there is only one line to compare."""
+    groups: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)
+    whole = {key: sorted(group, key=lambda row: row[along]) for key, group in groups.items() if len({row[along] for row in group}) >= LEAST}
+    return [row for group in whole.values() for row in group] if len({line for line, *_ in whole}) > 1 else []
+
+
+# --- Fig. 7 -----------------------------------------------------------------------------------
+
+
+def contention(tables: Tables) -> list[Row]:
+    """Fig. 7: contenders i and their probability, at utilizations of 0.1, 0.5 and 0.9, in the pruned torus of radix 16 and messages of 96 bits."""
+    networks = [r for r in tables.get("static", ()) if r["family"] == "pruned_torus" and radix_and_dimensions(r) == (RADIX, 3)]
+    rows = []
+    for record in networks[:1]:
+        degree = record["degree_max"]
+        for busy in UTILIZATIONS:
+            queue = arrivals(busy, degree, flits(SHORT, PINS, degree), record["mean_distance"], directed=False)
+            chances = contenders(queue, CONTENDERS + 1).tolist()
+            rows += [{"line": f"ρ = {busy}", "contenders": i, "probability": chance} for i, chance in enumerate(chances)]
+    return rows
+
+
+def _contention_chart(rows: list[Row]) -> Chart:
+    lines = tuple(line._replace(name=f"ρ = {busy}") for line, busy in zip(SIX, UTILIZATIONS))
+    x, y = alt.X("contenders:Q", title="packets that contend for a channel, i"), alt.Y("probability:Q", title="probability r(i)")
+    tooltip = [alt.Tooltip("line:N", title="utilization"), alt.Tooltip("contenders:Q"), alt.Tooltip("probability:Q", format=".4~g")]
+    return line_chart(rows, lines, x, y, tooltip)
+
+
+# --- Figs. 8 to 13: cycles ----------------------------------------------------------------------
+
+
+def against_rate(tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)) -> list[Row]:
+    """Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
+    asked = (RADIX, message_bits, switch_delay)
+    chosen = [row for row in latencies(tables) if row["family"] in families and (row["k"], row["message_bits"], row["switch_delay"]) == asked]
+    return whole_lines(({**row, "line": CLASSES[row["family"]].name} for row in chosen), "rate")
+
+
+def against_radix(tables: Tables) -> list[Row]:
+    """Fig. 13: radix k and latency of three classes at 0.01 messages per node and cycle, for short and long messages, in both variants."""
+    chosen = [row for row in latencies(tables) if at_rate(row, RATE) and row["family"] in THREE and row["message_bits"] in (SHORT, LONG)]
+    return whole_lines(({**row, "line": CLASSES[row["family"]].name} for row in chosen if row["switch_delay"] == DELAY), "k")
+
+
+def at_rate(row: Row, rate: float) -> bool:
+    return math.isclose(row["rate"], rate, rel_tol=1e-9)
+
+
+CYCLES = [
+    alt.Tooltip("topology:N", title="network"),
+    alt.Tooltip("variant:N", title="model"),
+    alt.Tooltip("rate:Q", title="messages per node and cycle", format=".4~g"),
+    alt.Tooltip("message_bits:Q", title="message bits"),
+    alt.Tooltip("utilization:Q", title="utilization (as printed)", format=".4~g"),
+    alt.Tooltip("latency:Q", title="latency, cycles", format=".5~g"),
+]
+
+
+def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
+    x = alt.X("rate:Q", title="messages per node and cycle, m", scale=alt.Scale(nice=False))
+    first = [min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"] for line in {row["line"] for row in rows}]
+    scale = alt.Scale(domain=[math.floor(0.9 * min(first)), math.ceil(3 * max(first))], nice=False)  # so that crossings show, and where each goes up
+    if logarithmic:
+        scale = alt.Scale(type="log", domain=[math.floor(0.9 * min(first)), CEILING], nice=False)
+    return line_chart(rows, tuple(CLASSES.values()), x, alt.Y("latency:Q", title="mean latency, cycles", scale=scale), CYCLES, size=18, clip=True)
+
+
+def _radix_chart(rows: list[Row]) -> Chart:
+    y = alt.Y("latency:Q", title="mean latency, cycles", scale=alt.Scale(type="log", domain=[10, CEILING], nice=False))
+    x = alt.X("k:Q", title="radix k (k³ nodes)", scale=alt.Scale(zero=False))
+    below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in (SHORT, LONG)]
+    labels = alt.Chart(alt.Data(values=[{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
+    text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11, color="#8A8F98").encode(x=x, y=y, text="label:N")
+    return alt.layer(line_chart(rows, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)
+
+
+# --- the table of them ----------------------------------------------------------------------------
+
+TABLES = ("static", "latency")
+BOTH = " Dashed: as printed, which takes every link for equally busy. Solid: with the loads that the links have (corrected)."
+
+
+def latency_figure(number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Chart]) -> Figure:
+    return Figure(f"p04-fig-{number}", "P04", f"Fig. {number}", title, caption, TABLES, rows, chart)
+
+
+def _four(number: int, message_bits: int, switch_delay: int, caption: str) -> Figure:
+    title = f"Latency of the four classes, k = {RADIX}, L = {message_bits}, s = {switch_delay}"
+    rows = partial(against_rate, message_bits=message_bits, switch_delay=switch_delay)
+    return latency_figure(number, title, caption + BOTH, rows, _rate_chart)
+
+
+FIGURES = (
+    latency_figure(
+        7,
+        "How many packets contend for a channel",
+        "At light load hardly ever two; at 90 % utilization the distribution is nearly geometric, and long. For the pruned torus, k = 16, L = 96 (the"
+        " paper names no network; it matters little).",
+        contention,
+        _contention_chart,
+    )._replace(tables=("static",)),
+    _four(
+        8,
+        SHORT,
+        DELAY,
+        "Pruning and direction each beat the plain torus away from saturation; both together are worse than either alone. As printed, pruning is"
+        " best at heavy load, too; corrected, the pruned torus saturates at 0.0625, not 0.0825, long before the directed one, which then is best"
+        " from 0.022 on.",
+    ),
+    _four(
+        9,
+        SHORT,
+        SLOW_DELAY,
+        "A slower switch magnifies differences in distance: direction alone no longer beats the plain torus at light load, and as printed pruning is"
+        " best at every load; corrected, up to 0.038.",
+    ),
+    _four(
+        10,
+        LONG,
+        DELAY,
+        "Long messages: the plain torus suffers most from its narrow channels, and both together are no longer as bad as in Fig. 8, even best in"
+        " between. As printed, pruning overtakes direction at heavy load; corrected, nowhere.",
+    ),
+    _four(
+        11,
+        LONG,
+        SLOW_DELAY,
+        "As Fig. 10 with the slower switch (the paper prints the caption of Fig. 10 twice; s = 7 follows from its text). Corrected, pruning is"
+        " best at light load only.",
+    ),
+    latency_figure(
+        12,
+        "Up to saturation: torus, pruned, directed, 4096 nodes",
+        "As Fig. 8, up to where queues grow without bound. As printed, all three saturate within 8 % of one another, and pruning improves on the"
+        " torus until close to it; corrected, the pruned torus saturates at three quarters of the plain one's load." + BOTH,
+        partial(against_rate, message_bits=SHORT, switch_delay=DELAY, families=THREE),
+        partial(_rate_chart, logarithmic=True),
+    ),
+    latency_figure(
+        13,
+        "Latency against radix at m = 0.01",
+        "Short messages: pruned and directed differ by a few per cent. Long ones: directed is ahead until it nears saturation, from k = 28 on,"
+        " which is where the printed model lets pruning win; corrected, the pruned torus has then long been saturated, beyond k = 24." + BOTH,
+        against_radix,
+        _radix_chart,
+    ),
+)

@@ -1,0 +1,83 @@
+"""Parhami & Kwai 2004, Figs. 14 to 16: the pruned torus's latency relative to another network's."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.models.parhami_kwai import PINS
+from pipeline.paper_figures.figure import Row, Tables
+from pipeline.paper_figures.lines import SIX, line_chart
+from pipeline.paper_figures.p04_latency import BOTH, CYCLES, DELAY, LEAST, RATE, SHORT, SLOW_DELAY, at_rate, latencies, latency_figure, whole_lines
+
+PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
+
+
+def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]:
+    """Radix k and ratio: latency of the pruned torus (s = 3) over the other class's, both finite; in both variants.
+
+    by  'message_bits': a line a message length, at 0.01 messages per node and cycle; 'rate': a line a rate, at 96 bits
+    """
+    rows = [row for row in latencies(tables) if (at_rate(row, RATE) if by == "message_bits" else row["message_bits"] == SHORT)]
+    beneath = {(r["k"], r[by], r["variant"]): r["latency"] for r in rows if (r["family"], r["switch_delay"]) == (other, other_delay)}
+    found = []
+    for row in rows:
+        key = (row["k"], row[by], row["variant"])
+        if (row["family"], row["switch_delay"]) == ("pruned_torus", DELAY) and key in beneath:
+            name = f"F = {row[by] / PRUNED_WIDTH:g}" if by == "message_bits" else f"m = {row[by]:g}"
+            columns = ("topology", "k", "variant", "rate", "message_bits")
+            own = {**{column: row[column] for column in columns}, "line": name, "latency": row["latency"]}
+            found.append({**own, "over": beneath[key], "ratio": row["latency"] / beneath[key]})
+    return whole_lines(_some(found, by), "k")
+
+
+def _some(rows: list[Row], by: str) -> list[Row]:
+    """Rows of as many lines as there are colours, spread over those that run over several radices."""
+    several = sorted({row[by] for row in rows if len({r["k"] for r in rows if r[by] == row[by]}) >= LEAST})
+    count = min(len(SIX), len(several))
+    chosen = {several[i * (len(several) - 1) // max(1, count - 1)] for i in range(count)}
+    return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])
+
+
+def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Chart:
+    lines = tuple(line._replace(name=name) for line, name in zip(SIX, dict.fromkeys(row["line"] for row in rows)))
+    y = alt.Y("ratio:Q", title=title, scale=alt.Scale(domain=list(domain), nice=False))
+    tooltip = [
+        *CYCLES[:4],
+        alt.Tooltip("latency:Q", title="pruned, cycles", format=".5~g"),
+        alt.Tooltip("over:Q", title="the other, cycles", format=".5~g"),
+        alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
+    ]
+    equal = alt.Chart(alt.Data(values=[{"ratio": 1}])).mark_rule(color="#8A8F98").encode(y=y)
+    x = alt.X("k:Q", title="radix k (k³ nodes)", scale=alt.Scale(zero=False))
+    return alt.layer(equal, line_chart(rows, lines, x, y, tooltip, clip=True))
+
+
+FIGURES = (
+    latency_figure(
+        14,
+        "Pruned over plain torus, m = 0.01, by message length",
+        "Below the line, pruning wins. As printed, it gains more the larger the network and the longer the message (F flits, in the pruned torus);"
+        " corrected, the gain turns into a loss where the pruned torus nears its true saturation." + BOTH,
+        partial(relative, by="message_bits", other="torus", other_delay=DELAY),
+        lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
+    ),
+    latency_figure(
+        15,
+        "Pruned over plain torus, F = 4, by load",
+        "As printed, pruning gains little at light load (and less the larger the network), much at heavy load; corrected, the gain at heavy load"
+        " is smaller, and ends at three quarters of the printed saturation." + BOTH,
+        partial(relative, by="rate", other="torus", other_delay=DELAY),
+        lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
+    ),
+    latency_figure(
+        16,
+        "Pruned over directed torus with a slower switch (s = 3 against 7)",
+        "Where direction's harder routing makes a hop take 7 cycles instead of 3, pruning wins clearly (F = 4): less than half the latency at light"
+        " load. Corrected, it still does until it nears its own saturation." + BOTH,
+        partial(relative, by="rate", other="directed_torus", other_delay=SLOW_DELAY),
+        lambda rows: _ratio_chart(rows, "latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
+    ),
+)
