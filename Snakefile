@@ -4,7 +4,7 @@
 #   snakemake --cores all --configfile config/papers/….yaml    another one
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
 #
-# Snakemake owns the files. The points within static, loads and deadlock belong to Dask, and the finished ones stay in
+# Snakemake owns the files. The points within static, loads, deadlock and layout belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
 from pipeline.workflow import asked
 
@@ -80,6 +80,18 @@ rule deadlock:
         code=CODE["deadlock"],
     shell:
         "torusweep step deadlock {CONFIG:q} {FOLDER:q} {OPTIONS}"
+
+
+rule layout:
+    input:
+        rules.deadlock.output if "deadlock" in LATER else rules.deadlock.input,
+    output:
+        FOLDER / "layout.parquet",
+    threads: 1024
+    params:
+        code=CODE["layout"],
+    shell:
+        "torusweep step layout {CONFIG:q} {FOLDER:q} {OPTIONS}"
 
 
 rule distances:

@@ -1,16 +1,18 @@
-"""Everything that a sweep asks for: its networks, loads and dependency graphs, and what its papers' numbers need."""
+"""Everything that a sweep asks for: its networks, loads, dependency graphs and layouts, and what its papers' numbers need."""
 
 from __future__ import annotations
 
 from pipeline.config import Sweep, expand
 from pipeline.expansion_deadlock import expand_deadlock
+from pipeline.expansion_layout import expand_layout
 from pipeline.expansion_loads import expand_loads
 from pipeline.points import Point
-from pipeline.verify import expected_deadlock, expected_loads, expected_topologies
+from pipeline.verify import expected_deadlock, expected_layout, expected_loads, expected_topologies
 
 
 def asked_points(sweep: Sweep) -> list[Point]:
     """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong."""
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     loads = expand_loads(sweep, networks, expected=expected_loads(sweep.papers))
-    return [*networks, *loads, *expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))]
+    deadlock = expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))
+    return [*networks, *loads, *deadlock, *expand_layout(sweep, networks, expected=expected_layout(sweep.papers))]

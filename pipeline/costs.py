@@ -27,6 +27,8 @@ def estimated_cost(point: Point) -> float:
     """
     planned = plan(point.topology)[1]
     arcs = planned.nodes * max(planned.degree, 1)
+    if point.placement is not None:
+        return 1e-2 + 4e-7 * arcs
     if point.vc_rule is not None:
         walked = 2e-9 * arcs * planned.nodes * max(planned.degree, 1) if _over_states(point) else 2e-5 * arcs
         return 2e-2 + walked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.deadlock import deadlock_record
+from pipeline.layout import layout_record
 from pipeline.loads import Sample, loads_record
 from pipeline.points import Point
 from pipeline.static import static_record
@@ -17,12 +18,14 @@ def evaluate(
     """The record of a point, which depends on the point and the code alone.
 
     memory   bytes that the network's arrays may take; half the machine's where None
-    returns  the columns of its stage's table (pipeline.records: STATIC, LOADS, DEADLOCK) after `key`
+    returns  the columns of its stage's table (pipeline.records: STATIC, LOADS, DEADLOCK, LAYOUT) after `key`
     Raises BadInput for a network that cannot be built or traffic that has no path, Refused for one that does not fit, BackendUnavailable.
     """
     topology = build(point.topology, memory=memory)
     how: dict[str, Any] = {"backend": backend, "use_symmetry": use_symmetry, "threads": threads}
-    if point.vc_rule is not None:
+    if point.placement is not None:
+        record = layout_record(topology, point.placement)
+    elif point.vc_rule is not None:
         record = deadlock_record(topology, routing=str(point.routing), vc_rule=point.vc_rule, virtual_channels=int(point.virtual_channels or 1))
     elif point.routing is not None and point.traffic is not None:
         sample = None if point.packets is None else Sample(point.packets, point.seed or 0, point.relative_error)

@@ -66,6 +66,15 @@ SOURCES = {
         "pipeline/topologies",
         "pipeline/topology.py",
     ),
+    "layout": (
+        "pipeline/evaluate.py",
+        "pipeline/layout",
+        "pipeline/naming.py",
+        "pipeline/records.py",
+        "pipeline/spelling.py",
+        "pipeline/topologies",
+        "pipeline/topology.py",
+    ),
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
@@ -83,6 +92,7 @@ class Point:
     relative_error     of the sample: it ends once the largest load's standard error is that share of it
     bounds             of loads: what the best routing could carry, and the worst permutation, too
     routing, vc_rule, virtual_channels   whether it can deadlock
+    placement          its layout
     """
 
     topology: str
@@ -95,13 +105,18 @@ class Point:
     bounds: bool = False
     vc_rule: str | None = None
     virtual_channels: int | None = None
+    placement: str | None = None
 
     @property
     def stage(self) -> str:
         """The table that it is a row of."""
+        if self.placement is not None:
+            return "layout"
         return "deadlock" if self.vc_rule is not None else "static" if self.traffic is None else "loads"
 
     def __str__(self) -> str:
+        if self.placement is not None:
+            return f"{self.topology}, {self.placement}"
         if self.vc_rule is not None:
             return f"{self.topology} under {self.routing}, {self.vc_rule} with {self.virtual_channels} virtual channels"
         return self.topology if self.traffic is None else f"{self.topology} under {self.routing}, {self.traffic}"

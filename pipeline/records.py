@@ -72,6 +72,7 @@ POINTS = (
     Column("bounds", "bool", "", "of loads: whether capacity and worst case are asked for, too"),
     Column("vc_rule", "string", "", "of a row of deadlock: its virtual-channel rule's canonical spelling"),
     Column("virtual_channels", "int64", "", "of a row of deadlock: virtual channels of every channel"),
+    Column("placement", "string", "", "of a row of layout: its placement's canonical spelling"),
 )
 
 DISTANCES = (

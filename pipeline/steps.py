@@ -22,7 +22,7 @@ from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
 
-LATER = ("loads", "deadlock")  # stages whose tables a sweep may do without
+LATER = ("loads", "deadlock", "layout")  # stages whose tables a sweep may do without
 Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 
 
@@ -56,6 +56,11 @@ def loads(config: Path, folder: Path, overrides: Overrides) -> int:
 def deadlock(config: Path, folder: Path, overrides: Overrides) -> int:
     """deadlock.parquet, and its part of the manifest: the dependency graphs of the routings under the virtual-channel rules asked for."""
     return _later("deadlock", config, folder, overrides)
+
+
+def layout(config: Path, folder: Path, overrides: Overrides) -> int:
+    """layout.parquet, and its part of the manifest: the wires of the networks under the placements asked for."""
+    return _later("layout", config, folder, overrides)
 
 
 def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
@@ -173,6 +178,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "static": static,
     "loads": loads,
     "deadlock": deadlock,
+    "layout": layout,
     "distances": distances,
     "verification": verification,
     "report": report,

@@ -3,7 +3,7 @@
     results/<sweep>/
       points.parquet                 what the sweep asks for
       shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
-      static.parquet loads.parquet deadlock.parquet distances.parquet verification.parquet
+      static.parquet loads.parquet deadlock.parquet layout.parquet distances.parquet verification.parquet
       manifest.json                  digest of every table, origin of every shard
 
 A file is written under a temporary name, synced and renamed, so that whatever moment a run dies at,
@@ -30,7 +30,7 @@ from pipeline.errors import BadInput
 from pipeline.records import arrow_schema
 
 SCHEMA_VERSION = 1
-STAGES = ("static", "loads", "deadlock")  # tables whose rows are computed point by point
+STAGES = ("static", "loads", "deadlock", "layout")  # tables whose rows are computed point by point
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated

@@ -91,6 +91,15 @@ def _class_hops(record: Record, name: str) -> float | None:
 
 
 LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}  # [x]: over links of class x
+LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
+    "longest_wire": lambda record, _: record["wire_length_max"],
+    "pins": lambda record, _: record["pins"],
+    "wire_density_peak": lambda record, _: record["wire_density_max"] * record["channel_width"],
+    "wire_density_peak_position": lambda record, _: record["wire_density_position"],
+    "wire_density_middle": lambda record, _: record["wire_density_middle"] * record["channel_width"],
+    "wiring_volume": lambda record, _: record["wiring_volume"],
+}
+PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
 RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]
 STATIC_COLUMNS = {column.name for column in STATIC}
 LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
@@ -113,6 +122,11 @@ def is_deadlock(quantity: str) -> bool:
     """Whether the table of deadlock can answer it: 'acyclic[hierarchical, r05_wrap, 2]', 1 where it is true."""
     name, index, _ = _parts(quantity)
     return name == "acyclic" and RULE.fullmatch(index) is not None
+
+
+def is_layout(quantity: str) -> bool:
+    """Whether the table of layouts can answer it: 'longest_wire[shuffled]', 'pins'."""
+    return _parts(quantity)[0] in LAYOUT_EXPRESSIONS
 
 
 def _parts(quantity: str) -> tuple[str, str, str]:
@@ -183,6 +197,15 @@ def expected_deadlock(papers: Iterable[str]) -> list[Point]:
     return list(dict.fromkeys(_analysed(row) for row in load_expected(papers) if is_deadlock(row.quantity)))
 
 
+def expected_layout(papers: Iterable[str]) -> list[Point]:
+    """The points of layout that these papers' rows need, each once, in row order."""
+    return list(dict.fromkeys(Point(row.topology, placement=_placement(row)) for row in load_expected(papers) if is_layout(row.quantity)))
+
+
+def _placement(row: Expected) -> str:
+    return _parts(row.quantity)[1] or PLACEMENT
+
+
 def _analysed(row: Expected) -> Point:
     """The point of deadlock that a row compares with."""
     found = RULE.fullmatch(_parts(row.quantity)[1])
@@ -198,12 +221,15 @@ def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def verification_rows(static: Table, papers: Iterable[str], loads: Table | None = None, deadlock: Table | None = None) -> list[dict[str, Any]]:
+def verification_rows(
+    static: Table, papers: Iterable[str], loads: Table | None = None, deadlock: Table | None = None, layout: Table | None = None
+) -> list[dict[str, Any]]:
     """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
 
     Of `loads`, exact records of minimal routing and uniform traffic count.
     """
     graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
+    layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
     printed = (ROUTING, TRAFFIC, "exact")
     of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"], record["method"]) == printed]
     by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
@@ -212,6 +238,9 @@ def verification_rows(static: Table, papers: Iterable[str], loads: Table | None 
         if is_deadlock(row.quantity):
             point = _analysed(row)
             found = graphs.get((point.topology, point.routing, point.vc_rule, point.virtual_channels))
+            return {} if found is None else {row.topology: found}
+        if is_layout(row.quantity):
+            found = layouts.get((row.topology, _placement(row)))
             return {} if found is None else {row.topology: found}
         return by_loads if is_load(row.quantity) else by_static
 
@@ -228,7 +257,9 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
     papers = {row["paper"] for row in store.open_table(folder / "verification.parquet").to_pylist()}
     if not papers:
         raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
-    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "deadlock") if (folder / f"{stage}.parquet").exists()}
+    later = {
+        stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "deadlock", "layout") if (folder / f"{stage}.parquet").exists()
+    }
     return verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
 
 
@@ -241,7 +272,7 @@ def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
-    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock))
+    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout))
     ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
     verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
     if verdict == "agrees":
@@ -279,7 +310,7 @@ def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[
     if topology not in records:
         return None, topology
     plain = is_deadlock(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
-    answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS)[name](record, index))
+    answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
     found = answer(records[topology])
     value = None if found is None else float(found)
     if not other or value is None:

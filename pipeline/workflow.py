@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
-    later    the stages after static that it asks for: loads, deadlock
+    later    the stages after static that it asks for: loads, deadlock, layout
     code     by stage, the digest of the code that computes a point, so that another code computes again
     program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
@@ -76,7 +76,7 @@ def asked(workflow: Any) -> Asked:
     from snakemake.exceptions import WorkflowError
 
     from pipeline.points import stage_digest
-    from pipeline.verify import expected_deadlock, expected_loads
+    from pipeline.verify import expected_deadlock, expected_layout, expected_loads
 
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
@@ -90,7 +90,11 @@ def asked(workflow: Any) -> Asked:
                 f"--config: unknown key '{unknown[0]}'{nearest(unknown[0], OVERRIDES)}; expected results, {known}: the rest stands in {files[0]}"
             )
         sweep = load(files[0])
-        later = {"loads": sweep.loads or expected_loads(sweep.papers), "deadlock": sweep.deadlock or expected_deadlock(sweep.papers)}
+        later = {
+            "loads": sweep.loads or expected_loads(sweep.papers),
+            "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
+            "layout": sweep.layout or expected_layout(sweep.papers),
+        }
         return Asked(
             config=files[0],
             folder=Path(given.get("results", "results")) / sweep.sweep,

@@ -293,11 +293,11 @@ def _is_module(name: str) -> bool:
         return False
 
 
-COMPUTED_BY = {"static": "pipeline.static", "loads": "pipeline.loads", "deadlock": "pipeline.deadlock"}
+COMPUTED_BY = {"static": "pipeline.static", "loads": "pipeline.loads", "deadlock": "pipeline.deadlock", "layout": "pipeline.layout"}
 NOT_FOLLOWED = ("pipeline.points", "pipeline.store")
 BESIDES = {"static": {"pipeline/errors.py", "pipeline/points.py"}}  # messages and the key itself; reading a demand file
 BESIDES["loads"] = BESIDES["static"] | {"pipeline/store.py"}
-BESIDES["deadlock"] = BESIDES["static"]
+BESIDES["deadlock"] = BESIDES["layout"] = BESIDES["static"]
 
 
 @pytest.mark.parametrize(
@@ -306,6 +306,7 @@ BESIDES["deadlock"] = BESIDES["static"]
         ("static", {"kernels/distance/cpu.py", "pipeline/topologies/cubes.py", "pipeline/static/__init__.py"}),
         ("loads", {"kernels/loads/cpu.py", "pipeline/topologies/cubes.py", "pipeline/traffic/demands.py", "pipeline/static/links.py"}),
         ("deadlock", {"kernels/dependencies/cpu.py", "pipeline/routing/orders.py", "pipeline/deadlock/rules.py"}),
+        ("layout", {"pipeline/layout/wires.py", "pipeline/topologies/hermite.py"}),
     ],
 )
 def test_a_stages_sources_are_all_that_its_computation_imports(stage, among_them):

@@ -30,10 +30,12 @@ class Grid(NamedTuple):
 
     sides    positions of each digit, x first
     lattice  how its ends are joined; None where that is not known
+    digits   int32[C] a digit, of every node or cabinet to be placed
     """
 
     sides: tuple[int, ...]
     lattice: Lattice | None
+    digits: Sequence[np.ndarray]
 
 
 class Placement(NamedTuple):
@@ -45,23 +47,23 @@ class Placement(NamedTuple):
     cabinet: np.ndarray
 
 
-def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Every node at its address.
 
     Source: Dally 1990, sec. 5 (digits embedded in the dimensions of space by turns).
     """
-    return _digits(grid), grid.sides
+    return list(grid.digits)
 
 
-def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are 2 places apart at most.
 
     Source: Dally 1990, Fig. 5; Cámara et al. 2010, sec. 8.1.
     """
-    return [fold(digit, side) for digit, side in zip(_digits(grid), grid.sides)], grid.sides
+    return [fold(digit, side) for digit, side in zip(grid.digits, grid.sides)]
 
 
-def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, whatever a. Other dimensions are folded.
 
     In u = x + y and v = x − y the torus is the half of a 2a × 2a torus whose u and v have one parity, each
@@ -73,29 +75,27 @@ def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = Non
     Source: Cámara et al. 2010, sec. 8.1, Algorithm 2 (whose listing is lost; the construction is ours).
     """
     long, short = _twist(grid)
-    digits, side = _digits(grid), grid.sides[long]
+    digits, side = grid.digits, grid.sides[long]
     u, v = (digits[long] + digits[short]) % side, (digits[long] - digits[short]) % side
-    placed = [fold(digit, length) for digit, length in zip(digits, grid.sides)]
+    placed = folded(grid)
     placed[long], placed[short] = fold(u, side), fold(v, side) // 2
-    return placed, grid.sides
+    return placed
 
 
-def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> tuple[list[np.ndarray], tuple[int, ...]]:
+def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Rings folded, the one that wraparounds shift by half its length 2a so that x and x + a are neighbours: no wire is longer than 4.
 
     Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
     Source: Cámara et al. 2010, sec. 8.2, Fig. 17 (which shuffles once along y and twice along x).
     """
     shifted, _ = _half_shifts(grid)
-    placed = [fold(digit, side) for digit, side in zip(_digits(grid), grid.sides)]
-    a, x = grid.sides[shifted] // 2, _digits(grid)[shifted]
+    placed = folded(grid)
+    a, x = grid.sides[shifted] // 2, grid.digits[shifted]
     placed[shifted] = 2 * fold(x % a, a) + x // a
-    return placed, grid.sides
+    return placed
 
 
-PLACEMENTS: dict[str, Callable[..., tuple[list[np.ndarray], tuple[int, ...]]]] = {
-    placement.__name__: placement for placement in (straight, folded, trellis, shuffled)
-}
+PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {placement.__name__: placement for placement in (straight, folded, trellis, shuffled)}
 
 
 def canonical(spelling: str) -> str:
@@ -115,34 +115,38 @@ def place(spelling: str, plan: Plan, name: str) -> Placement:
     planes of a 3D network stand side by side; the modules of a hierarchy are blocks.
     Raises BadInput where name or parameters are wrong, or the network does not suit the placement.
     """
+    return _placed(spelling, plan, name, lambda sides: list(addresses(sides).T))
+
+
+def check_suits(spelling: str, plan: Plan, name: str) -> str:
+    """The canonical spelling of a placement that suits a network. Raises as `place` does, at no cost."""
+    return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).spelling
+
+
+def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[int]], list[np.ndarray]]) -> Placement:
     canonical_spelling, function, values = bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
     try:
-        sides = plan.radices
-        if len(sides) == 1 and plan.classes == ("link",):
+        radices = plan.radices
+        if len(radices) == 1 and plan.classes == ("link",):
             raise BadInput("expected a network with addresses, got a graph, whose nodes are only numbered; choose another family")
-        block = _block(values.get("block"), sides)
-        space = values.get("dimensions")
-        space = _own_dimensions(plan) if space is None else int(space)  # type: ignore[arg-type]
-        if space > len(sides):
-            raise BadInput(f"dimensions={space}: expected at most {len(sides)}, a dimension for each digit of the address")
-        grid = _cabinets(plan, block)
-        places = _embedded(*function(grid), space)
+        block = _block(values.get("block"), radices)
+        space = values.get("dimensions", _own_dimensions(plan))
+        assert isinstance(space, int)
+        if space > len(radices):
+            raise BadInput(f"dimensions={space}: expected at most {len(radices)}, a dimension for each digit of the address")
+        sides, lattice = _cabinets(plan, block)
+        positions = _embedded(function(Grid(sides, lattice, digits_of(sides))), sides, space)
     except BadInput as refusal:
         raise type(refusal)(f"placement {function.__name__} on {name}: {refusal}") from None
-    cabinet = np.arange(plan.nodes, dtype=np.int32)
-    if block is not None:
-        cabinet = node_index(addresses(sides) // np.array(block, np.int32), grid.sides)
-    return Placement(canonical_spelling, block, places, cabinet)
+    if block is None:
+        return Placement(canonical_spelling, None, positions, np.arange(len(positions), dtype=np.int32))
+    within = np.array(block, np.int32)
+    return Placement(canonical_spelling, block, positions, node_index(np.stack(digits_of(radices), axis=1) // within, sides))
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
     """int[…]: the place of each position of a ring of that many in the order 0, k − 1, 1, k − 2, …"""
     return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
-
-
-def _digits(grid: Grid) -> list[np.ndarray]:
-    """int32[C] a digit."""
-    return list(addresses(grid.sides).T)
 
 
 def _embedded(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
@@ -174,16 +178,15 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
     return tuple(given)
 
 
-def _cabinets(plan: Plan, block: Sequence[int] | None) -> Grid:
-    """The grid of the cabinets; their lattice, where every wraparound leads from whole cabinets to whole cabinets."""
+def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...], Lattice | None]:
+    """Sides of the grid of nodes or cabinets; its lattice, where every wraparound leads from whole cabinets to whole cabinets."""
     lattice = plan.structure if isinstance(plan.structure, Lattice) else None
     if block is None:
-        return Grid(plan.radices, lattice)
-    if lattice is not None and all(entry % own == 0 for column in lattice.columns for entry, own in zip(column, block)):
-        lattice = triangular([[entry // own for entry, own in zip(column, block)] for column in lattice.columns], lattice.order)
-    else:
-        lattice = None
-    return Grid(tuple(side // own for side, own in zip(plan.radices, block)), lattice)
+        return plan.radices, lattice
+    sides = tuple(side // own for side, own in zip(plan.radices, block))
+    if lattice is None or any(entry % own for column in lattice.columns for entry, own in zip(column, block)):
+        return sides, None
+    return sides, triangular([[entry // own for entry, own in zip(column, block)] for column in lattice.columns], lattice.order)
 
 
 def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
