@@ -20,24 +20,13 @@ LARGEST_SUM = 54  # bits: a route may pass a channel several times, and int64 mu
 def source_flows(routing: SourceRouting, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None) -> np.ndarray:
     """float64[N, P]: flits over every channel, of traffic between the nodes."""
     topology = routing.topology
-    table, nodes = RouteTable(routing), topology.nodes
-    at_node = np.bincount(topology.terminals, minlength=nodes)
-    by_cell = use_symmetry and traffic.symmetric and routing.regular and _same_in(routing.cell, at_node)
-    sources = np.unique(routing.cell, return_index=True)[1].astype(np.int32) if by_cell else np.arange(nodes, dtype=np.int32)
-    weights = np.bincount(routing.cell).astype(np.float64) if by_cell else np.ones(nodes)
-    flows = np.zeros(routing.moves.port.shape)
+    table, flows = RouteTable(routing), np.zeros(routing.moves.port.shape)
+    alike_in_cells = use_symmetry and routing.regular and _same_in(routing.cell, np.bincount(topology.terminals, minlength=topology.nodes))
     for half in halves(routing, traffic):
-        step = max(1, BLOCK // nodes)
-        for first in range(0, len(sources), step):
-            some = sources[first : first + step]
-            demand = half.rows(some) * weights[first : first + step, None]
-            row, destination = np.nonzero(demand)
-            flows += _flows(table, some[row], destination.astype(np.int32), demand[row, destination], backend, threads)
-    if by_cell:
-        size = np.bincount(routing.cell)
-        for d in range(routing.moves.port.shape[1]):
-            flows[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
-        flows[routing.moves.port == NO_PORT] = 0
+        if half.symmetric and alike_in_cells:
+            flows += _from_each_cell(table, half, backend, threads)
+        else:
+            flows += _from(table, half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), backend, threads)
     return over_channels(routing, flows)
 
 
@@ -45,10 +34,33 @@ def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
     """The traffic of every pass: the whole, or to the nodes drawn for Valiant's first half and from there."""
     if routing.passes == 1:
         return [traffic]
-    nodes = len(traffic.weight)
-    spread = alike(np.full(nodes, 1 / nodes), symmetric=traffic.symmetric)
-    gathered = alike(traffic.received() / nodes, symmetric=traffic.symmetric)
-    return [Traffic(traffic.sent(), spread.common, spread.own, spread.symmetric), gathered]
+    nodes, sent, received = len(traffic.weight), traffic.sent(), traffic.received()
+    spread = Traffic(sent, np.full(nodes, 1 / nodes), alike(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0)
+    return [spread, alike(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
+
+
+def _from_each_cell(table: RouteTable, traffic: Traffic, backend: str, threads: int | None) -> np.ndarray:
+    """float64[N, D]: one source of each cell stands for all of it, and every node of a cell has the mean."""
+    cell, moves = table.routing.cell, table.routing.moves
+    size = np.bincount(cell)
+    sources = np.unique(cell, return_index=True)[1].astype(np.int32)
+    flows = _from(table, traffic, sources, size.astype(np.float64), backend, threads)
+    for d in range(moves.port.shape[1]):
+        flows[:, d] = (np.bincount(cell, flows[:, d]) / size)[cell]
+    flows[moves.port == NO_PORT] = 0
+    return flows
+
+
+def _from(table: RouteTable, traffic: Traffic, sources: np.ndarray, weights: np.ndarray, backend: str, threads: int | None) -> np.ndarray:
+    """float64[N, D]: what S sources, int32[S], send, each times its weight, float64[S]."""
+    nodes = table.routing.topology.nodes
+    flows = np.zeros(table.routing.moves.port.shape)
+    step = max(1, BLOCK // nodes) if traffic.common.any() else BLOCK
+    for first in range(0, len(sources), step):
+        some = sources[first : first + step]
+        row, destination, demand = traffic.pairs(some)
+        flows += _flows(table, some[row], destination, demand * weights[first + row], backend, threads)
+    return flows
 
 
 def over_channels(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:

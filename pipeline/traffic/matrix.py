@@ -35,6 +35,18 @@ class Traffic:
         """float64[B, T]: what each of B sources, int[B], sends to everyone."""
         return _filled(self.weight[sources, None] * self.common, self.own[sources])
 
+    def pairs(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(place int64[R] in sources, destination int32[R], amount float64[R] ≠ 0) of all that B sources, int[B], send, in order."""
+        if not self.common.any():
+            listed = csr_array(self.own[sources])
+            listed.sort_indices()
+            place = np.repeat(np.arange(len(sources)), np.diff(listed.indptr))
+            some = listed.data != 0
+            return place[some], listed.indices[some].astype(np.int32), listed.data[some]
+        demand = self.rows(sources)
+        place, destination = np.nonzero(demand)
+        return place, destination.astype(np.int32), demand[place, destination]
+
     def columns(self, destinations: np.ndarray) -> np.ndarray:
         """float64[B, T]: what everyone sends to each of B destinations, int[B]."""
         return _filled(self.common[destinations, None] * self.weight, self._turned[destinations])
