@@ -44,18 +44,24 @@ CHARTS = (
 
 
 def write_report(folder: Path, out: Path) -> None:
-    """Write the page of the sweep in `folder` (static.parquet, loads.parquet where it has loads, verification.parquet, manifest.json) to `out`.
+    """Write the page of the sweep in `folder` (static.parquet, verification.parquet, manifest.json; loads.parquet, latency.parquet where it has them) to `out`.
 
     Raises BadInput where a table or the manifest is missing or altered.
     """
     static = store.open_table(folder / "static.parquet").to_pylist()
     verification = store.open_table(folder / "verification.parquet").to_pylist()
     manifest = store.read_manifest(folder)
-    loads = store.open_table(folder / "loads.parquet").to_pylist() if "loads" in manifest["tables"] else []
-    store.publish(out, page(static, verification, manifest, loads).encode())
+    later = {name: store.open_table(folder / f"{name}.parquet").to_pylist() for name in ("loads", "latency") if name in manifest["tables"]}
+    store.publish(out, page(static, verification, manifest, **later).encode())
 
 
-def page(static: Sequence[Record], verification: Sequence[Record], manifest: Mapping[str, Any], loads: Sequence[Record] = ()) -> str:
+def page(
+    static: Sequence[Record],
+    verification: Sequence[Record],
+    manifest: Mapping[str, Any],
+    loads: Sequence[Record] = (),
+    latency: Sequence[Record] = (),
+) -> str:
     """The page, as text."""
     networks = figures.distinct(static)
     drawn, charts = _charts(networks)
@@ -63,7 +69,7 @@ def page(static: Sequence[Record], verification: Sequence[Record], manifest: Map
         verification_section(verification),
         charts,
         _loads(report_loads.joined(networks, loads), drawn),
-        papers_section({"static": networks, "loads": loads, "verification": verification}, drawn),
+        papers_section({"static": networks, "loads": loads, "latency": latency, "verification": verification}, drawn),
         networks_section(networks),
         gallery_section(networks),
         provenance_section(manifest),
