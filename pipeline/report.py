@@ -44,7 +44,7 @@ CHARTS = (
 
 
 def write_report(folder: Path, out: Path) -> None:
-    """Write the page of the sweep in `folder` (static.parquet, verification.parquet, manifest.json; loads.parquet, latency.parquet where it has them) to `out`.
+    """Write the page of the sweep in `folder` to `out`, from its static, verification, manifest, and loads and latency where it has them.
 
     Raises BadInput where a table or the manifest is missing or altered.
     """
