@@ -22,6 +22,7 @@ COMMANDS = {
     "describe": ("network", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
+    "layout": ("layout", "Where nodes stand, and how long and dense the wires are."),
     "query": ("results", "Ask a sweep's tables in SQL."),
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place
+from pipeline.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelled
 from pipeline.layout.wires import Wires, crossings, wires_of, wiring_volume
 from pipeline.records import LAYOUT
 from pipeline.topology import NO_PORT, Topology
@@ -83,4 +83,4 @@ def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...
     }
 
 
-__all__ = ["PLACEMENTS", "Placement", "canonical", "check_suits", "extent", "layout_record", "place"]
+__all__ = ["PLACEMENTS", "Placement", "canonical", "check_suits", "extent", "layout_record", "place", "spelled"]

@@ -103,6 +103,19 @@ def canonical(spelling: str) -> str:
     return bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
+def spelled(name: str, dimensions: int | None = None, block: str | None = None) -> str:
+    """The canonical spelling of a placement, its parameters given apart; block as 4,4,2. Raises BadInput where they are given twice, or wrong."""
+    given = [] if dimensions is None else [f"dimensions={dimensions}"]
+    if block is not None:
+        sides = block.split(",")
+        if not all(side.strip().isdecimal() for side in sides):
+            raise BadInput(f"block={block!r}: expected whole numbers between commas, as in 4,4,2: a cabinet's side for each digit of the address")
+        given.append(f"block=[{', '.join(str(int(side)) for side in sides)}]")
+    if given and "(" in name:
+        raise BadInput(f"placement {name!r}: expected its parameters in the spelling or apart, got both; write {name.partition('(')[0]}")
+    return canonical(f"{name}({', '.join(given)})" if given else name)
+
+
 def place(spelling: str, plan: Plan, name: str) -> Placement:
     """A placement of a network.
 

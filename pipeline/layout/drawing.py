@@ -1,0 +1,82 @@
+"""A placed network drawn: in text, which node stands where; in SVG, its wires too."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.layout.placements import Placement, extent, place
+from pipeline.picture_svg import PALETTE
+from pipeline.topology import NO_PORT, Topology
+
+WINDOW = (16, 16)  # most places along x and y of a drawing in text
+DRAWN = 1024  # most places in a drawing in SVG
+BEND = 0.16  # how far a wire longer than 1 swerves from a straight line, as a share of its length
+
+
+def text_layout(topology: Topology, placement: str) -> str:
+    """The address of the node (or the number of the cabinet along each digit) at every place, y upwards; '' where that is no small plane."""
+    placed = place(placement, topology.plan, topology.spelling)
+    sides = (*extent(placed), 1, 1)[:3]
+    if sides[2] > 1 or sides[0] > WINDOW[0] or sides[1] > WINDOW[1]:
+        return ""
+    labels = np.full((sides[1], sides[0]), "", dtype=object)
+    for (x, y), name in zip(_plane(placed).tolist(), _names(topology, placed)):
+        labels[y, x] = name
+    width = max(map(len, labels.ravel()))
+    return "\n".join("  ".join(f"{label:>{width}}" for label in row) for row in labels[::-1])
+
+
+def svg_layout(topology: Topology, placement: str) -> str:
+    """An SVG element: places as dots, y upwards, wires coloured by link class; those longer than 1 are bent, so that they can be told apart.
+
+    Raises BadInput for a layout in three dimensions, or of more than 1024 places.
+    """
+    placed = place(placement, topology.plan, topology.spelling)
+    sides = (*extent(placed), 1, 1)[:3]
+    if sides[2] > 1:
+        raise BadInput(f"expected a layout in a plane to draw, got {placed.spelling} in space; add dimensions=2")
+    if len(placed.positions) > DRAWN:
+        raise BadInput(f"expected at most {DRAWN} places to draw, got {len(placed.positions):,}; choose a smaller network or larger cabinets")
+    plane = _plane(placed)
+    wires = "".join(_wire(plane[u], plane[v], kind) for u, v, kind in _ends(topology, placed))
+    marks = "".join(f'<circle cx="{x}" cy="{-y}" r="0.13"><title>{name}</title></circle>' for (x, y), name in zip(plane, _names(topology, placed)))
+    margin = 0.5 + BEND * max(sides)
+    box = f"{-margin:.2f} {-(sides[1] - 1) - margin:.2f} {sides[0] - 1 + 2 * margin:.2f} {sides[1] - 1 + 2 * margin:.2f}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="layout">'
+        f"<title>{escape(f'{topology.spelling}, {placed.spelling}')}</title>"
+        f'<g fill="none" stroke-width="0.05" stroke-linecap="round">{wires}</g><g fill="currentColor">{marks}</g></svg>'
+    )
+
+
+def _plane(placed: Placement) -> np.ndarray:
+    """int32[C, 2]: places as x and y."""
+    missing = max(0, 2 - placed.positions.shape[1])
+    return np.pad(placed.positions, ((0, 0), (0, missing)))[:, :2]
+
+
+def _names(topology: Topology, placed: Placement) -> list[str]:
+    """The address of every node, or of every cabinet in units of cabinets."""
+    first = np.unique(placed.cabinet, return_index=True)[1]
+    digits = topology.addresses()[first] // np.array(placed.block or [1], np.int32)
+    return [",".join(map(str, own)) for own in digits.tolist()]
+
+
+def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
+    """(place, place, link class) of every wire, those between the same two cabinets of one class once."""
+    tails, ports = np.nonzero(topology.ports != NO_PORT)
+    ends = np.sort(placed.cabinet[np.stack([tails, topology.ports[tails, ports]], axis=1)], axis=1)
+    rows = np.concatenate([ends, topology.link_class[tails, ports][:, None]], axis=1)[ends[:, 0] != ends[:, 1]]
+    return [(u, v, kind) for u, v, kind in np.unique(rows, axis=0).tolist()]
+
+
+def _wire(a: np.ndarray, b: np.ndarray, kind: int) -> str:
+    """A line between neighbouring places, else a curve to its right hand side."""
+    step = b - a
+    if np.abs(step).sum() == 1:
+        return f'<path d="M{a[0]} {-a[1]}L{b[0]} {-b[1]}" stroke="{PALETTE[kind % len(PALETTE)]}"/>'
+    bend = (a + b) / 2 + 2 * BEND * np.array([step[1], -step[0]])
+    return f'<path d="M{a[0]} {-a[1]}Q{bend[0]:.2f} {-bend[1]:.2f} {b[0]} {-b[1]}" stroke="{PALETTE[kind % len(PALETTE)]}"/>'
