@@ -17,6 +17,7 @@ localrules:
     all,
     points,
     distances,
+    latency,
     verification,
     report,
     check,
@@ -103,6 +104,19 @@ rule distances:
         code=PROGRAM,
     shell:
         "torusweep step distances {CONFIG:q} {FOLDER:q}"
+
+
+rule latency:
+    input:
+        INPUTS,
+        static=rules.static.output.table,
+        loads=[FOLDER / "loads.parquet"] if "loads" in LATER else [],
+    output:
+        FOLDER / "latency.parquet",
+    params:
+        code=PROGRAM,
+    shell:
+        "torusweep step latency {CONFIG:q} {FOLDER:q}"
 
 
 rule verification:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from pipeline.config import Sweep, expand
 from pipeline.expansion_deadlock import expand_deadlock
+from pipeline.expansion_latency import check_latency
 from pipeline.expansion_layout import expand_layout
 from pipeline.expansion_loads import expand_loads
 from pipeline.points import Point
-from pipeline.verify import expected_deadlock, expected_layout, expected_loads, expected_topologies
+from pipeline.verify import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
+
+
+def latency_asked(sweep: Sweep) -> bool:
+    """Whether there is a table `latency`, which is made of others, not of points."""
+    return bool(sweep.latency or expected_latency(sweep.papers))
 
 
 def asked_points(sweep: Sweep) -> list[Point]:
     """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong."""
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
+    check_latency(sweep, networks)
     loads = expand_loads(sweep, networks, expected=expected_loads(sweep.papers))
     deadlock = expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))
     return [*networks, *loads, *deadlock, *expand_layout(sweep, networks, expected=expected_layout(sweep.papers))]

@@ -49,7 +49,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
     if kind in ("extra_forbidden", "invalid_key"):
         (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
         siblings = config_words.at(parent)
-        known = [] if siblings is None else list(siblings.inside())
+        known = [] if siblings is None else [key for key in siblings.inside() if key]
         message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
     elif kind == "missing":
         line, column = document.values[place]

@@ -264,6 +264,11 @@ class Dally(Section):
         "real", description="real: k = N^(1/n), as in the paper; whole: whole radices, mixed where they must be"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _its_keys(cls, entry: Any) -> Any:
+        return _of_its_model(cls, entry)
+
 
 def _latency_model(entry: Any) -> str | None:
     name = entry.get("model") if isinstance(entry, dict) else getattr(entry, "model", None)

@@ -20,6 +20,15 @@ class Key:
         self.default = node.get("default")
         self.alternatives = list(_alternatives(node))
 
+    def or_else(self, other: Key | None) -> Key:
+        """This key, or one of the same name in another kind of entry."""
+        if other is not None:
+            self.description = "; or ".join(dict.fromkeys(filter(None, (other.description, self.description))))
+            self.required = self.required and other.required
+            self.default = self.default if other.default is None else other.default
+            self.alternatives = [*other.alternatives, *self.alternatives]
+        return self
+
     def expected(self) -> str:
         """'a whole number ≥ 1', 'auto or a whole number ≥ 0', 'true or false' …"""
         return " or ".join(dict.fromkeys(_words(node) for node in self.alternatives))
@@ -28,7 +37,8 @@ class Key:
         """The keys of a mapping, by name; of a list, its items' under ''."""
         found: dict[str, Key] = {}
         for node in self.alternatives:
-            found |= {name: Key(inner, required=name in node.get("required", ())) for name, inner in node.get("properties", {}).items()}
+            for name, inner in node.get("properties", {}).items():
+                found[name] = Key(inner, required=name in node.get("required", ())).or_else(found.get(name))
             if "items" in node:
                 found[""] = Key(node["items"])
         return found

@@ -185,6 +185,7 @@ LATENCY = (
     Column("locality", "double", "", "of dally-1990: mean distance as a share of the uniform one"),
     Column("dimension", "int64", "", "of dally-1990: n"),
     Column("radix", "double", "", "of dally-1990: k = N^(1/n), a real number; the largest, where they are whole"),
+    Column("radices", "string", "", "of dally-1990: real, as in the paper, or whole"),
     Column("longest_wire", "double", "node pitches", "of dally-1990: k^(n/2-1)"),
     Column("width", "double", "bits", "of a channel, W: pins / degree; of dally-1990 k/2"),
     Column("flits", "double", "flits", "of a message, L/W"),

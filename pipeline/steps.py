@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import lock, store
-from pipeline.asked import asked_points
+from pipeline.asked import asked_points, latency_asked
 from pipeline.config import Sweep, load
 from pipeline.errors import BadInput
 from pipeline.points import Point, stage_digest
@@ -44,6 +44,8 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         for later in LATER:
             if not _asked(folder, later):
                 (folder / f"{later}.parquet").unlink(missing_ok=True)
+        if not latency_asked(sweep):
+            (folder / "latency.parquet").unlink(missing_ok=True)
 
     return _computed("static", sweep, config, folder, overrides, publish)
 
@@ -136,12 +138,23 @@ def distances(config: Path, folder: Path, overrides: Overrides) -> int:
     return 0
 
 
+def latency(config: Path, folder: Path, overrides: Overrides) -> int:
+    """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads."""
+    from pipeline.expansion_latency import latency_table
+
+    carried = store.open_table(folder / "loads.parquet") if _asked(folder, "loads") else None
+    store.publish_table(folder, "latency", latency_table(load(config), store.open_table(folder / "static.parquet"), carried))
+    return 0
+
+
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
     from pipeline.verify import verification_rows
 
-    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in LATER if _asked(folder, stage)}
-    rows = verification_rows(store.open_table(folder / "static.parquet"), load(config).papers, **later)
+    sweep = load(config)
+    there = [*(stage for stage in LATER if _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
+    later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
+    rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 
@@ -179,6 +192,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "loads": loads,
     "deadlock": deadlock,
     "layout": layout,
+    "latency": latency,
     "distances": distances,
     "verification": verification,
     "report": report,

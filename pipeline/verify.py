@@ -101,6 +101,7 @@ LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [pla
 }
 PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
 RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]
+CUBES = re.compile(r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)")  # of best_dimension[nodes, message bits, wire delay]
 STATIC_COLUMNS = {column.name for column in STATIC}
 LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
 QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
@@ -127,6 +128,12 @@ def is_deadlock(quantity: str) -> bool:
 def is_layout(quantity: str) -> bool:
     """Whether the table of layouts can answer it: 'longest_wire[shuffled]', 'pins'."""
     return _parts(quantity)[0] in LAYOUT_EXPRESSIONS
+
+
+def is_latency(quantity: str) -> bool:
+    """Whether the table of latency can answer it: 'best_dimension[256, 150, constant]'."""
+    name, index, _ = _parts(quantity)
+    return name == "best_dimension" and CUBES.fullmatch(index) is not None
 
 
 def _parts(quantity: str) -> tuple[str, str, str]:
@@ -202,6 +209,17 @@ def expected_layout(papers: Iterable[str]) -> list[Point]:
     return list(dict.fromkeys(Point(row.topology, placement=_placement(row)) for row in load_expected(papers) if is_layout(row.quantity)))
 
 
+def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:
+    """Nodes, message bits and wire delay of the cubes whose latency these papers' rows need, each once, in row order."""
+    return list(dict.fromkeys(_cubes(row) for row in load_expected(papers) if is_latency(row.quantity)))
+
+
+def _cubes(row: Expected) -> tuple[int, float, str]:
+    found = CUBES.fullmatch(_parts(row.quantity)[1])
+    assert found is not None
+    return int(found["nodes"]), float(found["message_bits"]), found["wire_delay"]
+
+
 def _placement(row: Expected) -> str:
     return _parts(row.quantity)[1] or PLACEMENT
 
@@ -222,7 +240,12 @@ def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:
 
 
 def verification_rows(
-    static: Table, papers: Iterable[str], loads: Table | None = None, deadlock: Table | None = None, layout: Table | None = None
+    static: Table,
+    papers: Iterable[str],
+    loads: Table | None = None,
+    deadlock: Table | None = None,
+    layout: Table | None = None,
+    latency: Table | None = None,
 ) -> list[dict[str, Any]]:
     """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
 
@@ -230,6 +253,8 @@ def verification_rows(
     """
     graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
     layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
+    cubes = [record for record in _records(latency or []) if (record["radices"], record["locality"]) == ("real", 1)]
+    best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
     printed = (ROUTING, TRAFFIC, "exact")
     of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"], record["method"]) == printed]
     by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
@@ -241,6 +266,9 @@ def verification_rows(
             return {} if found is None else {row.topology: found}
         if is_layout(row.quantity):
             found = layouts.get((row.topology, _placement(row)))
+            return {} if found is None else {row.topology: found}
+        if is_latency(row.quantity):
+            found = best.get(_cubes(row))
             return {} if found is None else {row.topology: found}
         return by_loads if is_load(row.quantity) else by_static
 
@@ -258,7 +286,9 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
     if not papers:
         raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
     later = {
-        stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "deadlock", "layout") if (folder / f"{stage}.parquet").exists()
+        stage: store.open_table(folder / f"{stage}.parquet")
+        for stage in ("loads", "deadlock", "layout", "latency")
+        if (folder / f"{stage}.parquet").exists()
     }
     return verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
 
@@ -272,7 +302,7 @@ def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
-    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout))
+    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency))
     ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
     verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
     if verdict == "agrees":
@@ -308,8 +338,8 @@ def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[
     """(our value, or None and the topology that is not in the sweep)."""
     name, index, other = _parts(quantity)
     if topology not in records:
-        return None, topology
-    plain = is_deadlock(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
+        return None, topology or quantity
+    plain = is_deadlock(quantity) or is_latency(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
     answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
     found = answer(records[topology])
     value = None if found is None else float(found)

@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
-    later    the stages after static that it asks for: loads, deadlock, layout
+    later    the tables after static that it asks for: loads, deadlock, layout, latency
     code     by stage, the digest of the code that computes a point, so that another code computes again
     program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
@@ -75,6 +75,7 @@ def asked(workflow: Any) -> Asked:
     """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
     from snakemake.exceptions import WorkflowError
 
+    from pipeline.asked import latency_asked
     from pipeline.points import stage_digest
     from pipeline.verify import expected_deadlock, expected_layout, expected_loads
 
@@ -94,6 +95,7 @@ def asked(workflow: Any) -> Asked:
             "loads": sweep.loads or expected_loads(sweep.papers),
             "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
             "layout": sweep.layout or expected_layout(sweep.papers),
+            "latency": latency_asked(sweep),
         }
         return Asked(
             config=files[0],

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline.models.parhami_kwai import Floats, contention_delay, cut_through_probability, uncontended
+from pipeline.models.parhami_kwai import SATURATED, Floats, contention_delay, cut_through_probability, uncontended
 
 
 def saturation_rate(flits: ArrayLike, max_channel_load: ArrayLike) -> Floats:
@@ -54,7 +54,7 @@ def mean_latency(
     loads, hops = np.asarray(class_loads, np.float64), np.asarray(class_hops, np.float64)
     distance = hops.sum(axis=-1)
     sent = np.asarray(rate, np.float64) * np.asarray(flits, np.float64)
-    saturated = sent * np.asarray(max_channel_load, np.float64) >= 1
+    saturated = sent * np.asarray(max_channel_load, np.float64) >= SATURATED
     wide = [np.asarray(value)[..., None] for value in (sent, saturated, degree, flits, distance, directed)]
     busy = np.where(wide[1], 0.0, wide[0] * loads)  # no class's mean is more than the maximum of all
     where = dict(zip(("degree", "flits", "mean_distance", "directed"), wide[2:]))

@@ -24,6 +24,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 PINS = 96  # per node, the paper's
 QUADRATURE = 24  # points of the integral in `cut_through`: 10⁻¹³ relative up to 99.99 % of saturation
+SATURATED = 1 - 1e-12  # utilization from which a channel counts as always busy: 1, but for rounding
 LINEAR = 100.0  # from this scale on, the integrand is as good as linear
 
 
@@ -95,7 +96,7 @@ def arrivals(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_d
     busy, degree = _array(utilization), _array(degree)
     length = _array(flits) * _array(mean_distance)
     inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
-    if (busy < 0).any() or (busy >= 1).any():
+    if (busy < 0).any() or (busy >= SATURATED).any():
         raise ValueError(f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; the queue has no steady state at ρ ≥ 1")
     if (length < 1).any():
         raise ValueError(f"flits x mean distance: expected 1 at least, got {length.min():g}; the model needs messages that travel a hop")
@@ -188,15 +189,15 @@ def contention_delay(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike
     busy, degree = _array(utilization), _array(degree)
     length = _array(flits) * _array(mean_distance)
     inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
-    odds = np.where(busy < 1, busy, 0) / (2 * np.where(busy < 1, 1 - busy, 1))
-    return np.where(busy < 1, odds * ((inputs - 1) * length + 2 - (inputs + 1) / length) / inputs, np.inf)
+    steady = np.where(busy < SATURATED, busy, 0)
+    return np.where(busy < SATURATED, steady / (2 * (1 - steady)) * ((inputs - 1) * length + 2 - (inputs + 1) / length) / inputs, np.inf)
 
 
 def cut_through_probability(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Floats:
     """1 - p_w of a channel of utilization ρ (`cut_through`); 0 at ρ ≥ 1, where every packet waits."""
     busy = _array(utilization)
-    found = cut_through(arrivals(np.where(busy < 1, busy, 0.0), degree, flits, mean_distance, directed=directed))
-    return np.where(busy < 1, found, 0.0)
+    found = cut_through(arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed))
+    return np.where(busy < SATURATED, found, 0.0)
 
 
 def mean_latency(

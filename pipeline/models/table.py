@@ -93,6 +93,7 @@ def parhami_kwai_columns(
     contention = model.contention_delay(busy, degree, flits, distance, directed=directed)
     through = model.cut_through_probability(busy, degree, flits, distance, directed=directed)
     empty = model.uncontended(flits, distance, delays)
+    latency = empty * through + contention
     known = {
         "topology": each(lambda n: n.topology).astype(object),
         "model": np.full(len(which), PARHAMI_KWAI, object),
@@ -112,8 +113,8 @@ def parhami_kwai_columns(
         "store_and_forward_latency": model.store_and_forward(flits, distance, delays),
         "cut_through_probability": through,
         "contention_delay": contention,
-        "mean_latency": empty * through + contention,
-        "saturated": busy >= 1,
+        "mean_latency": latency,
+        "saturated": np.isinf(latency),
         "saturation_rate": limit,
     }
     return _complete(known | _corrected(networks, which, known), len(which))
@@ -170,9 +171,10 @@ def _cubes(nodes: int, message_bits: float, delay: str, locality: float, whole: 
         "message_bits": message_bits,
         "wire_delay": delay,
         "locality": locality,
+        "radices": "whole" if whole else "real",
         "best_dimension": dally.best_dimension(nodes, message_bits, whole=whole, **how)[0],
     }
-    radices = [dally.whole_radices(nodes, n) if whole or 2 * found.width == round(2 * float(found.width)) else None for n, found in designs]
+    radices = [dally.whole_radices(nodes, n) if whole else _equal(float(2 * found.width), n) for n, found in designs]
     known = {
         **{name: np.full(len(designs), value, object if isinstance(value, str) else None) for name, value in same.items()},
         "topology": np.array([_cube_spelling(found) for found in radices], object),
@@ -189,6 +191,10 @@ def _cubes(nodes: int, message_bits: float, delay: str, locality: float, whole: 
         "mean_latency": latency,
     }
     return _complete(known, len(designs))
+
+
+def _equal(radix: float, dimension: int) -> list[int] | None:
+    return [int(radix)] * dimension if radix.is_integer() else None
 
 
 def _cube_spelling(radices: Sequence[int] | None) -> str | None:

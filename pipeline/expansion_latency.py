@@ -1,0 +1,115 @@
+"""From a sweep's `latency` to the table of that name: which networks the models are asked for, checked first; then their rows.
+
+The rows follow from `static`, and from `loads` where they are there, all at once: no stage of points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import pyarrow as pa
+
+from pipeline.config_schema import Dally, ParhamiKwai, Rates, Spread, Sweep
+from pipeline.errors import BadInput, Refused
+from pipeline.expansion import at, chosen
+from pipeline.models.table import Columns, Network, check, dally_columns, network_of, parhami_kwai_columns
+from pipeline.points import Point
+from pipeline.records import arrow_schema
+from pipeline.verify import expected_latency
+
+MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
+# Rows that agree in these are the same row.
+INPUTS = ["topology", "model", "nodes", "message_bits", "pins", "switch_delay", "wire_delay", "locality", "dimension", "radices", "rate"]
+USED_STATIC = ["topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance"]
+USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
+
+Entry = ParhamiKwai | Dally
+
+
+def entries(sweep: Sweep) -> list[Entry]:
+    """What the sweep asks of the models, and then what its papers print numbers of."""
+    printed = [
+        Dally(model="dally-1990", nodes=(nodes,), message_bits=(bits,), wire_delay=(delay,)) for nodes, bits, delay in expected_latency(sweep.papers)
+    ]
+    return [*sweep.latency, *printed]
+
+
+def check_latency(sweep: Sweep, networks: Sequence[Point]) -> None:
+    """Raise BadInput for an entry that chooses no network, Refused for more rows than MOST_ROWS, with the place in the file."""
+    total = 0
+    for number, entry in enumerate(sweep.latency):
+        with at(sweep, ("latency", number)):
+            total += _rows(entry, networks)
+            if total > MOST_ROWS:
+                raise Refused(f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}: choose fewer networks, rates or message lengths")
+
+
+def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None) -> pa.Table:
+    """The table `latency`: rows in the order in which the configuration asks for them, each once.
+
+    static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic, its corrected columns are null
+    Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
+    """
+    schema = arrow_schema("latency")
+    parts = [schema.empty_table()]
+    for number, entry in enumerate(entries(sweep)):
+        with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
+            columns = _of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads)
+        parts.append(pa.Table.from_arrays([pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema))
+    table = pa.concat_tables(parts).combine_chunks()
+    place = pa.array(range(table.num_rows), pa.int64())
+    first = table.select(INPUTS).append_column("place", place).group_by(INPUTS, use_threads=False).aggregate([("place", "min")])
+    return table.take(first["place_min"].combine_chunks().sort())
+
+
+def _rows(entry: Entry, networks: Sequence[Point]) -> int:
+    if isinstance(entry, Dally):
+        return sum(nodes.bit_length() - 2 for nodes in entry.nodes) * len(entry.message_bits) * len(entry.wire_delay) * len(entry.locality)
+    found = len(chosen(entry, networks))
+    if not found:
+        raise BadInput("expected at least one network, got none: none of the sweep's is chosen; widen families or nodes, or leave the entry out")
+    return found * prod(map(len, (entry.message_bits, entry.switch_delay))) * (_count(entry.rates) + _count(entry.of_saturation))
+
+
+def _of_cubes(entry: Dally) -> Columns:
+    try:
+        return dally_columns(
+            entry.nodes, message_bits=entry.message_bits, wire_delay=entry.wire_delay, locality=entry.locality, whole=entry.radices == "whole"
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None) -> Columns:
+    records = {record["topology"]: record for record in static.select(USED_STATIC).to_pylist()}
+    carried = {} if loads is None else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
+    networks: list[Network] = []
+    for name in chosen(entry, [Point(topology) for topology in records]):
+        try:
+            network = network_of(records[name], carried.get(name))
+            check(network, entry.message_bits, entry.pins)
+        except ValueError as error:
+            if not entry.skip_unsuitable:
+                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+        else:
+            networks.append(network)
+    if not networks:
+        raise BadInput("expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out")
+    rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
+    return parhami_kwai_columns(networks, message_bits=entry.message_bits, switch_delay=entry.switch_delay, pins=entry.pins, **rates)
+
+
+def _uniform_minimal(loads: pa.Table) -> pa.Table:
+    """Exact loads of the traffic and routes that the model assumes."""
+    wanted = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
+    mask = [all(row[name] == value for name, value in wanted.items()) for row in loads.select(list(wanted)).to_pylist()]
+    return loads.filter(pa.array(mask, pa.bool_()))
+
+
+def _numbers(given: Rates) -> Sequence[float]:
+    return given.numbers() if isinstance(given, Spread) else given
+
+
+def _count(given: Rates) -> int:
+    return given.count if isinstance(given, Spread) else len(given)
