@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from pipeline.config_schema import Deadlock, Sweep
-from pipeline.deadlock.rules import vc_rule
+from pipeline.deadlock import check_suits, routing_spelling, rule_spelling
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit
 from pipeline.points import Point
-from pipeline.routing import canonical, routing
 from pipeline.topologies import build
 
 
@@ -25,13 +25,15 @@ def expand_deadlock(sweep: Sweep, networks: Sequence[Point], *, expected: Iterab
     found: dict[Point, None] = {}
     for number, entry in enumerate(sweep.deadlock):
         with at(sweep, ("deadlock", number, "routing")):
-            routings = list(dict.fromkeys(map(canonical, entry.routing)))
+            routings = list(dict.fromkeys(map(routing_spelling, entry.routing)))
+        with at(sweep, ("deadlock", number, "vc_rule")):
+            rules = list(dict.fromkeys(map(rule_spelling, entry.vc_rule)))
         with at(sweep, ("deadlock", number)):
             spellings = chosen(entry, networks)
-            asked = len(spellings) * len(routings) * len(entry.vc_rule) * len(entry.virtual_channels)
+            asked = len(spellings) * len(routings) * len(rules) * len(entry.virtual_channels)
             if len(found) + asked > sweep.limits.points:
                 raise Refused(f"{asked:,} points of deadlock; limits.points is {sweep.limits.points:,}: choose fewer networks or rules, or raise it")
-            suitable = [point for spelling in spellings for point in _suitable(sweep, entry, spelling, routings)]
+            suitable = [point for spelling in spellings for point in _suitable(sweep, entry, spelling, routings, rules)]
             found |= dict.fromkeys(suitable)
             if not suitable:
                 reason = "no routing and rule fit any of those chosen" if spellings else "none of the sweep's is chosen"
@@ -39,17 +41,16 @@ def expand_deadlock(sweep: Sweep, networks: Sequence[Point], *, expected: Iterab
     return list(found | dict.fromkeys(expected))
 
 
-def _suitable(sweep: Sweep, entry: Deadlock, spelling: str, routings: Sequence[str]) -> Iterator[Point]:
+def _suitable(sweep: Sweep, entry: Deadlock, spelling: str, routings: Sequence[str], rules: Sequence[str]) -> Iterator[Point]:
     """A network's points: the routings and rules that fit it, with every number of virtual channels."""
     topology = build(spelling, memory=memory_limit(sweep))
-    for name in routings:
-        for rule in entry.vc_rule:
-            try:
-                canonical_rule = vc_rule(rule, routing(name, topology)[1])[0]
-            except Refused:
-                raise
-            except BadInput as error:
-                if not entry.skip_unsuitable:
-                    raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
-            else:
-                yield from (Point(spelling, routing=name, vc_rule=canonical_rule, virtual_channels=many) for many in entry.virtual_channels)
+    for name, rule, many in product(routings, rules, entry.virtual_channels):
+        try:
+            check_suits(topology, name, rule, many)
+        except Refused:
+            raise
+        except BadInput as error:
+            if not entry.skip_unsuitable:
+                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+        else:
+            yield Point(spelling, routing=name, vc_rule=rule, virtual_channels=many)

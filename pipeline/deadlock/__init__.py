@@ -38,10 +38,9 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     Raises BadInput where a name or a parameter is wrong, or topology, routing and rule do not suit each other;
     Refused where the graph, or the way to it, is too large.
     """
-    if not 1 <= virtual_channels <= MOST:
-        raise BadInput(f"virtual_channels={virtual_channels}: expected 1 … {MOST}; choose at least as many as the rule has classes")
     routing_name, form = _routing(routing, topology)
     rule_name, rule = _rule(vc_rule, routing_name, form)
+    _check_number(virtual_channels, form)
     judged, shares, channels, number = _examined(form, rule, virtual_channels)
     known = {} if rule.bubble else {_graph_key(rule, virtual_channels - _spare(form)): judged.acyclic}
     if not judged.acyclic and not isinstance(form, AdaptiveRouting):
@@ -65,9 +64,18 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     return {column.name: values[column.name] for column in DEADLOCK}
 
 
-def check_suits(topology: Topology, routing: str, vc_rule: str) -> None:
-    """Raises BadInput, as `deadlock_record` would, where topology, routing and rule do not suit each other; computes nothing."""
-    _rule(vc_rule, *_routing(routing, topology))
+def check_suits(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> None:
+    """Raises BadInput, as `deadlock_record` would, where these do not suit each other; computes nothing."""
+    name, form = _routing(routing, topology)
+    _rule(vc_rule, name, form)
+    _check_number(virtual_channels, form)
+
+
+def _check_number(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
+    if not 1 <= virtual_channels <= MOST:
+        raise BadInput(f"virtual_channels={virtual_channels}: expected 1 … {MOST}; choose at least as many as the rule has classes")
+    if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
+        raise BadInput(f"virtual_channels={virtual_channels}: expected 2 or more with adaptive routing, the escape's and an adaptive one")
 
 
 def routing_spelling(spelling: str) -> str:
@@ -99,8 +107,6 @@ def _rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -> 
 def _examined(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int) -> tuple[Verdict, np.ndarray, int | None, int | None]:
     """(verdict, virtual channels of each class, channels, dependencies)."""
     if isinstance(form, AdaptiveRouting):
-        if virtual_channels < 2:
-            raise BadInput(f"virtual_channels={virtual_channels}: expected 2 or more with adaptive routing, the escape's and an adaptive one")
         shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
         if not rule.bubble:
             graph = escape_graph(form, rule.within(virtual_channels - 1))

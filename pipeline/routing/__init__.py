@@ -41,6 +41,11 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
 
     Raises BadInput where name or parameters are wrong, or the network does not suit the routing.
     """
+    if spelling.strip().startswith("adaptive"):
+        raise BadInput(
+            "routing adaptive: expected a routing whose shares follow from the network, got one that looks at how full its channels are;"
+            " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
+        )
     canonical, function, values = bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
     try:
         return canonical, function(topology, **values)

@@ -139,4 +139,3 @@ def _no_grid(routing: str, topology: Topology) -> BadInput:
         f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links, got other links;"
         " choose minimal, which suits every network"
     )
-

@@ -1,0 +1,100 @@
+"""The table of deadlock: what is asked, the same rows whatever computes them, and what is refused before anything is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from rings import Run
+
+from pipeline.asked import asked_points
+from pipeline.config import load
+from pipeline.errors import BadInput, Refused
+from pipeline.points import Point
+from pipeline.store import read_manifest
+
+CONFIG = """
+sweep: rings
+topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)", "rtt(a=3)"]
+deadlock:
+  - {routing: [dimension-order, adaptive], vc_rule: [dateline, none], virtual_channels: [1, 3], families: [torus, mesh], skip_unsuitable: true}
+  - {routing: [dimension_order, routing_record], vc_rule: dateline, virtual_channels: 2, skip_unsuitable: true}
+"""
+# network, routing, rule, virtual channels: which of them Dally & Seitz's rings, or their absence, decide
+ACYCLIC = {
+    ("torus(k=4, n=2)", "dimension_order", "dateline", 1): False,
+    ("torus(k=4, n=2)", "dimension_order", "dateline", 2): True,
+    ("torus(k=4, n=2)", "dimension_order", "dateline", 3): True,
+    ("torus(k=4, n=2)", "dimension_order", "none", 3): False,
+    ("mesh(k=3, n=2)", "dimension_order", "none", 1): True,
+    ("rtt(a=3)", "routing_record", "dateline", 2): True,
+}
+
+
+def computed(run: Run, workers: int) -> list[dict[str, object]]:
+    for path in run.shards():
+        path.unlink()
+    assert run.here("static", workers=workers) == run.here("deadlock", workers=workers) == 0
+    return pq.read_table(run.folder / "deadlock.parquet").to_pylist()
+
+
+def test_rows_are_those_asked_for_and_known(rings: Run):
+    rings.config.write_text(CONFIG)
+    rings.here("points")
+    rows = computed(rings, 0)
+    names = [(row["topology"], row["routing"], row["vc_rule"], row["virtual_channels"]) for row in rows]
+    first = [
+        (network, routing, rule, many)
+        for network in ("torus(k=4, n=2)", "mesh(k=3, n=2)")
+        for routing in ("dimension_order", "adaptive")
+        for rule in ("dateline", "none")
+        for many in (1, 3)
+        if (routing, many) != ("adaptive", 1)
+    ]
+    second = [("torus(k=4, n=2)", "dimension_order"), ("torus(k=4, n=2)", "routing_record"), ("mesh(k=3, n=2)", "dimension_order")]
+    assert names == [*first, *((*pair, "dateline", 2) for pair in [*second, ("rtt(a=3)", "routing_record")])]
+    found = {name: row["acyclic"] for name, row in zip(names, rows)}
+    assert {name: found[name] for name in ACYCLIC} == ACYCLIC
+    assert read_manifest(rings.folder)["tables"]["deadlock"]["rows"] == len(rows)
+    assert computed(rings, 2) == rows
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("{routing: dimension_order, vc_rule: datelines}", "3:48: deadlock[0].vc_rule: unknown rule 'datelines'; did you mean 'dateline'"),
+        ("{routing: dimensions, vc_rule: none}", "3:22: deadlock[0].routing: unknown routing 'dimensions'"),
+        ("{routing: routing_record, vc_rule: none, families: [mesh]}", "routing routing_record on mesh(k=3, n=2)"),
+        ("{routing: minimal, vc_rule: dateline}", "(skip_unsuitable: true leaves such networks out)"),
+        ("{routing: routing_record, vc_rule: none, families: [mesh], skip_unsuitable: true}", "expected at least one network, got none"),
+        ("{routing: minimal, vc_rule: none, virtual_channels: 17}", "virtual_channels"),
+        ("{routing: adaptive, vc_rule: none, virtual_channels: 1}", "virtual_channels=1: expected 2 or more with adaptive routing"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
+    path = tmp_path / "my.yaml"
+    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)"]\ndeadlock: [{entry}]\n')
+    with pytest.raises(BadInput) as caught:
+        asked_points(load(path))
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:3:")
+
+
+def test_more_points_than_the_limit_are_refused(tmp_path: Path):
+    path = tmp_path / "my.yaml"
+    path.write_text(CONFIG + "limits: {points: 12}\n")
+    with pytest.raises(Refused, match="16 points of deadlock"):
+        asked_points(load(path))
+
+
+def test_theorem_1_is_asked_for_with_its_paper(tmp_path: Path):
+    path = tmp_path / "my.yaml"
+    path.write_text("sweep: my\npapers: [R05]\n")
+    asked = {point for point in asked_points(load(path)) if point.stage == "deadlock"}
+    assert asked == {
+        Point(f"{name}(m=4, n=4, levels=2, q={q})", routing="hierarchical", vc_rule=rule, virtual_channels=2)
+        for name in ("mh3dt", "h3dt")
+        for q in (0, 2)
+        for rule in ("r05_wrap", "r05_phases")
+    }
