@@ -130,6 +130,6 @@ def test_what_does_not_fit_is_refused(network, rule, number, name, says):
 
 
 def test_suiting_and_spelling():
-    check_suits(build("ring(k=4)"), "adaptive", "dateline")
+    check_suits(build("ring(k=4)"), "adaptive", "dateline", 3)
     assert routing_spelling("adaptive(escape = routing_record)") == "adaptive(escape=routing_record)"
     assert routing_spelling("dimension-order(tie=split)") == "dimension_order"

@@ -261,9 +261,9 @@ def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
 
 
 def test_suiting_and_spelling():
-    check_suits(build("ring(k=4)"), "dimension-order", "dateline")
+    check_suits(build("ring(k=4)"), "dimension-order", "dateline", 2)
     with pytest.raises(BadInput, match="expected a routing in directions"):
-        check_suits(build("ring(k=4)"), "minimal", "dateline")
+        check_suits(build("ring(k=4)"), "minimal", "dateline", 2)
     assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
     assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
 
