@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from string import Template
@@ -19,12 +20,18 @@ from typing import Any
 import vl_convert
 
 from pipeline import figures, report_loads, store
+from pipeline.records import TABLES
+from pipeline.report_explorer import explorer
 from pipeline.report_papers import papers_section
 from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
 from pipeline.verify import summary
 
 Record = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Record]]
 
+NEEDED = ("static", "verification")
+NOT_READ = ("points", "distances", "channel_loads")  # nothing of the page is made from them
+THEMES = {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}
 HERE = Path(__file__).resolve().parent
 CHARTS = (
     (
@@ -44,38 +51,35 @@ CHARTS = (
 
 
 def write_report(folder: Path, out: Path) -> None:
-    """Write the page of the sweep in `folder` to `out`, from its static, verification, manifest, and loads and latency where it has them.
+    """Write the page of the sweep in `folder` to `out`, from the tables that it has (static and verification at least) and the manifest.
 
     Raises BadInput where a table or the manifest is missing or altered.
     """
-    static = store.open_table(folder / "static.parquet").to_pylist()
-    verification = store.open_table(folder / "verification.parquet").to_pylist()
     manifest = store.read_manifest(folder)
-    later = {name: store.open_table(folder / f"{name}.parquet").to_pylist() for name in ("loads", "latency") if name in manifest["tables"]}
-    store.publish(out, page(static, verification, manifest, **later).encode())
+    names = [name for name in TABLES if name not in NOT_READ and (name in manifest["tables"] or name in NEEDED)]
+    tables = {name: store.open_table(folder / f"{name}.parquet").to_pylist() for name in names}
+    store.publish(out, page(tables, manifest).encode())
 
 
-def page(
-    static: Sequence[Record],
-    verification: Sequence[Record],
-    manifest: Mapping[str, Any],
-    loads: Sequence[Record] = (),
-    latency: Sequence[Record] = (),
-) -> str:
-    """The page, as text."""
-    networks = figures.distinct(static)
+def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
+    """The page, as text. tables: by name, as lists of records; one that the sweep lacks may be absent."""
+    networks = figures.distinct(tables.get("static", ()))
+    verification = tables.get("verification", ())
+    tables = {**tables, "static": networks, "loads": tables.get("loads", ()), "verification": verification}
+    explored = explorer(tables)
     drawn, charts = _charts(networks)
     sections = [
         verification_section(verification),
+        explored.section,
         charts,
-        _loads(report_loads.joined(networks, loads), drawn),
-        papers_section({"static": networks, "loads": loads, "latency": latency, "verification": verification}, drawn),
+        _loads(report_loads.joined(networks, tables["loads"]), drawn),
+        papers_section(tables, drawn),
         networks_section(networks),
         gallery_section(networks),
         provenance_section(manifest),
     ]
     shown = [section for section in sections if section.body]
-    script = vl_convert.javascript_bundle((HERE / "report_page.js").read_text(encoding="utf-8")).replace("</script", "<\\/script")
+    script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
         title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
@@ -84,10 +88,18 @@ def page(
         tiles=_tiles(networks, verification),
         contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown),
         sections="\n".join(section.html() for section in shown),
-        charts=_json({"specifications": drawn, "themes": {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}}),
+        charts=_json({"specifications": drawn, "explorer": explored.specification, "themes": THEMES}),
+        designs=explored.data,
         script=script,
         script_hash=f"sha256-{digest}",
     )
+
+
+@cache
+def _script() -> str:
+    """The page's program, bundled with Vega."""
+    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("report_explorer.js", "report_page.js"))
+    return vl_convert.javascript_bundle(own).replace("</script", "<\\/script")
 
 
 def _json(data: Any) -> str:

@@ -1,17 +1,23 @@
 const charts = JSON.parse(document.getElementById("charts").textContent);
+let explorer = null;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
+// renderer: svg where marks are few enough for the page to hold each
+function embed(element, specification, { height, renderer = "svg" }) {
+  const theme = dark.matches ? "dark" : "light";
+  const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
+  const own = charts.themes[theme];
+  const config = { ...own, legend: { ...own.legend, columns: element.clientWidth < 440 ? 3 : 0 } };
+  // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
+  return vegaEmbed(element, sized, { mode: "vega-lite", renderer, actions: false, ast: true, config, tooltip: { theme } });
+}
+
 function draw() {
-  const theme = dark.matches && !window.matchMedia("print").matches ? "dark" : "light";
   for (const [id, specification] of Object.entries(charts.specifications)) {
     const element = document.getElementById(id);
-    const height = element.parentElement.classList.contains("wide") ? 400 : 320;
-    const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
-    const own = charts.themes[theme];
-    const config = { ...own, legend: { ...own.legend, columns: element.clientWidth < 440 ? 3 : 0 } };
-    // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
-    vegaEmbed(element, sized, { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config, tooltip: { theme } });
+    embed(element, specification, { height: element.parentElement.classList.contains("wide") ? 400 : 320 });
   }
+  explorer?.show();
 }
 
 function sortBy(header, column) {
@@ -31,8 +37,9 @@ function sortBy(header, column) {
 
 for (const table of document.querySelectorAll("table.sortable")) {
   [...table.tHead.rows[0].cells].forEach((header, column) => {
-    header.querySelector("button").addEventListener("click", () => sortBy(header, column));
+    header.querySelector("button")?.addEventListener("click", () => sortBy(header, column));
   });
 }
 draw();
+explore();
 dark.addEventListener("change", draw);

@@ -62,7 +62,7 @@ MANIFEST: dict[str, Any] = {
 class Page(HTMLParser):
     """Elements, scripts and visible text of a page; complains of elements closed in the wrong order."""
 
-    VOID = ("meta", "link", "img", "br", "circle", "path", "polygon")
+    VOID = ("meta", "link", "img", "br", "input", "circle", "path", "polygon")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -99,11 +99,11 @@ class Page(HTMLParser):
 def page(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> Page:
     hostile = {**static[0], "topology": f'graph(path="{HOSTILE}")', "family": "graph", "nodes": 99, "parameters": {}}
     wrong = {**verification[0], "verdict": "unexplained", "reason": HOSTILE, "topology": HOSTILE}
-    return Page(report.page([*static, hostile], [*verification, wrong], MANIFEST))
+    return Page(report.page({"static": [*static, hostile], "verification": [*verification, wrong]}, MANIFEST))
 
 
 def test_names_cannot_break_out(page: Page) -> None:
-    assert len(page.scripts) == 2  # the data and the program; a third would be the hostile name's
+    assert len(page.scripts) == 3  # the charts, the designs and the program; a fourth would be the hostile name's
     text = "".join(page.text)
     assert text.count(HOSTILE) >= 5  # in tables, reasons, the configuration and what failed: as text
     charts = json.loads(page.scripts[0][1])
@@ -120,10 +120,10 @@ def test_only_the_pages_own_script_may_run_and_nothing_is_loaded(page: Page) -> 
     assert attributes["http-equiv"] == "Content-Security-Policy"
     policy = dict(part.strip().split(" ", 1) for part in str(attributes["content"]).split(";"))
     assert policy["default-src"] == "'none'"
-    kind, script = page.scripts[1]
+    kind, script = page.scripts[-1]
     assert kind == {}
     assert policy["script-src"] == f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-    assert page.scripts[0][0] == {"type": "application/json", "id": "charts"}
+    assert [kind for kind, _ in page.scripts[:-1]] == [{"type": "application/json", "id": "charts"}, {"type": "text/plain", "id": "designs"}]
     for tag, own in page.elements:
         assert not {"src", "onclick", "onload", "srcset", "action"} & set(own), (tag, own)
         assert not own.get("href") or str(own["href"]).startswith("#")
@@ -155,9 +155,9 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
 
 
 def test_same_tables_same_page(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:
-    first = report.page(static, verification, MANIFEST)
-    assert report.page(copy.deepcopy(static), copy.deepcopy(verification), MANIFEST) == first
-    elsewhere = report.page(static, verification, {**MANIFEST, "shards": []})
+    first = report.page({"static": static, "verification": verification}, MANIFEST)
+    assert report.page(copy.deepcopy({"static": static, "verification": verification}), MANIFEST) == first
+    elsewhere = report.page({"static": static, "verification": verification}, {**MANIFEST, "shards": []})
     assert elsewhere != first
     assert elsewhere.partition('<section id="provenance">')[0] == first.partition('<section id="provenance">')[0]
     assert len(first.encode()) < 5_000_000
@@ -180,7 +180,7 @@ def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification
 
 
 def test_an_empty_sweep_has_a_page() -> None:
-    text = "".join(Page(report.page([], [], {})).text)
+    text = "".join(Page(report.page({}, {})).text)
     assert "torusweep: networks" in text
     assert "Figures" not in text
 
@@ -256,7 +256,7 @@ def test_front_of_size_and_cost() -> None:
 
 def test_bundle_holds_no_address_that_is_loaded() -> None:
     """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
-    text = (Path(report.__file__).parent / "report_page.js").read_text(encoding="utf-8")
+    text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("report_explorer.js", "report_page.js"))
     assert "actions: false" in text
     assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
     assert "http" not in text

@@ -65,8 +65,9 @@ def test_the_page_has_both_and_names_cannot_break_out(static: list[dict[str, Any
     name = f'graph(path="{HOSTILE}")'
     hostile = [{**loads[0], "topology": name, "traffic": pattern} for pattern in ("uniform", HOSTILE)]
     failed = {"stage": "loads", "topology": name, "fault_nodes": None, "routing": "minimal", "traffic": HOSTILE, "reason": HOSTILE}
-    page = Page(report.page([*static, {**static[0], "topology": name}], [], {**MANIFEST, "failed": [failed]}, [*loads, *hostile]))
-    assert len(page.scripts) == 2
+    tables = {"static": [*static, {**static[0], "topology": name}], "loads": [*loads, *hostile]}
+    page = Page(report.page(tables, {**MANIFEST, "failed": [failed]}))
+    assert len(page.scripts) == 3
     text = "".join(page.text)
     assert "Where the networks saturate" in text
     assert f"{name} under minimal, {HOSTILE}: {HOSTILE}" in text
@@ -75,6 +76,6 @@ def test_the_page_has_both_and_names_cannot_break_out(static: list[dict[str, Any
 
 
 def test_without_loads_there_is_no_section(static: list[dict[str, Any]]) -> None:
-    page = Page(report.page(static, [], MANIFEST))
+    page = Page(report.page({"static": static}, MANIFEST))
     assert "Where the networks saturate" not in "".join(page.text)
     assert "saturation_against_size" not in json.loads(page.scripts[0][1])["specifications"]

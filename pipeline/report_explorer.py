@@ -1,0 +1,205 @@
+"""The page's explorer: any two columns of all designs in one chart, its controls, and the table of the designs selected.
+
+What moves is report_explorer.js; here are its data, its chart's specification and its place in the page.
+The data stand in the page compressed (gzip, base64), because the columns of 20,000 designs are long.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+
+from pipeline import figures
+from pipeline.designs import MOST, Axis, Designs, designs, sampled
+from pipeline.figures import Chart
+from pipeline.report_sections import Section
+
+Record = Mapping[str, Any]
+
+DEFAULT = ("nodes", "mean_distance")  # first shown across and up
+DIGITS = 7  # of a number in the page
+# Vega's symbols, as paths of area about that of the unit circle in a box from -1 to 1
+SYMBOLS = {
+    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
+    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
+    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
+    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
+    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
+    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
+}
+
+
+class Group(NamedTuple):
+    """Designs that share a colour and a symbol: a family, its directed networks apart."""
+
+    name: str
+    colour: str
+    symbol: str
+
+
+class Explorer(NamedTuple):
+    """data: gzip in base64, what report_explorer.js unpacks; specification: of the chart, whose data the script gives."""
+
+    section: Section
+    data: str
+    specification: dict[str, Any]
+
+
+def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
+    """The explorer of a sweep's tables; its section has no body where no two columns can be compared."""
+    found = designs(tables)
+    if len(found.axes) < 2:
+        return Explorer(Section("explorer", "Explorer", ""), "", {})
+    chosen = sampled(found.axes, len(found.records))
+    records = [found.records[i] for i in chosen]
+    names = [_group(record) for record in records]
+    groups = legend(names)
+    place = {group.name: number for number, group in enumerate(groups)}
+    data = {
+        "topologies": [record["topology"] for record in records],
+        "groups": [place[name] for _, name in names],
+        "names": [group.name for group in groups],
+        "axes": [
+            {"name": axis.name, "source": axis.source, "unit": axis.unit, "larger": axis.larger, "values": _numbers(axis.values[chosen])}
+            for axis in found.axes
+        ],
+        "nodes": [record["nodes"] for record in records],
+        "degrees": [record["degree_max"] for record in records],
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return Explorer(Section("explorer", "Explorer", _body(found, len(records), groups)), packed, chart(groups).to_dict())
+
+
+def _group(record: Record) -> tuple[str, str]:
+    """(kind, name) of the group that a design belongs to."""
+    family = record["family"]
+    return figures.kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
+
+
+def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
+    """The groups, kind by kind: a colour for each kind, a symbol for each group of it. names: (kind, name) of each design."""
+    order = {kind: place for place, kind in enumerate(figures.KINDS)}
+    families = [family for of_kind in figures.KINDS.values() for family in of_kind]
+    place = {family: number for number, family in enumerate(families)}
+    present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
+    symbols = list(SYMBOLS)
+    return [
+        Group(name, figures.COLOURS[kind], symbols[number % len(symbols)])
+        for kind, of_kind in groupby(present, key=lambda item: item[0])
+        for number, (_, name) in enumerate(of_kind)
+    ]
+
+
+def _numbers(values: np.ndarray) -> list[float | int | None]:
+    """Numbers as JSON has them, shortened to what a chart and its labels can show."""
+    return [None if math.isnan(value) else int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}") for value in values.tolist()]
+
+
+def chart(groups: Sequence[Group]) -> Chart:
+    """Marks over the fields x and y, and the front; the script names the fields, gives the data (points, front) and chooses the scales."""
+    scale = {"domain": [group.name for group in groups]}
+    encoding = {
+        "x": alt.X("x:Q", scale=alt.Scale(nice=False, padding=14)),
+        "y": alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14)),
+    }
+    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#8A8F98").encode(**encoding, order="place:Q")
+    marks = (
+        alt.Chart(alt.NamedData("points"))
+        .mark_point(filled=True)
+        .encode(
+            **encoding,
+            color=alt.Color("group:N", legend=None, scale=alt.Scale(**scale, range=[group.colour for group in groups])),
+            shape=alt.Shape("group:N", legend=None, scale=alt.Scale(**scale, range=[group.symbol for group in groups])),
+            opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
+            tooltip=[
+                alt.Tooltip("topology:N", title="network"),
+                alt.Tooltip("x:Q", format=",.6~g"),
+                alt.Tooltip("y:Q", format=",.6~g"),
+                alt.Tooltip("nodes:Q", format=","),
+                alt.Tooltip("degree:Q", title="degree"),
+            ],
+        )
+    )
+    return alt.layer(front, marks)
+
+
+# --- its place in the page --------------------------------------------------------------------------
+
+
+def _body(found: Designs, shown: int, groups: Sequence[Group]) -> str:
+    count = len(found.records)
+    about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
+    apart = f"; {found.left_out:,} that are not connected, or a single node, are left out" if found.left_out else ""
+    return f"""<p class="note">{about}{apart}. Choose what to compare; the dashed line is the Pareto front: nothing shown beats it in both columns.
+A click on a family singles it out, further clicks add others. Drag over the chart to select designs; point at a mark for its spelling.</p>
+<div class="controls">
+{_axis_controls("x", "Across", found.axes)}
+{_axis_controls("y", "Up", found.axes)}
+{_sliders("nodes", "Nodes")}
+{_sliders("degree", "Degree")}
+</div>
+<div class="families" role="group" aria-label="Families">
+{"".join(_family(number, group) for number, group in enumerate(groups))}
+</div>
+<figure class="wide"><div class="chart" id="explorer-chart" role="img" aria-label="The chosen columns of all designs; the table below has the same numbers"></div></figure>
+<div class="selection"><p id="explorer-status" role="status"></p>
+<label><input type="checkbox" id="explorer-front"> the front only</label>
+<button type="button" id="explorer-copy">Copy all lines listed</button></div>
+<div class="scroll" tabindex="0"><table id="explorer-table" class="sortable"><thead><tr>
+<th><button type="button">design</button></th><th><button type="button">front</button></th>
+<th class="number"><button type="button" id="explorer-x-title">x</button></th><th class="number"><button type="button" id="explorer-y-title">y</button></th>
+<th class="number" data-column="nodes"><button type="button">nodes</button></th>
+<th class="number" data-column="degree_max"><button type="button">degree</button></th>
+</tr></thead><tbody></tbody></table></div>"""
+
+
+def _about_sample(count: int, shown: int) -> str:
+    return (
+        f"A sample of {shown:,} of the {count:,} connected designs, since a page holds {MOST:,}: the front of any two columns,"
+        " and the others evenly over their sizes (the Parquet tables have all)"
+    )
+
+
+def _axis_controls(axis: str, title: str, axes: Sequence[Axis]) -> str:
+    """Which column, which way is better, which scale. The first group of columns is static's, which every design has."""
+    numbered = list(enumerate(axes))
+    wanted = next((number for number, column in numbered if column.name == DEFAULT[axis == "y"]), int(axis == "y"))
+    options = "".join(
+        f'<optgroup label="{escape(source)}">{"".join(_option(number, column, number == wanted) for number, column in of_source)}</optgroup>'
+        for source, of_source in groupby(numbered, key=lambda item: item[1].source)
+    )
+    return f"""<fieldset><legend>{title}</legend>
+<label>column <select id="explorer-{axis}">{options}</select></label>
+<label>better <select id="explorer-{axis}-better"><option value="smaller">smaller</option><option value="larger">larger</option></select></label>
+<label><input type="checkbox" id="explorer-{axis}-log"> logarithmic</label>
+<p class="meaning" id="explorer-{axis}-meaning"></p></fieldset>"""
+
+
+def _option(number: int, axis: Axis, selected: bool) -> str:
+    meaning = f"{axis.meaning} ({axis.unit})" if axis.unit else axis.meaning
+    return f'<option value="{number}"{" selected" * selected} title="{escape(meaning)}">{escape(axis.name.replace("_", " "))}</option>'
+
+
+def _sliders(name: str, title: str) -> str:
+    ends = "".join(
+        f'<label>{end} <input type="range" id="explorer-{name}-{end}" min="0" max="0" step="1"><output for="explorer-{name}-{end}"></output></label>'
+        for end in ("from", "to")
+    )
+    return f"<fieldset><legend>{title}</legend>{ends}</fieldset>"
+
+
+def _family(number: int, group: Group) -> str:
+    picture = f'<svg viewBox="-1.3 -1.3 2.6 2.6" aria-hidden="true"><path d="{SYMBOLS[group.symbol]}" fill="{group.colour}"/></svg>'
+    return f'<button type="button" aria-pressed="false" data-group="{number}">{picture}{escape(group.name)}</button>'
