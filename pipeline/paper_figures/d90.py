@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import altair as alt
 
 from pipeline.figures import Chart
 from pipeline.models.dally import cube, wire_density
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.figure import Figure, Row, Tables
 from pipeline.paper_figures.lines import SIX, Line, line_chart
 
 MODEL = "dally-1990"
@@ -22,8 +21,8 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
     """Figs. 7 and 8: dimension n, pins and latency of cubes of real-valued radix, a line a number of nodes; best: n of the least latency."""
     rows = []
     for point in tables.get("latency", ()):
-        asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0)
-        if (point["model"], point["message_bits"], point["wire_delay"], point["locality"]) == asked and _is_real_radix(point):
+        asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
+        if tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked:
             columns = ("nodes", "dimension", "radix", "pins", "longest_wire", "mean_latency")
             best = point["dimension"] == point["best_dimension"]
             rows.append({**{name: point[name] for name in columns}, "line": f"N = {_binary(point['nodes'])}", "best": best})
@@ -33,11 +32,6 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
 def _binary(nodes: int) -> str:
     """As the paper abbreviates: 1K = 1024."""
     return next((f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes))
-
-
-def _is_real_radix(point: Record) -> bool:
-    """Not one of the designs of whole, mixed radices, whose largest radix is more than N^(1/n)."""
-    return math.isclose(point["radix"] ** point["dimension"], point["nodes"], rel_tol=1e-9)
 
 
 def density(tables: Tables) -> list[Row]:

@@ -70,7 +70,7 @@ FIGURES = (
         "P04",
         "Fig. 4",
         "Mean distance of the four classes in three dimensions",
-        "All four grow as 3k/4, and at this scale pruning, directing or both hardly change the mean distance.",
+        "All four grow as 3k/4: pruning hardly changes the mean distance, direction adds a hop, both together add about three.",
         ("static",),
         four_classes,
         lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "mean_distance", "mean distance, hops"),
@@ -91,8 +91,8 @@ FIGURES = (
         "P04",
         "Fig. 5",
         "Mean distance in four and five dimensions",
-        "Tori against their pruned versions, which have degree 4 whatever the dimension: the mean distance is nearly the same, and pruning costs"
-        " more hops the more dimensions share one another's links.",
+        "Tori against their pruned versions, which have degree 4 whatever the dimension. What pruning costs shrinks as the radix grows, and is more"
+        " in five dimensions, where a node keeps fewer of its links.",
         ("static",),
         more_dimensions,
         lambda rows: _chart(rows, HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops"),

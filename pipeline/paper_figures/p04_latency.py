@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import groupby
 
 import altair as alt
 
@@ -18,6 +19,7 @@ MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}
 RADIX, DELAY, SLOW_DELAY, RATE, SHORT, LONG = 16, 3, 7, 0.01, 96, 384  # k, switch delays s, messages per node and cycle, message bits L
 LEAST = 3  # points that make a line
+MOST_MARKS = 42  # of a line against the rate
 UTILIZATIONS = (0.1, 0.5, 0.9)
 CONTENDERS = 12  # most in Fig. 7
 CEILING = 1000  # cycles, where latencies are drawn on a logarithmic axis
@@ -112,7 +114,14 @@ def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
     scale = alt.Scale(domain=[math.floor(0.9 * min(first)), math.ceil(3 * max(first))], nice=False)  # so that crossings show, and where each goes up
     if logarithmic:
         scale = alt.Scale(type="log", domain=[math.floor(0.9 * min(first)), CEILING], nice=False)
-    return line_chart(rows, tuple(CLASSES.values()), x, alt.Y("latency:Q", title="mean latency, cycles", scale=scale), CYCLES, size=18, clip=True)
+    y = alt.Y("latency:Q", title="mean latency, cycles", scale=scale)
+    return line_chart(_thinned(rows), tuple(CLASSES.values()), x, y, CYCLES, size=18, clip=True)
+
+
+def _thinned(rows: list[Row]) -> list[Row]:
+    """At most MOST_MARKS or so of a line, evenly, its last among them; rows as `whole_lines` gives them."""
+    lines = [list(line) for _, line in groupby(rows, key=lambda row: (row["line"], row["variant"]))]
+    return [row for line in lines for row in line[:: -max(1, round(len(line) / MOST_MARKS))][::-1]]
 
 
 def _radix_chart(rows: list[Row]) -> Chart:
