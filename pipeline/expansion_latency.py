@@ -13,7 +13,7 @@ import pyarrow as pa
 from pipeline.config_schema import Dally, ParhamiKwai, Rates, Spread, Sweep
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen
-from pipeline.models.table import Columns, Network, check, dally_columns, network_of, parhami_kwai_columns
+from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns
 from pipeline.points import Point
 from pipeline.records import arrow_schema
 from pipeline.verify import expected_latency
@@ -30,7 +30,8 @@ Entry = ParhamiKwai | Dally
 def entries(sweep: Sweep) -> list[Entry]:
     """What the sweep asks of the models, and then what its papers print numbers of."""
     printed = [
-        Dally(model="dally-1990", nodes=(nodes,), message_bits=(bits,), wire_delay=(delay,)) for nodes, bits, delay in expected_latency(sweep.papers)
+        Dally.model_validate({"model": "dally-1990", "nodes": nodes, "message_bits": bits, "wire_delay": delay})
+        for nodes, bits, delay in expected_latency(sweep.papers)
     ]
     return [*sweep.latency, *printed]
 
@@ -51,12 +52,10 @@ def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None)
     static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic, its corrected columns are null
     Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
     """
-    schema = arrow_schema("latency")
-    parts = [schema.empty_table()]
+    parts = [arrow_schema("latency").empty_table()]
     for number, entry in enumerate(entries(sweep)):
         with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
-            columns = _of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads)
-        parts.append(pa.Table.from_arrays([pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema))
+            parts.append(arrow_table(_of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads)))
     table = pa.concat_tables(parts).combine_chunks()
     place = pa.array(range(table.num_rows), pa.int64())
     first = table.select(INPUTS).append_column("place", place).group_by(INPUTS, use_threads=False).aggregate([("place", "min")])

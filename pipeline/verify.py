@@ -93,6 +93,7 @@ def _class_hops(record: Record, name: str) -> float | None:
 LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}  # [x]: over links of class x
 LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
     "longest_wire": lambda record, _: record["wire_length_max"],
+    "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],
     "pins": lambda record, _: record["pins"],
     "wire_density_peak": lambda record, _: record["wire_density_max"] * record["channel_width"],
     "wire_density_peak_position": lambda record, _: record["wire_density_position"],
@@ -253,7 +254,8 @@ def verification_rows(
     """
     graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
     layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
-    cubes = [record for record in _records(latency or []) if (record["radices"], record["locality"]) == ("real", 1)]
+    of_cubes = latency if latency is None or isinstance(latency, list) else latency.filter(latency["best_dimension"].is_valid())  # few of many
+    cubes = [record for record in _records(of_cubes or []) if (record["radices"], record["locality"]) == ("real", 1)]
     best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
     printed = (ROUTING, TRAFFIC, "exact")
     of_loads = [record for record in _records(loads or []) if (record["routing"], record["traffic"], record["method"]) == printed]

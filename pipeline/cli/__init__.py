@@ -23,6 +23,7 @@ COMMANDS = {
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
     "layout": ("layout", "Where nodes stand, and how long and dense the wires are."),
+    "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "query": ("results", "Ask a sweep's tables in SQL."),
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from pipeline.models import dally, link_classes
 from pipeline.models import parhami_kwai as model
-from pipeline.records import LATENCY
+from pipeline.records import LATENCY, arrow_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
 
@@ -202,6 +205,14 @@ def _cube_spelling(radices: Sequence[int] | None) -> str | None:
         return None
     equal = len(set(radices)) == 1
     return f"torus(k={radices[0]}, n={len(radices)}, directed=true)" if equal else f"torus(radices={list(radices)}, directed=true)"
+
+
+def arrow_table(columns: Columns) -> pa.Table:
+    """The columns as an Arrow table of the declared schema."""
+    import pyarrow as pa
+
+    schema = arrow_schema("latency")
+    return pa.Table.from_arrays([pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema)
 
 
 def _complete(known: Columns, rows: int) -> Columns:
