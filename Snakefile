@@ -139,7 +139,8 @@ rule report:
         distances=rules.distances.output,
         verification=rules.verification.output,
     output:
-        FOLDER / "report.html",
+        page=FOLDER / "report.html",
+        figures=directory(FOLDER / "figures"),  # the papers', one SVG each
     params:
         code=PROGRAM,
     shell:

@@ -160,10 +160,12 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
 
 
 def report(config: Path, folder: Path, overrides: Overrides) -> int:
-    """report.html, from the tables and the manifest."""
+    """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for; from the tables and the manifest."""
+    from pipeline.paper_figures.files import write_figures
     from pipeline.report import write_report
 
     write_report(folder, folder / "report.html")
+    write_figures(folder, folder / "figures")
     return 0
 
 

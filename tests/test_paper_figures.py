@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from test_report import Page
 
-from pipeline import figures, report
+from pipeline import figures, report, store
 from pipeline.loads import loads_record
 from pipeline.models.table import dally_columns, network_of, parhami_kwai_columns
 from pipeline.paper_figures import FIGURES, drawable
+from pipeline.paper_figures.files import write_figures
+from pipeline.records import arrow_schema
 from pipeline.report_papers import papers_section
 from pipeline.static import static_record
 from pipeline.topologies import build
@@ -80,12 +84,36 @@ def test_a_figure_needs_the_tables_that_it_names_and_no_others(figure: Any, tabl
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
-def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, list[Row]], tmp_path: Any) -> None:
+def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, list[Row]], tmp_path: Path) -> None:
     figures.save(figures.finished(figure.chart(rows[figure.id]), figure.title), tmp_path / "figure.svg")
     drawing = (tmp_path / "figure.svg").read_text(encoding="utf-8")
     names = {row.get("line") or row["network"] for row in rows[figure.id]}
     assert len(names) > 1
     assert all(f">{name}<" in drawing for name in names)
+
+
+def test_files_of_the_figures_that_a_sweep_has(tables: dict[str, list[Row]], tmp_path: Path) -> None:
+    for name, table in {"static": tables["static"], "loads": tables["loads"]}.items():
+        store.publish_table(tmp_path, name, pa.Table.from_pylist(table, schema=arrow_schema(name)))
+    out = tmp_path / "figures"
+    out.mkdir()
+    (out / "of-an-earlier-sweep.svg").touch()
+    written = write_figures(tmp_path, out)
+    assert sorted(out.iterdir()) == sorted(written)
+    assert {path.stem for path in written} >= {"p04-fig-4", "p04-fig-5", "p04-fig-7", "c10-saturation", "c10-fig-10"}
+    assert not {path.stem for path in written} & {"p04-fig-8", "d90-fig-8", "r05-table-1-mean"}
+    assert "Parhami &amp; Kwai 2004, Fig. 4" in (out / "p04-fig-4.svg").read_text(encoding="utf-8")
+
+
+def test_a_line_has_no_more_marks_than_can_be_told_apart(rows: dict[str, list[Row]]) -> None:
+    drawn = next(figure for figure in FIGURES if figure.id == "p04-fig-8").chart(rows["p04-fig-8"]).to_dict()
+    marks = next(iter(drawn["datasets"].values())) if "datasets" in drawn else drawn["data"]["values"]
+    for variant in ("as printed", "corrected"):
+        whole, shown = (values(found, "rate", "latency", line="torus", variant=variant) for found in (rows["p04-fig-8"], marks))
+        assert len(whole) == 83
+        assert 40 <= len(shown) <= 46
+        assert shown.items() <= whole.items()
+        assert max(shown) == max(whole)
 
 
 def test_the_page_has_each_under_its_paper(tables: dict[str, list[Row]]) -> None:
