@@ -10,42 +10,21 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import altair as alt
 import numpy as np
 
-from pipeline import figures
 from pipeline.designs import MOST, Axis, Designs, designs, sampled
-from pipeline.figures import Chart
 from pipeline.report_sections import Section
+from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 
 Record = Mapping[str, Any]
 
 DEFAULT = ("nodes", "mean_distance")  # first shown across and up
 DIGITS = 7  # of a number in the page
-# Vega's symbols, as paths of area about that of the unit circle in a box from -1 to 1
-SYMBOLS = {
-    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
-    "square": "M-.9,-.9H.9V.9H-.9Z",
-    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
-    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
-    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
-    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
-    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
-    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
-}
-
-
-class Group(NamedTuple):
-    """Designs that share a colour and a symbol: a family, its directed networks apart."""
-
-    name: str
-    colour: str
-    symbol: str
 
 
 class Explorer(NamedTuple):
@@ -63,7 +42,7 @@ def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
         return Explorer(Section("explorer", "Explorer", ""), "", {})
     chosen = sampled(found.axes, len(found.records))
     records = [found.records[i] for i in chosen]
-    names = [_group(record) for record in records]
+    names = [group_of(record) for record in records]
     groups = legend(names)
     place = {group.name: number for number, group in enumerate(groups)}
     data = {
@@ -79,60 +58,12 @@ def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-    return Explorer(Section("explorer", "Explorer", _body(found, len(records), groups)), packed, chart(groups).to_dict())
-
-
-def _group(record: Record) -> tuple[str, str]:
-    """(kind, name) of the group that a design belongs to."""
-    family = record["family"]
-    return figures.kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
-
-
-def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
-    """The groups, kind by kind: a colour for each kind, a symbol for each group of it. names: (kind, name) of each design."""
-    order = {kind: place for place, kind in enumerate(figures.KINDS)}
-    families = [family for of_kind in figures.KINDS.values() for family in of_kind]
-    place = {family: number for number, family in enumerate(families)}
-    present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
-    symbols = list(SYMBOLS)
-    return [
-        Group(name, figures.COLOURS[kind], symbols[number % len(symbols)])
-        for kind, of_kind in groupby(present, key=lambda item: item[0])
-        for number, (_, name) in enumerate(of_kind)
-    ]
+    return Explorer(Section("explorer", "Explorer", _body(found, len(records), groups)), packed, explorer_chart(groups).to_dict())
 
 
 def _numbers(values: np.ndarray) -> list[float | int | None]:
     """Numbers as JSON has them, shortened to what a chart and its labels can show."""
     return [None if math.isnan(value) else int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}") for value in values.tolist()]
-
-
-def chart(groups: Sequence[Group]) -> Chart:
-    """Marks over the fields x and y, and the front; the script names the fields, gives the data (points, front) and chooses the scales."""
-    scale = {"domain": [group.name for group in groups]}
-    encoding = {
-        "x": alt.X("x:Q", scale=alt.Scale(nice=False, padding=14)),
-        "y": alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14)),
-    }
-    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#8A8F98").encode(**encoding, order="place:Q")
-    marks = (
-        alt.Chart(alt.NamedData("points"))
-        .mark_point(filled=True)
-        .encode(
-            **encoding,
-            color=alt.Color("group:N", legend=None, scale=alt.Scale(**scale, range=[group.colour for group in groups])),
-            shape=alt.Shape("group:N", legend=None, scale=alt.Scale(**scale, range=[group.symbol for group in groups])),
-            opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
-            tooltip=[
-                alt.Tooltip("topology:N", title="network"),
-                alt.Tooltip("x:Q", format=",.6~g"),
-                alt.Tooltip("y:Q", format=",.6~g"),
-                alt.Tooltip("nodes:Q", format=","),
-                alt.Tooltip("degree:Q", title="degree"),
-            ],
-        )
-    )
-    return alt.layer(front, marks)
 
 
 # --- its place in the page --------------------------------------------------------------------------
@@ -153,13 +84,16 @@ A click on a family singles it out, further clicks add others. Drag over the cha
 <div class="families" role="group" aria-label="Families">
 {"".join(_family(number, group) for number, group in enumerate(groups))}
 </div>
-<figure class="wide"><div class="chart" id="explorer-chart" role="img" aria-label="The chosen columns of all designs; the table below has the same numbers"></div></figure>
+<figure class="wide">
+<div class="chart" id="explorer-chart" role="img" aria-label="The chosen columns of all designs; the table below has the same numbers"></div>
+</figure>
 <div class="selection"><p id="explorer-status" role="status"></p>
 <label><input type="checkbox" id="explorer-front"> the front only</label>
 <button type="button" id="explorer-copy">Copy all lines listed</button></div>
 <div class="scroll" tabindex="0"><table id="explorer-table" class="sortable"><thead><tr>
 <th><button type="button">design</button></th><th><button type="button">front</button></th>
-<th class="number"><button type="button" id="explorer-x-title">x</button></th><th class="number"><button type="button" id="explorer-y-title">y</button></th>
+<th class="number"><button type="button" id="explorer-x-title">x</button></th>
+<th class="number"><button type="button" id="explorer-y-title">y</button></th>
 <th class="number" data-column="nodes"><button type="button">nodes</button></th>
 <th class="number" data-column="degree_max"><button type="button">degree</button></th>
 </tr></thead><tbody></tbody></table></div>"""

@@ -1,0 +1,92 @@
+"""Any two columns of the designs against each other: a colour for each kind of network, a symbol for each family of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from pipeline import figures
+from pipeline.figures import Chart
+
+Record = Mapping[str, Any]
+
+# Vega's symbols, as paths of area about that of the unit circle in a box from -1 to 1
+SYMBOLS = {
+    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
+    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
+    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
+    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
+    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
+    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
+}
+
+
+class Group(NamedTuple):
+    """Designs that share a colour and a symbol: a family, its directed networks apart."""
+
+    name: str
+    colour: str
+    symbol: str
+
+
+def group_of(record: Record) -> tuple[str, str]:
+    """(kind, name) of the group that a design belongs to."""
+    family = record["family"]
+    return figures.kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
+
+
+def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
+    """The groups, kind by kind: a colour for each kind, a symbol for each group of it. names: (kind, name) of each design."""
+    order = {kind: place for place, kind in enumerate(figures.KINDS)}
+    families = [family for of_kind in figures.KINDS.values() for family in of_kind]
+    place = {family: number for number, family in enumerate(families)}
+    present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
+    symbols = list(SYMBOLS)
+    return [
+        Group(name, figures.COLOURS[kind], symbols[number % len(symbols)])
+        for kind, of_kind in groupby(present, key=lambda item: item[0])
+        for number, (_, name) in enumerate(of_kind)
+    ]
+
+
+def explorer_chart(groups: Sequence[Group]) -> Chart:
+    """The page's chart over the fields x and y; its script names them, gives the data (points, front) and chooses the scales."""
+    x = alt.X("x:Q", scale=alt.Scale(nice=False, padding=14))
+    y = alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14))
+    line = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#8A8F98").encode(x=x, y=y, order="place:Q")
+    marks = (
+        alt.Chart(alt.NamedData("points"))
+        .mark_point(filled=True)
+        .encode(
+            x=x,
+            y=y,
+            color=colour(groups, legend=None),
+            shape=symbol(groups, legend=None),
+            opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
+            tooltip=[
+                alt.Tooltip("topology:N", title="network"),
+                alt.Tooltip("x:Q", format=",.6~g"),
+                alt.Tooltip("y:Q", format=",.6~g"),
+                alt.Tooltip("nodes:Q", format=","),
+                alt.Tooltip("degree:Q", title="degree"),
+            ],
+        )
+    )
+    return alt.layer(line, marks)
+
+
+def colour(groups: Sequence[Group], legend: Any) -> alt.Color:
+    """The field `group` as colour."""
+    scale = alt.Scale(domain=[group.name for group in groups], range=[group.colour for group in groups])
+    return alt.Color("group:N", title=None, legend=legend, scale=scale)
+
+
+def symbol(groups: Sequence[Group], legend: Any) -> alt.Shape:
+    """The field `group` as a mark's symbol."""
+    scale = alt.Scale(domain=[group.name for group in groups], range=[group.symbol for group in groups])
+    return alt.Shape("group:N", title=None, legend=legend, scale=scale)
