@@ -46,6 +46,7 @@ SHAPES = {
     "other": "stroke",
 }
 SIZE_PARAMETERS = ("k", "a", "n")  # the first that a network has is its size; a series keeps all others
+SUFFIXES = (".svg", ".png")  # of the files that a chart can be saved as
 TOOLTIP = [
     alt.Tooltip("topology:N", title="network"),
     alt.Tooltip("nodes:Q", format=","),
@@ -176,15 +177,16 @@ def finished(chart: Chart, title: str = "", subtitle: str = "", *, width: int = 
 
 
 def save(specification: dict[str, Any], path: Path) -> None:
-    """Write a specification as SVG or PNG, by the file's suffix. Raises BadInput for another suffix."""
+    """Write a specification as SVG or PNG, by the file's suffix. Raises BadInput for another suffix, and where the file cannot be written."""
     import vl_convert
 
-    if path.suffix == ".svg":
-        path.write_text(vl_convert.vegalite_to_svg(specification), encoding="utf-8")
-    elif path.suffix == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(specification, scale=2))
-    else:
+    if path.suffix not in SUFFIXES:
         raise BadInput(f"{path}: expected a name that ends in .svg or .png, got '{path.suffix}'")
+    drawing = vl_convert.vegalite_to_svg(specification).encode() if path.suffix == ".svg" else vl_convert.vegalite_to_png(specification, scale=2)
+    try:
+        path.write_bytes(drawing)
+    except OSError as error:
+        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another") from None
 
 
 def draw_overview(folder: Path, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -54,6 +55,12 @@ def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
     ]
 
 
+def words(values: Iterable[str]) -> list[Group]:
+    """Groups of any words, in their order: every colour in turn, with the next symbol each time round."""
+    colours, symbols = list(figures.COLOURS.values()), list(SYMBOLS)
+    return [Group(word, colours[i % len(colours)], symbols[i // len(colours) % len(symbols)]) for i, word in enumerate(sorted(set(values)))]
+
+
 def explorer_chart(groups: Sequence[Group]) -> Chart:
     """The page's chart over the fields x and y; its script names them, gives the data (points, front) and chooses the scales."""
     x = alt.X("x:Q", scale=alt.Scale(nice=False, padding=14))
@@ -78,6 +85,38 @@ def explorer_chart(groups: Sequence[Group]) -> Chart:
         )
     )
     return alt.layer(line, marks)
+
+
+def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, str], log: str) -> Chart:
+    """A chart of rows for a file: the fields x, y and group.
+
+    groups  in the legend's order; none: the field `group` is a number, and a scale of colours shows it
+    titles  of x, y and group;  log: the axes that are logarithmic, as in 'x', 'xy' or ''
+    """
+    base = alt.Chart(alt.Data(values=list(rows))).encode(
+        x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log))
+    )
+    size = 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55
+    marks = base.mark_point(filled=True, size=size, opacity=0.75)
+    if not groups:
+        scale = alt.Scale(scheme="viridis")
+        return marks.encode(color=alt.Color("group:Q", title=titles["group"], legend=alt.Legend(orient="right"), scale=scale))
+    key = alt.Legend(columns=min(6, len(groups)), labelLimit=200, symbolOpacity=1)
+    return marks.encode(color=colour(groups, key), shape=symbol(groups, key))
+
+
+def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:
+    """Title, scale and labels of an axis."""
+    ticks: dict[str, Any] = {"values": marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
+    scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
+    return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format="~s", **ticks)}
+
+
+def marked(values: Sequence[float]) -> list[float]:
+    """Where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room."""
+    least, most = min(values, default=1.0), max(values, default=1.0)
+    steps = (1,) if most / least > 2000 else (1, 2, 5)
+    return [step * 10.0**power for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1) for step in steps]
 
 
 def colour(groups: Sequence[Group], legend: Any) -> alt.Color:

@@ -28,6 +28,7 @@ COMMANDS = {
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),
     "report": ("results", "Write the HTML page of a sweep."),
+    "plot": ("plot", "Draw any two columns, as SVG or PNG."),
     "completion": ("completion", "Print the shell completion script."),
     "step": ("pipeline_run", "One step of the pipeline, as the Snakefile calls it."),
 }
