@@ -13,7 +13,7 @@ from pipeline.topology import NO_PORT, Topology
 
 WINDOW = (16, 16)  # most places along x and y of a drawing in text
 DRAWN = 1024  # most places in a drawing in SVG
-BEND = 0.16  # how far a wire longer than 1 swerves from a straight line, as a share of its length
+BEND = 0.12  # how far a wire longer than 1 swerves from a straight line, as a share of its length
 
 
 def text_layout(topology: Topology, placement: str) -> str:
@@ -41,9 +41,10 @@ def svg_layout(topology: Topology, placement: str) -> str:
     if len(placed.positions) > DRAWN:
         raise BadInput(f"expected at most {DRAWN} places to draw, got {len(placed.positions):,}; choose a smaller network or larger cabinets")
     plane = _plane(placed)
-    wires = "".join(_wire(plane[u], plane[v], kind) for u, v, kind in _ends(topology, placed))
+    ends = _ends(topology, placed)
+    wires = "".join(_wire(plane[u], plane[v], kind) for u, v, kind in ends)
     marks = "".join(f'<circle cx="{x}" cy="{-y}" r="0.13"><title>{name}</title></circle>' for (x, y), name in zip(plane, _names(topology, placed)))
-    margin = 0.5 + BEND * max(sides)
+    margin = 0.5 + BEND * max((int(np.abs(plane[u] - plane[v]).max()) for u, v, _ in ends), default=0)
     box = f"{-margin:.2f} {-(sides[1] - 1) - margin:.2f} {sides[0] - 1 + 2 * margin:.2f} {sides[1] - 1 + 2 * margin:.2f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="layout">'

@@ -1,0 +1,1 @@
+"""Tests of pipeline.layout; `plain_layout` holds the plain oracles."""

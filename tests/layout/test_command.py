@@ -1,0 +1,77 @@
+"""torusweep layout: JSON as the table has it, words, drawings, one line on what is wrong."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli.layout import layout
+from pipeline.errors import BadInput
+from pipeline.layout import layout_record, place
+from pipeline.layout.drawing import svg_layout, text_layout
+from pipeline.topologies import build
+
+
+def run(*arguments: str) -> str:
+    return CliRunner().invoke(layout, arguments, catch_exceptions=False).output
+
+
+def test_json_is_the_record():
+    found = json.loads(run("rtt(a=16)", "--placement", "trellis", "--block", "4,4", "--json"))
+    assert found == layout_record(build("rtt(a=16)"), "trellis(block=[4, 4])")
+    assert json.loads(run("torus(k=4, n=3)", "--dimensions", "2", "--json"))["placement"] == "folded(dimensions=2)"
+
+
+def test_words_give_what_the_record_has():
+    said = run("rtt(a=4)", "--placement", "trellis")
+    assert "longest wire      3  (2.23607 as the crow flies); x 3, y 3" in said
+    assert "least area        256 wire pitches squared" in said
+    assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in said
+    assert "wires      none" in run("torus(k=4, n=2)", "--block", "4,4")
+    assert "cables" in run("torus(k=4, n=2)", "--block", "2,2")
+    assert "least volume" in run("torus(k=4, n=3)")
+    assert len(run("ring(k=30)", "--placement", "straight").splitlines()) < 40
+
+
+def test_a_drawing_in_text_has_every_node_at_its_place():
+    drawn = [line.split() for line in text_layout(build("torus(k=3, n=2)"), "folded").splitlines()]
+    assert drawn == [["0,1", "2,1", "1,1"], ["0,2", "2,2", "1,2"], ["0,0", "2,0", "1,0"]]  # y upwards: 0, 2, 1
+    assert text_layout(build("torus(k=4, n=2)"), "straight(block=[2, 4])").split() == ["0,0", "1,0"]
+    assert text_layout(build("torus(k=4, n=3)"), "folded") == ""
+    assert text_layout(build("ring(k=17)"), "folded") == ""
+
+
+def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
+    file = tmp_path / "drawn.svg"
+    run("rtt(a=4)", "--placement", "trellis", "--svg", str(file))
+    drawn = ET.parse(file).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    dots = {(int(dot.get("cx", "")), -int(dot.get("cy", ""))): dot[0].text for dot in drawn.iter(f"{name}circle")}
+    network = build("rtt(a=4)")
+    positions = place("trellis", network.plan, "").positions
+    assert dots == {(x, y): ",".join(map(str, a)) for (x, y), a in zip(positions.tolist(), network.addresses().tolist())}
+    assert len(list(drawn.iter(f"{name}path"))) == network.links
+    assert drawn[0].text == "rtt(a=4), trellis"
+    assert len(list(ET.fromstring(svg_layout(build("rtt(a=16)"), "trellis(block=[4, 4])")).iter(f"{name}path"))) == 64
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["pdtt(a=4)", "--placement", "trellis"], "choose shuffled"),
+        (["torus(k=4, n=3)", "--svg", "x.svg"], "dimensions=2"),
+        (["torus(k=40, n=2)", "--svg", "x.svg"], "at most 1024 places"),
+        (["torus(k=4, n=2)", "--block", "a"], "whole numbers between commas"),
+        (["torus(k=4, n=2)", "--dimensions", "0"], "1 … 3"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(arguments, says):
+    with pytest.raises(BadInput) as caught:
+        run(*arguments)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not Path("x.svg").exists()
