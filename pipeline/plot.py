@@ -15,7 +15,7 @@ from pipeline.query import query
 from pipeline.records import TABLES, Column
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
-MOST_WORDS = 42  # that colours and symbols tell apart
+MOST_WORDS = 56  # that colours and symbols tell apart
 NO_NETWORK = "no network"  # the family of a row that no network of static has
 
 

@@ -56,9 +56,9 @@ def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
 
 
 def words(values: Iterable[str]) -> list[Group]:
-    """Groups of any words, in their order: every colour in turn, with the next symbol each time round."""
+    """Groups of any words, in their order, each with the next colour and the next symbol: 56 pairs differ."""
     colours, symbols = list(figures.COLOURS.values()), list(SYMBOLS)
-    return [Group(word, colours[i % len(colours)], symbols[i // len(colours) % len(symbols)]) for i, word in enumerate(sorted(set(values)))]
+    return [Group(word, colours[i % len(colours)], symbols[i % len(symbols)]) for i, word in enumerate(sorted(set(values)))]
 
 
 def explorer_chart(groups: Sequence[Group]) -> Chart:

@@ -1,0 +1,213 @@
+"""The page in a real browser: headless Chromium opens it as a file, and does with it what a reader does.
+
+Skipped where there is no Chromium (Debian: apt-get install chromium); TORUSWEEP_CHROMIUM names one elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_report import HOSTILE, MANIFEST
+
+from pipeline import report
+from pipeline.loads import loads_record
+from pipeline.static import static_record
+from pipeline.topologies import build
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: install requirements-dev.txt")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = os.environ.get("TORUSWEEP_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium, or name one in TORUSWEEP_CHROMIUM")
+
+TOPOLOGIES = ("torus(k=4, n=2)", "torus(k=8, n=2)", "torus(k=4, n=3)", "mesh(k=8, n=2)", "mesh(k=4, n=2)", "rtt(a=4)", "hypercube(n=6)", "ccc(n=3)")
+HOSTILE_NAME = f'graph(path="{HOSTILE}$(x)")'
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+
+
+@pytest.fixture(scope="module")
+def static() -> list[dict[str, Any]]:
+    found = [static_record(build(topology)) for topology in TOPOLOGIES]
+    return [*found, {**found[0], "topology": HOSTILE_NAME, "family": "graph", "parameters": {}, "nodes": 17}]
+
+
+@pytest.fixture(scope="module")
+def file(static: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    loads = [loads_record(build(topology)) for topology in TOPOLOGIES]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(report.page({"static": static, "loads": loads}, MANIFEST), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        sandbox = [] if os.geteuid() else ["--no-sandbox"]  # root has none
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        yield started
+        started.close()
+
+
+class Opened:
+    """The page in a window of its own, and what it said and asked for there."""
+
+    def __init__(self, browser: Any, file: Path, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri())
+        self.status = self.page.locator("#explorer-status")
+        self.title = self.page.locator("#explorer-chart .role-axis-title text").first
+        sync_api.expect(self.title).to_be_attached()
+
+    def said(self, words: str) -> None:
+        """Wait until the explorer's line of counts has these words."""
+        sync_api.expect(self.status).to_contain_text(words)
+
+    def lines(self) -> list[str]:
+        """The commands listed."""
+        return list(self.page.locator("#explorer-table code").all_text_contents())
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a listed column, as shown."""
+        titles = self.page.locator("#explorer-table th").all_text_contents()
+        rows = self.page.locator("#explorer-table tbody tr").all()
+        return [row.locator("td").nth(titles.index(name)).text_content() for row in rows]
+
+    def move(self, slider: str, key: str) -> None:
+        self.page.locator(f"#explorer-{slider}").press(key)
+
+
+@pytest.fixture
+def desktop(browser: Any, file: Path) -> Iterator[Opened]:
+    opened = Opened(browser, file, **DESKTOP)
+    yield opened
+    opened.context.close()
+    assert opened.complaints == []
+    assert opened.requests == [file.as_uri()]
+
+
+def test_a_reader_explores(desktop: Opened) -> None:
+    desktop.said("9 of 9 designs shown")
+    desktop.page.get_by_role("button", name="mesh", exact=True).click()
+    desktop.said("2 of 9 designs shown")
+    assert set(desktop.lines()) == {'torusweep describe "mesh(k=4, n=2)"', 'torusweep describe "mesh(k=8, n=2)"'}
+    desktop.page.get_by_role("button", name="torus", exact=True).press("Enter")  # by keyboard; a second family joins
+    desktop.said("5 of 9 designs shown")
+    desktop.move("nodes-to", "ArrowLeft")  # 64 → 32 nodes at most
+    desktop.said("2 of 9 designs shown")
+    assert desktop.page.locator("#explorer-nodes-to + output").text_content() == "32"
+    desktop.move("nodes-to", "Home")  # stops at the other slider's 16
+    desktop.said("2 of 9 designs shown")
+    for name in ("mesh", "torus"):
+        desktop.page.get_by_role("button", name=name, exact=True).click()
+    desktop.said("2 of 9 designs shown")
+    desktop.move("nodes-to", "End")
+    desktop.move("degree-from", "End")  # of six ports only
+    desktop.said("2 of 9 designs shown, 2 on the front")
+    assert set(desktop.lines()) == {'torusweep describe "torus(k=4, n=3)"', 'torusweep describe "hypercube(n=6)"'}
+
+
+def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]]) -> None:
+    page = desktop.page
+    page.locator("#explorer-x").select_option(label="links")
+    page.locator("#explorer-y").select_option(label="diameter")
+    sync_api.expect(page.locator("#explorer-chart")).to_contain_text("diameter, hops")
+
+    def front(smaller_x: bool) -> set[str]:
+        sign = 1 if smaller_x else -1
+        cost = {record["topology"]: (sign * record["links"], record["diameter"]) for record in static}
+        return {
+            name for name, mine in cost.items() if not any(other != mine and other[0] <= mine[0] and other[1] <= mine[1] for other in cost.values())
+        }
+
+    def listed() -> set[str]:
+        rows = zip(desktop.lines(), desktop.column("front"), strict=True)
+        return {line.removeprefix("torusweep describe ")[1:-1] for line, mark in rows if mark == "front"}
+
+    assert listed() == front(smaller_x=True)
+    page.locator("#explorer-x-better").select_option("larger")
+    desktop.said(f"{len(static)} of {len(static)} designs shown, {len(front(smaller_x=False))} on the front")
+    assert listed() == front(smaller_x=False)
+    page.locator("#explorer-front").check()
+    assert len(desktop.lines()) == len(front(smaller_x=False))
+
+    page.locator("#explorer-x").select_option(label="saturation load")  # of a table that lacks a design
+    desktop.said("8 of 9 designs shown")
+    desktop.said("1 lack a number")
+    assert page.locator("#explorer-x-better").input_value() == "larger"
+
+
+def test_the_table_sorts_and_its_lines_can_be_copied(desktop: Opened) -> None:
+    page = desktop.page
+    page.locator("#explorer-table th button", has_text="degree").click()
+    degrees = [int(text) for text in desktop.column("degree")]
+    assert degrees == sorted(degrees)
+    assert degrees[0] < degrees[-1]
+    desktop.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    row = page.locator("#explorer-table tr", has_text="hypercube(n=6)")
+    row.get_by_role("button").click()
+    row.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == 'torusweep describe "hypercube(n=6)"'
+    hostile = next(line for line in desktop.lines() if "graph" in line)
+    assert hostile == f"torusweep describe '{HOSTILE_NAME}'"  # as it is, and quoted for a shell
+
+
+def test_dragging_over_the_chart_selects(desktop: Opened) -> None:
+    box = desktop.page.locator("#explorer-chart svg").bounding_box()
+    desktop.page.locator("#explorer-chart").scroll_into_view_if_needed()
+    box = desktop.page.locator("#explorer-chart svg").bounding_box()
+    left, middle = box["x"] + 60, box["x"] + box["width"] / 2
+    desktop.page.mouse.move(left, box["y"] + 5)
+    desktop.page.mouse.down()
+    desktop.page.mouse.move(middle, box["y"] + 200)
+    desktop.page.mouse.move(middle, box["y"] + box["height"] - 60)
+    desktop.page.mouse.up()
+    desktop.said("designs selected")
+    nodes = [int(text) for text in desktop.column("nodes") if text]
+    assert 0 < len(nodes) < 9
+    assert max(nodes) <= 32  # the middle of 16 … 64 on a logarithmic axis
+
+
+def test_every_chart_is_drawn_and_a_legend_singles_out(desktop: Opened) -> None:
+    charts = desktop.page.locator(".chart").all()
+    assert len(charts) >= 3
+    assert all(chart.locator("svg").count() == 1 for chart in charts)
+    chart = desktop.page.locator("#distance_against_size")
+    faint = chart.locator(".mark-symbol path[opacity='0.07']")
+    assert faint.count() == 0
+    chart.locator(".role-legend-label text", has_text="mesh").click()
+    sync_api.expect(faint).to_have_count(7)  # all marks but the two meshes'
+
+
+@pytest.mark.parametrize(
+    ("options", "paper"), [(PHONE, "#ffffff"), ({**DESKTOP, "color_scheme": "dark"}, "#171b20"), ({**PHONE, "color_scheme": "dark"}, "#171b20")]
+)
+def test_phones_and_the_dark(browser: Any, file: Path, options: dict[str, Any], paper: str) -> None:
+    opened = Opened(browser, file, **options)
+    wide = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1]
+    assert opened.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == paper
+    assert opened.title.get_attribute("fill") == ("#1d2329" if paper == "#ffffff" else "#e7ebef")
+    opened.page.get_by_role("button", name="mesh", exact=True).click()
+    opened.said("2 of 9 designs shown")
+    opened.context.close()
+    assert opened.complaints == []
+
+
+def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
+    desktop.page.emulate_media(media="print", color_scheme="dark")
+    sync_api.expect(desktop.title).to_have_attribute("fill", "#e7ebef")
+    sync_api.expect(desktop.title).to_have_css("fill", "rgb(29, 35, 41)")
+    assert desktop.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not desktop.page.locator(".controls").is_visible()
