@@ -176,7 +176,9 @@ def test_unequal_classes_are_waits_hop_by_hop():
     expected = (flits + delay * (distance - 1)) * free + waits
     given_ = {"directed": False, "class_loads": loads, "class_hops": hops}
     assert float(link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(expected, rel=1e-9)
-    assert float(link_classes.mean_latency(0.0, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(flits + delay * (distance - 1))
+    assert float(link_classes.mean_latency(0.0, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(
+        flits + delay * (distance - 1)
+    )
     # the busiest channel decides when it is over, even where its class is less busy on average
     assert float(link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=5.0)) == np.inf
     assert np.isfinite(float(link_classes.mean_latency(0.0624, degree, flits, delay, **given_, max_channel_load=4.0)))
