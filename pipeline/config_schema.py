@@ -184,12 +184,8 @@ def _numbers(value: Any) -> Any:
 
 
 Positive = Annotated[float, Field(gt=0, le=10**9)]
-Rates = Annotated[
-    Spread | Annotated[tuple[Annotated[float, Field(ge=0, le=10**9)], ...], Field(min_length=1, strict=False)],
-    BeforeValidator(
-        _numbers, json_schema_input_type=Annotated[float, Field(ge=0, le=10**9)] | list[Annotated[float, Field(ge=0, le=10**9)]] | Spread
-    ),
-]
+Rate = Annotated[float, Field(ge=0, le=10**9)]
+Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 Positives = Annotated[
     tuple[Positive, ...],
     Field(min_length=1, strict=False),
@@ -236,7 +232,7 @@ class ParhamiKwai(Choice):
 
     @model_validator(mode="after")
     def _some_rate(self) -> ParhamiKwai:
-        if not self.rates and not self.of_saturation:
+        if self.rates == () and self.of_saturation == ():
             raise ValueError("expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}")
         return self
 

@@ -107,8 +107,10 @@ def _uniform_minimal(loads: pa.Table) -> pa.Table:
 
 
 def _numbers(given: Rates) -> Sequence[float]:
-    return given.numbers() if isinstance(given, Spread) else given
+    if isinstance(given, Spread):
+        return given.numbers()
+    return given if isinstance(given, tuple) else (given,)
 
 
 def _count(given: Rates) -> int:
-    return given.count if isinstance(given, Spread) else len(given)
+    return given.count if isinstance(given, Spread) else len(_numbers(given))
