@@ -20,7 +20,9 @@ from typing import Any
 import vl_convert
 
 from pipeline import figures, report_loads, store
+from pipeline.designs import designs, sampled
 from pipeline.records import TABLES
+from pipeline.report_deadlock import deadlock_section
 from pipeline.report_explorer import explorer
 from pipeline.report_papers import papers_section
 from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
@@ -29,6 +31,7 @@ from pipeline.verify import summary
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]
 
+MOST_DRAWN = 2000  # networks in a chart of all; the explorer has more
 NEEDED = ("static", "verification")
 NOT_READ = ("points", "distances", "channel_loads")  # nothing of the page is made from them
 THEMES = {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}
@@ -73,6 +76,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
         explored.section,
         charts,
         _loads(report_loads.joined(networks, tables["loads"]), drawn),
+        deadlock_section(tables.get("deadlock", ())),
         papers_section(tables, drawn),
         networks_section(networks),
         gallery_section(networks),
@@ -133,16 +137,28 @@ def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
 def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
     """(Vega-Lite specifications by element id, the section that they are drawn in); charts without data are left out."""
     drawn, parts = {}, []
+    some = _some(networks)
     for name, title, wide, caption in CHARTS:
-        specification = getattr(figures, name)(networks).to_dict()
+        specification = getattr(figures, name)(some).to_dict()
         if not _has_data(specification):
             continue
         drawn[name] = specification
         style = ' class="wide"' if wide else ""
         chart = f'<div class="chart" id="{name}" role="img" aria-label="{title}"></div>'
         parts.append(f"<figure{style}><h3>{title}</h3>{chart}<figcaption>{caption}</figcaption></figure>")
-    body = f'<div class="figures">{"".join(parts)}</div>' if parts else ""
+    sample = f"Of {len(networks):,} networks, a sample of {len(some):,} is drawn, their fronts whole."
+    note = f'<p class="note">{sample}</p>' if len(networks) > MOST_DRAWN else ""
+    body = f'{note}<div class="figures">{"".join(parts)}</div>' if parts else ""
     return drawn, Section("figures", "Figures", body)
+
+
+def _some(networks: Sequence[Record]) -> Sequence[Record]:
+    """The networks that the charts draw: all, or a sample that keeps the fronts of the columns drawn."""
+    if len(networks) <= MOST_DRAWN:
+        return networks
+    found = designs({"static": networks})
+    axes = [axis for axis in found.axes if axis.name in ("nodes", "mean_distance", "cost")]
+    return [found.records[i] for i in sampled(axes, len(found.records), MOST_DRAWN)]
 
 
 def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:

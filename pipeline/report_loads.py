@@ -10,6 +10,7 @@ import altair as alt
 
 from pipeline.figures import Chart
 from pipeline.records import LOADS
+from pipeline.report_routings import tables_of_loads
 from pipeline.report_sections import Cell, Section, number, table
 
 Record = Mapping[str, Any]
@@ -79,7 +80,7 @@ def saturation_against_size(rows: Iterable[Record]) -> Chart:
 
 
 def loads_section(rows: Sequence[Record], figure: str) -> Section:
-    """The figure, and a table of the networks that several traffic patterns were computed for: a pattern a column.
+    """The figure, a table of the networks that several traffic patterns were computed for, a pattern a column; then routings, collectives, bounds.
 
     rows    as `joined` gives them
     figure  HTML of the chart's place; '' where it has no data
@@ -100,7 +101,8 @@ def loads_section(rows: Sequence[Record], figure: str) -> Section:
         headers = [("network", "", ""), ("routing", "", MEANING["routing"]), ("nodes", "number", "")]
         headers += [(pattern, "number", MEANING["terminal_saturation_load"]) for pattern in traffics]
         parts.append(table(headers, [_row(names, found, traffics) for names, found in several[:MOST_ROWS]], sortable=True))
-    return Section("loads", "Where the networks saturate", "\n".join(parts))
+    parts.append(tables_of_loads(rows))
+    return Section("loads", "Where the networks saturate", "\n".join(filter(None, parts)))
 
 
 def _row(names: tuple[str, str], found: Mapping[str, Record], traffics: Iterable[str]) -> list[Cell]:

@@ -1,0 +1,108 @@
+"""The page's parts on deadlock and on loads beyond one routing: what stands in them, in which order, and that names cannot break out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from test_report import HOSTILE, Page
+
+from pipeline.report_deadlock import MOST_ROWS, deadlock_section
+from pipeline.report_routings import MOST_ROWS as MOST_LOADS
+from pipeline.report_routings import tables_of_loads
+
+
+def verdict(topology: str, free: str, routing: str = "dimension_order", channels: int = 1, **others: Any) -> dict[str, Any]:
+    made = {"topology": topology, "routing": routing, "vc_rule": "dateline", "virtual_channels": channels, "deadlock_free": free}
+    made |= {
+        "acyclic": free == "yes",
+        "argument": "acyclic (Dally & Seitz 1987)",
+        "cycle": None,
+        "least_virtual_channels": 2,
+        "least_rule": "dateline",
+    }
+    return made | others
+
+
+VERDICTS = [
+    verdict("torus(k=4, n=2)", "yes", channels=2),
+    verdict("torus(k=5, n=2)", "yes", channels=2),
+    verdict("rtt(a=4)", "unknown", "minimal", least_virtual_channels=None, least_rule=None),
+    verdict("torus(k=4, n=2)", "no", argument="counterexample: they wait for ever", cycle=["0 x+ vc0", "1 x+ vc0", "2 x+ vc0", "3 x+ vc0"]),
+]
+
+
+def test_what_locks_up_stands_first_with_its_cycle() -> None:
+    body = deadlock_section(VERDICTS).body
+    details = body[body.index("Verdicts") :]
+    assert re.findall(r'class="(good|bad|wait)">', details) == ["bad", "wait", "good", "good"]
+    assert "0 x+ vc0 → 1 x+ vc0 → 2 x+ vc0 → … (4 channels)" in details
+    assert "<dt>counterexample</dt><dd>they wait for ever</dd>" in body
+    assert deadlock_section([]).body == ""
+
+
+def test_verdicts_are_counted_by_routing_and_rule() -> None:
+    body = deadlock_section(VERDICTS).body
+    counts = body[: body.index("Verdicts")]
+    rows = [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", counts)]
+    assert rows == [  # routing, rule, VCs, networks, no, unknown, yes
+        ["dimension_order", "dateline", "1", "1", "1", "0", "0"],
+        ["dimension_order", "dateline", "2", "2", "0", "0", "2"],
+        ["minimal", "dateline", "1", "1", "0", "1", "0"],
+    ]
+
+
+def test_many_verdicts_are_cut_and_names_cannot_break_out() -> None:
+    many = [verdict(HOSTILE, "yes", cycle=[HOSTILE], argument=f"{HOSTILE}: {HOSTILE}", routing=HOSTILE) for _ in range(MOST_ROWS + 5)]
+    page = Page(deadlock_section(many).html())
+    assert not page.scripts
+    assert "".join(page.text).count(HOSTILE) >= MOST_ROWS
+    assert sum(tag == "tr" for tag, _ in page.elements) == 2 + 1 + MOST_ROWS  # two heads, one row of counts
+    assert f"the first {MOST_ROWS} of {MOST_ROWS + 5}" in "".join(page.text)
+
+
+def load(topology: str, routing: str, saturation: float, nodes: int = 16, traffic: str = "uniform", **others: Any) -> dict[str, Any]:
+    made = {"topology": topology, "routing": routing, "traffic": traffic, "nodes": nodes, "saturation_load": saturation}
+    nothing = ("collective_time", "phases", "bus_bandwidth", "terminal_bus_bandwidth", "capacity", "capacity_minimal", "capacity_share")
+    return {**made, **dict.fromkeys((*nothing, "worst_case_saturation_load")), "bounds_method": "", **others}
+
+
+LOADS = [
+    load("torus(k=8, n=2)", "minimal", 1.0, nodes=64),
+    load("torus(k=8, n=2)", "valiant", 0.5, nodes=64),
+    load("torus(k=4, n=2)", "minimal", 2.0),
+    load("torus(k=4, n=2)", "dimension_order", 0.75),
+    load("ring(k=8)", "minimal", 1.0),
+]
+COLLECTIVE = load(
+    "ring(k=4)", "minimal", 1.0, traffic="all_reduce", collective_time=1.5, bus_bandwidth=1.25, terminal_bus_bandwidth=1.0, phases=[1, 2]
+)
+BOUND = load("ring(k=4)", "minimal", 1.0, capacity=3.25, capacity_minimal=2.0, capacity_share=0.375, bounds_method="linear program")
+
+
+@pytest.mark.parametrize(
+    ("rows", "titles", "cells"),
+    [
+        (LOADS, ["By routing"], [["torus(k=4, n=2)", "uniform", "16", "2", "–", "0.75"], ["torus(k=8, n=2)", "uniform", "64", "1", "0.5", "–"]]),
+        ([COLLECTIVE], ["Collective operations"], [["ring(k=4)", "minimal", "all_reduce", "16", "1.5", "1.25", "1", "2"]]),
+        (
+            [BOUND],
+            ["What no routing can exceed"],
+            [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "–", "linear program"]],
+        ),
+        (LOADS[-1:], [], []),
+    ],
+)
+def test_a_table_where_there_is_something_to_say(rows: list[dict[str, Any]], titles: list[str], cells: list[list[str]]) -> None:
+    body = tables_of_loads(rows)
+    assert re.findall("<h3>(.*?)</h3>", body) == titles
+    assert [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", body)] == cells
+
+
+def test_many_rows_are_cut() -> None:
+    body = tables_of_loads([{**BOUND, "topology": f"ring(k={k})", "nodes": k} for k in range(200, 100, -1)])
+    assert body.count("<tr>") == 1 + MOST_LOADS
+    assert f"The {MOST_LOADS} smallest networks of 100 rows" in body
+    assert "ring(k=101)" in body
+    assert "ring(k=200)" not in body
