@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,11 +41,11 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     routing_name, form = _routing(routing, topology)
     rule_name, rule = _rule(vc_rule, routing_name, form)
     _check_number(virtual_channels, form)
-    judged, shares, channels, number = _examined(form, rule, virtual_channels)
-    known = {} if rule.bubble else {_graph_key(rule, virtual_channels - _spare(form)): judged.acyclic}
-    if not judged.acyclic and not isinstance(form, AdaptiveRouting):
+    found, shares, channels, number = _examined(form, rule, virtual_channels)
+    known = {} if rule.bubble else {_graph_key(rule, virtual_channels - _spare(form)): found.acyclic}
+    if not found.acyclic and not isinstance(form, AdaptiveRouting):
         known[_graph_key(none(form), 1)] = False  # a cycle stays one where classes become one
-    least, least_rule = _fewest(routing_name, form, known)
+    least, its_rule = _fewest(routing_name, form, known)
     values = {
         "topology": topology.spelling,
         "routing": routing_name,
@@ -53,15 +53,38 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
         "virtual_channels": virtual_channels,
         "channels": channels,
         "dependencies": number,
-        "acyclic": judged.acyclic,
-        "deadlock_free": judged.deadlock_free,
-        "argument": judged.argument,
-        "cycle": None if judged.acyclic else [_shown(form, shares, int(channel)) for channel in judged.cycle],
-        "cycle_length": None if judged.acyclic else len(judged.cycle),
+        "acyclic": found.acyclic,
+        "deadlock_free": found.deadlock_free,
+        "argument": found.argument,
+        "cycle": None if found.acyclic else [_shown(form, shares, int(channel)) for channel in found.cycle],
+        "cycle_length": None if found.acyclic else len(found.cycle),
         "least_virtual_channels": least,
-        "least_rule": least_rule,
+        "least_rule": its_rule,
     }
     return {column.name: values[column.name] for column in DEADLOCK}
+
+
+class Judged(NamedTuple):
+    """A routing and a rule by their canonical spellings and as data, and the verdict on them."""
+
+    routing: str
+    form: Routing | AdaptiveRouting
+    vc_rule: str
+    rule: Rule
+    verdict: Verdict
+
+
+def judged(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int) -> Judged:
+    """What `deadlock_record` says of this one rule, and what it is about; other rules are not tried. Raises as it does."""
+    routing_name, form = _routing(routing, topology)
+    rule_name, rule = _rule(vc_rule, routing_name, form)
+    _check_number(virtual_channels, form)
+    return Judged(routing_name, form, rule_name, rule, _examined(form, rule, virtual_channels)[0])
+
+
+def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
+    """`least_virtual_channels` and `least_rule` of `deadlock_record`. Raises BadInput for a routing that does not suit the network."""
+    return _fewest(*_routing(routing, topology), {})
 
 
 def check_suits(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> None:
@@ -112,8 +135,8 @@ def _examined(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int
             graph = escape_graph(form, rule.within(virtual_channels - 1))
             return verdict_of_escape(graph), shares, len(graph.channel), int(graph.matrix.nnz)
         found = dependencies(form.escape, rule, 1)  # in virtual cut-through no packet holds one channel and waits elsewhere
-        judged = verdict(form.escape, rule, found)
-        return judged._replace(argument=BUBBLE) if judged.acyclic else judged, shares, *_counted(found, shares)
+        said = verdict(form.escape, rule, found)
+        return said._replace(argument=BUBBLE) if said.acyclic else said, shares, *_counted(found, shares)
     shares = rule.shares(virtual_channels)
     found = dependencies(form, rule, virtual_channels)
     return verdict(form, rule, found), shares, *(_counted(found, shares) if found.complete else (None, None))
@@ -181,4 +204,4 @@ def _shown(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) ->
     return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
 
 
-__all__ = ["RULES", "check_suits", "deadlock_record", "routing_spelling", "rule_spelling"]
+__all__ = ["RULES", "Judged", "check_suits", "deadlock_record", "judged", "least_rule", "routing_spelling", "rule_spelling"]
