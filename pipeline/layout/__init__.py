@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def _lengths(wires: Wires) -> dict[str, Any]:
     number = int(wires.number.sum())
     found: dict[str, Any] = {}
     for suffix, length in (("", wires.manhattan), ("_euclidean", wires.euclidean)):
-        total = (length * wires.number).sum().item()
+        total = (length * wires.number).sum().item() if not suffix else fsum(length * wires.number)  # in whatever order a machine adds
         most = length.max(initial=0).item()
         found |= {
             f"wire_length_max{suffix}": most if number else None,

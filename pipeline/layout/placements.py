@@ -69,7 +69,8 @@ def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = Non
     In u = x + y and v = x − y the torus is the half of a 2a × 2a torus whose u and v have one parity, each
     link a step of one in both. With both rings folded, the places 2i and 2i + 1 of a ring hold one even and
     one odd value, so every 2 × 2 square holds two nodes, in different columns: the square is pressed flat
-    and becomes two places of one row. A link then leads 2 columns and 1 row on at most.
+    and becomes two places of one row. A link then leads 2 columns and 1 row on at most, where the network
+    has no more dimensions than space.
 
     Constraint: rtt, ptt, or a twisted_torus or lattice that is alike; of cabinets, likewise.
     Source: Cámara et al. 2010, sec. 8.1, Algorithm 2 (whose listing is lost; the construction is ours).

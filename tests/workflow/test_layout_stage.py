@@ -1,0 +1,78 @@
+"""The table of layout: what is asked, what is refused before anything is computed, what the papers need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from rings import Run
+
+from pipeline.asked import asked_points
+from pipeline.config import load
+from pipeline.errors import BadInput, Refused
+from pipeline.store import read_manifest
+
+CONFIG = """
+sweep: rings
+topologies: ["torus(k=4, n=2)", "rtt(a=4)", "ring(k=6)"]
+layout:
+  - {placement: [straight, trellis, "folded( block=[2,2] )"], skip_unsuitable: true}
+  - {placement: folded, nodes: {to: 20}}
+"""
+LONGEST = {  # by hand
+    ("torus(k=4, n=2)", "straight"): 3,
+    ("torus(k=4, n=2)", "folded(block=[2, 2])"): 1,
+    ("rtt(a=4)", "straight"): 7,
+    ("rtt(a=4)", "trellis"): 3,
+    ("rtt(a=4)", "folded(block=[2, 2])"): 4,  # 4 × 2 cabinets: (0, 1) and (2, 0), which is folded to place 3
+    ("ring(k=6)", "straight"): 5,
+    ("torus(k=4, n=2)", "folded"): 2,
+    ("ring(k=6)", "folded"): 2,
+}
+
+
+def test_rows_are_those_asked_for_and_known(rings: Run):
+    rings.config.write_text(CONFIG)
+    rings.here("points")
+    assert rings.here("static", workers=0) == rings.here("layout", workers=0) == 0
+    rows = pq.read_table(rings.folder / "layout.parquet").to_pylist()
+    assert {(row["topology"], row["placement"]): row["wire_length_max"] for row in rows} == LONGEST
+    assert [(row["topology"], row["placement"]) for row in rows] == list(LONGEST)
+    assert read_manifest(rings.folder)["tables"]["layout"]["rows"] == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("{placement: foldd}", "3:22: layout[0].placement: unknown placement 'foldd'; did you mean 'folded'"),
+        ("{placement: trellis}", "(skip_unsuitable: true leaves such networks out)"),
+        ("{placement: trellis, families: [torus], skip_unsuitable: true}", "expected at least one network, got none: no placement suits"),
+        ("{placement: folded, families: [mesh]}", "none of the sweep's is chosen"),
+        ("{placements: folded}", "did you mean 'placement'"),
+    ],
+)
+def test_what_cannot_be_placed_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
+    path = tmp_path / "my.yaml"
+    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "rtt(a=4)"]\nlayout: [{entry}]\n')
+    with pytest.raises(BadInput) as caught:
+        asked_points(load(path))
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:3:")
+
+
+def test_more_points_than_the_limit_are_refused(tmp_path: Path):
+    path = tmp_path / "my.yaml"
+    path.write_text(CONFIG + "limits: {points: 8}\n")
+    with pytest.raises(Refused, match="9 points of layout"):
+        asked_points(load(path))
+
+
+def test_the_papers_layouts_are_asked_for_with_them(tmp_path: Path):
+    path = tmp_path / "my.yaml"
+    path.write_text("sweep: my\npapers: [P04, D90]\n")
+    asked = [(point.topology, point.placement) for point in asked_points(load(path)) if point.stage == "layout"]
+    assert asked == [
+        *((f"{family}(k={k}, n=3)", "folded") for k in (8, 16) for family in ("torus", "pruned_torus")),
+        *((f"torus(k={k}, n={n}, directed=true)", "folded") for k, n in ((1024, 2), (32, 4), (2, 20))),
+    ]
