@@ -8,7 +8,7 @@ import altair as alt
 
 from pipeline.figures import Chart, distinct
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import LEGEND, Line, line_chart
+from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
 
 FAMILIES = {
     "rt": Line("RT", "#0072B2", "circle", (5, 3)),
@@ -44,7 +44,7 @@ def utilization(tables: Tables) -> list[Row]:
                 line = FAMILIES[load["family"]].name
                 rows.append({"topology": load["topology"], "line": line, "class": name, "use": own["mean"] / load["max_channel_load"]})
     order = [line.name for line in FAMILIES.values()]
-    return sorted(rows, key=lambda row: (order.index(row["line"]), row["class"]))
+    return compared(sorted(rows, key=lambda row: (order.index(row["line"]), row["class"])), "class")
 
 
 def _uniform(tables: Tables) -> list[Row]:
@@ -71,7 +71,7 @@ def _row(record: Record, per_side: float, limits: dict[str, Fraction]) -> Row:
 
 def _ordered(rows: list[Row]) -> list[Row]:
     order = [line.name for line in FAMILIES.values()]
-    return sorted(rows, key=lambda row: (order.index(row["line"]), row["a"]))
+    return compared(sorted(rows, key=lambda row: (order.index(row["line"]), row["a"])), "a")
 
 
 def _chart(rows: list[Row], title: str) -> Chart:

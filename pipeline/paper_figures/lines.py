@@ -29,6 +29,11 @@ LEGEND = alt.Legend(symbolOpacity=1)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it stands there, and without its error
 
 
+def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
+    """The rows, if they are of two lines and two places along the axis at least; else none: a sweep may hold a network or two by chance."""
+    return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
+
+
 def line_chart(
     rows: Sequence[dict[str, Any]],
     lines: Sequence[Line],

@@ -6,7 +6,7 @@ import altair as alt
 
 from pipeline.figures import TOOLTIP, Chart, distinct
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import Line, line_chart
+from pipeline.paper_figures.lines import Line, compared, line_chart
 
 CLASSES = {
     "torus": Line("torus", "#0072B2", "circle"),
@@ -51,12 +51,13 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
 
 def four_classes(tables: Tables) -> list[Row]:
     """Fig. 4: k, mean_distance, and excess: hops more than the torus of that radix needs."""
-    return [row for row in _networks(tables, (3,)) if row["k"] <= MOST]
+    return compared([row for row in _networks(tables, (3,)) if row["k"] <= MOST], "k")
 
 
 def more_dimensions(tables: Tables) -> list[Row]:
     """Fig. 5: k, n, mean_distance of whole and pruned tori of four and five dimensions."""
-    return [{**row, "line": f"{row['n']}D {row['line']}"} for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
+    found = [row for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
+    return compared([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], "k")
 
 
 def _chart(rows: list[Row], lines: tuple[Line, ...], nodes: str, column: str, title: str) -> Chart:

@@ -109,7 +109,7 @@ CYCLES = [
 
 
 def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
-    x = alt.X("rate:Q", title="messages per node and cycle, m", scale=alt.Scale(nice=False))
+    x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g"), scale=alt.Scale(nice=False))
     first = [min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"] for line in {row["line"] for row in rows}]
     scale = alt.Scale(domain=[math.floor(0.9 * min(first)), math.ceil(3 * max(first))], nice=False)  # so that crossings show, and where each goes up
     if logarithmic:
@@ -119,9 +119,10 @@ def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
 
 
 def _thinned(rows: list[Row]) -> list[Row]:
-    """At most MOST_MARKS or so of a line, evenly, its last among them; rows as `whole_lines` gives them."""
+    """Some MOST_MARKS of a line, evenly, its first and its last among them; rows as `whole_lines` gives them."""
     lines = [list(line) for _, line in groupby(rows, key=lambda row: (row["line"], row["variant"]))]
-    return [row for line in lines for row in line[:: -max(1, round(len(line) / MOST_MARKS))][::-1]]
+    steps = [max(1, round(len(line) / MOST_MARKS)) for line in lines]
+    return [row for line, step in zip(lines, steps) for row in [line[0], *line[1:][::-step][::-1]]]
 
 
 def _radix_chart(rows: list[Row]) -> Chart:

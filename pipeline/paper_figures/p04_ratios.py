@@ -59,16 +59,16 @@ FIGURES = (
     latency_figure(
         14,
         "Pruned over plain torus, m = 0.01, by message length",
-        "Below the line, pruning wins. As printed, it gains more the larger the network and the longer the message (F flits, in the pruned torus);"
-        " corrected, the gain turns into a loss where the pruned torus nears its true saturation." + BOTH,
+        "Below the line, pruning wins. As printed, it gains more the larger the network and the longer the message (F flits, in the pruned torus),"
+        " until close to saturation; corrected, the gain turns into a loss where the pruned torus nears its true saturation." + BOTH,
         partial(relative, by="message_bits", other="torus", other_delay=DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
     ),
     latency_figure(
         15,
         "Pruned over plain torus, F = 4, by load",
-        "As printed, pruning gains little at light load (and less the larger the network), much at heavy load; corrected, the gain at heavy load"
-        " is smaller, and ends at three quarters of the printed saturation." + BOTH,
+        "As printed, pruning gains little at light load (and less the larger the network), much at heavy load, until close to saturation;"
+        " corrected, the gain at heavy load is smaller, and ends at three quarters of the printed saturation." + BOTH,
         partial(relative, by="rate", other="torus", other_delay=DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
     ),
