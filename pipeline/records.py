@@ -249,6 +249,54 @@ LAYOUT = (
     Column("notes", "string", "", "as in static"),
 )
 
+SIMULATION = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("routing", "string", "", "canonical spelling of the routing"),
+    Column("vc_rule", "string", "", "canonical spelling of the virtual-channel rule; of adaptive routing, its escape's"),
+    Column("virtual_channels", "int64", "channels", "virtual channels of every physical one"),
+    Column("switching", "string", "", "wormhole, virtual-cut-through or store-and-forward"),
+    Column("buffer_flits", "int64", "flits", "buffer of every virtual channel"),
+    Column("packet_flits", "int64", "flits", "length of every packet"),
+    Column("router", "string", "", "preset that gave the router's delays, and what was not asked for otherwise"),
+    Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
+    Column("injection", "string", "", "when terminals generate packets: bernoulli or poisson"),
+    Column("packets_each", "int64", "packets", "of a workload: packets of every terminal, all ready in cycle 0; null where packets keep coming"),
+    Column("cycles", "int64", "cycles", "length of a run, the warm-up included"),
+    Column("warm_up", "int64", "cycles", "what does not count at its beginning: as given, or detected (MSER-5); the longest of the seeds'"),
+    Column("seeds", "list<int64>", "", "seeds of the runs that the row is about"),
+    Column("offered_load", "double", "flits/cycle/terminal", "load asked for, packets to their own source included; null of a workload"),
+    Column("generated_load", "double", "flits/cycle/terminal", "load that the terminals did generate while measuring"),
+    Column("accepted_load", "double", "flits/cycle/terminal", "flits delivered while measuring; packets to their own source count, at once"),
+    Column("accepted_load_error", "double", "flits/cycle/terminal", "half the width of its 95 % confidence interval, by batch means"),
+    Column(
+        "network_latency", "double", "cycles", "mean from a packet's head leaving the source queue to its tail's arrival; null where none arrived"
+    ),
+    Column("network_latency_error", "double", "cycles", "half the width of its 95 % confidence interval, by batch means"),
+    Column("total_latency", "double", "cycles", "mean from a packet's generation to its tail's arrival; grows with the run where saturated"),
+    Column("total_latency_error", "double", "cycles", "half the width of its 95 % confidence interval, by batch means"),
+    Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed"),
+    Column("p99_latency", "int64", "cycles", "total latency that 99 % of the packets do not exceed"),
+    Column(
+        "latency_histogram",
+        "list<struct<latency: int64, packets: int64>>",
+        "cycles",
+        "packets by total latency, of each bin its lower end: a bin a cycle up to 32, then 16 to every doubling",
+    ),
+    Column("packets", "int64", "packets", "packets delivered while measuring, all seeds together"),
+    Column("saturated", "bool", "", "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked"),
+    Column(
+        "simulated_saturation", "double", "flits/cycle/terminal", "highest offered load found that is not saturated; null where it was not sought"
+    ),
+    Column("saturation_precision", "double", "flits/cycle/terminal", "a load that is saturated lies so much higher at most"),
+    Column("mean_channel_utilization", "double", "flits/cycle", "over all channels, after a given warm-up, or in the second half of the run"),
+    Column("max_channel_utilization", "double", "flits/cycle", "of the busiest channel"),
+    Column("per_class_utilization", "map<string, struct<mean: double, max: double>>", "flits/cycle", "the same of each link class"),
+    Column("delivery_time", "double", "cycles", "of a workload: until the last packet has arrived; null where cycles did not suffice"),
+    Column("deadlocked", "bool", "", "packets waited for each other and nothing moved any more"),
+    Column("deadlock_cycle", "int64", "cycles", "cycle since which nothing moved, of the first seed that stopped"),
+    Column("waiting", "list<string>", "", "channels of a cyclic wait, in order: node, its digits, direction, virtual channel; null without deadlock"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -272,6 +320,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "deadlock": DEADLOCK,
     "layout": LAYOUT,
     "latency": LATENCY,
+    "simulation": SIMULATION,
     "verification": VERIFICATION,
 }
 

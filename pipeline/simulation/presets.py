@@ -1,0 +1,50 @@
+"""Routers by name: what a simulation takes where it is told nothing else."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pipeline.errors import BadInput, nearest
+
+
+class Preset(NamedTuple):
+    """Switching, virtual channels, buffers, delays in cycles (kernels.network.Router), packets and their injection.
+
+    buffer_flits       of every virtual channel; more where the switching needs it and no number is given
+    routing, vc_rule   None: the first that suits the network; the first that is free of deadlock
+    source             who describes it, and what we add where that leaves it open
+    """
+
+    switching: str
+    virtual_channels: int
+    buffer_flits: int
+    packet_flits: int
+    route_delay: int
+    vc_delay: int
+    switch_delay: int
+    credit_delay: int
+    routing: str | None = None
+    vc_rule: str | None = None
+    transit_first: bool = False
+    injection: str = "bernoulli"
+    source: str = ""
+
+
+PRESETS = {
+    "default": Preset("wormhole", 2, 8, 16, 1, 1, 1, 1, source="ours: one cycle each for route, virtual channel, switch, link and credit"),
+    "booksim2": Preset("wormhole", 4, 8, 16, 1, 1, 2, 1, source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar"),
+    "rahman-2005": Preset(
+        *("wormhole", 2, 2, 16, 0, 0, 1, 1), source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets"
+    ),
+    "bluegene": Preset(
+        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson"),
+        source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, transit first; delays are ours",
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """A preset by its name. Raises BadInput where there is none."""
+    if name not in PRESETS:
+        raise BadInput(f"unknown router '{name}'{nearest(name, PRESETS)}; there are {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,144 @@
+"""The rows of the table `simulation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.loads.channels import class_name
+from pipeline.records import SIMULATION
+from pipeline.simulation.runs import Experiment, Outcome, run
+from pipeline.simulation.saturation import bisected
+from pipeline.simulation.setup import Parameters, Setup, set_up
+from pipeline.simulation.statistics import figures
+from pipeline.topology import NO_PORT, Topology
+
+PRECISION = 0.01  # flits per terminal and cycle, to which saturation is found unless told otherwise
+Progress = Callable[[int], None] | None
+
+
+def simulation_records(
+    topology: Topology,
+    parameters: Parameters,
+    *,
+    loads: Sequence[float] = (),
+    seeds: Sequence[int] = (0,),
+    precision: float | None = None,
+    packets_each: int | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress = None,
+) -> list[dict[str, Any]]:
+    """A row for each load, exactly the table's columns, in order, as Python values without NaN.
+
+    loads         offered, in flits per terminal and cycle, on average over the terminals; > 0
+    seeds         of the random numbers; every load is simulated with each, and a row is about all of them together
+    precision     find saturation, too, to so many flits per terminal and cycle: without loads, the row is of the highest not saturated
+    packets_each  instead of loads: every terminal sends so many packets, all ready in cycle 0; the row tells how long it takes
+    progress      is told how many experiments are finished
+
+    Raises BadInput where network, routing, rule, traffic, switching and numbers do not suit each other, or may lock up;
+    Refused where the memory does not suffice.
+    """
+    if not loads and precision is None and packets_each is None:
+        raise BadInput("simulation: expected loads, a precision of saturation or packets of every terminal, got none; give for example load 0.2")
+    if packets_each is not None and (loads or precision is not None):
+        raise BadInput("simulation: expected loads or packets of every terminal, got both; leave one out")
+    for name, values in (("load", loads), ("precision", [] if precision is None else [precision]), ("packets_each", [packets_each or 1])):
+        for value in values:
+            if not 0 < value < np.inf:
+                raise BadInput(f"{name}={value}: expected a number above 0")
+    for seed in seeds:
+        if not 0 <= seed < 2**64:
+            raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
+    setup, how = set_up(topology, parameters), {"backend": backend, "threads": threads, "memory": memory}
+    told = _Told(progress)
+    if packets_each is not None:
+        return [
+            _row(setup, seeds, run(setup, [Experiment(None, seed, packets_each) for seed in seeds], **how, progress=told), packets_each=packets_each)
+        ]
+
+    def rows_at(some: Sequence[float]) -> list[dict[str, Any]]:
+        outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **how, progress=told)
+        told.so_far += len(outcomes)
+        return [_row(setup, seeds, outcomes[i * len(seeds) : (i + 1) * len(seeds)], load=load) for i, load in enumerate(some)]
+
+    rows = rows_at(loads) if loads else []
+    if precision is None:
+        return rows
+    seen: dict[float, dict[str, Any]] = {}
+
+    def saturated(some: Sequence[float]) -> list[bool]:
+        seen.update(zip(some, rows_at(some)))
+        return [seen[load]["saturated"] for load in some]
+
+    found = bisected(saturated, 1 / float(setup.traffic.sent().max()), precision)
+    for row in rows or [seen[found] if found else seen[min(seen)]]:
+        row |= {"simulated_saturation": found, "saturation_precision": precision}
+    return rows or [seen[found] if found else seen[min(seen)]]
+
+
+class _Told:
+    """Counts experiments over several calls for whoever watches."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.so_far = progress, 0
+
+    def __call__(self, done: int) -> None:
+        if self.progress is not None:
+            self.progress(self.so_far + done)
+
+
+def _row(
+    setup: Setup, seeds: Sequence[int], outcomes: Sequence[Outcome], *, load: float | None = None, packets_each: int | None = None
+) -> dict[str, Any]:
+    """The row of several runs that differ in their seeds."""
+    parameters, stopped = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
+    warm_up = parameters.warm_up if packets_each is None else 0
+    if warm_up is not None:
+        warm_up = min(warm_up, min(outcome.run.end for outcome in outcomes) - 1)  # a run may stand still before
+    found = figures([outcome.run for outcome in outcomes], warm_up)
+    use = np.mean([outcome.use for outcome in outcomes], axis=0)
+    present = setup.topology.ports != NO_PORT
+    kinds = setup.topology.link_class
+    classes = {class_name(setup.topology, number): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}
+    values = {
+        **setup.inputs,
+        "packets_each": packets_each,
+        "warm_up": found.warm_up,
+        "seeds": list(seeds),
+        "offered_load": load,
+        "generated_load": found.generated.mean,
+        "accepted_load": found.accepted.mean,
+        "accepted_load_error": found.accepted.half_width,
+        "network_latency": found.network.mean,
+        "network_latency_error": found.network.half_width,
+        "total_latency": found.total.mean,
+        "total_latency_error": found.total.half_width,
+        "p50_latency": None if found.quantiles is None else found.quantiles[0],
+        "p99_latency": None if found.quantiles is None else found.quantiles[1],
+        "latency_histogram": [{"latency": latency, "packets": packets} for latency, packets in found.histogram],
+        "packets": found.packets,
+        "saturated": None if packets_each is not None else found.saturated or bool(stopped),
+        "simulated_saturation": None,
+        "saturation_precision": None,
+        "mean_channel_utilization": float(use[present].mean()) if present.any() else None,
+        "max_channel_utilization": float(use[present].max()) if present.any() else None,
+        "per_class_utilization": {name: {"mean": float(use[own].mean()), "max": float(use[own].max())} for name, own in classes.items()},
+        "delivery_time": None if packets_each is None else _delivery_time(outcomes),
+        "deadlocked": bool(stopped),
+        "deadlock_cycle": stopped[0].stalled if stopped else None,
+        "waiting": stopped[0].waiting if stopped else None,
+    }
+    return {column.name: values[column.name] for column in SIMULATION}
+
+
+def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
+    """Cycles until everything has arrived, in the mean over the runs; None where something has not."""
+    if any((outcome.run.delivered < 0).any() for outcome in outcomes):
+        return None
+    return float(np.mean([outcome.run.delivered.max(initial=-1) + 1 for outcome in outcomes]))

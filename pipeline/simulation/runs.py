@@ -1,0 +1,140 @@
+"""Experiments of one setup, run together: loads and seeds side by side in one call of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.network import Batch, simulate
+from pipeline.errors import Refused
+from pipeline.simulation.packets import Generator, Packets, route_words
+from pipeline.simulation.routes import routes_of
+from pipeline.simulation.setup import Setup
+from pipeline.simulation.statistics import Run
+from pipeline.topology import default_memory
+
+PACKET_BYTES = 160  # that a packet takes while its route is drawn; afterwards about 30
+CHANNEL_BYTES = 64  # of a virtual channel, in the kernel
+
+
+class Experiment(NamedTuple):
+    """One run: a load, in flits per terminal and cycle, or so many packets of every terminal at once; and a seed."""
+
+    load: float | None
+    seed: int
+    packets_each: int = 0
+
+
+class Outcome(NamedTuple):
+    """run: when its packets were generated and arrived; use: float64[N, P], flits per cycle over each channel while measuring;
+    stalled: the cycle since which nothing moved, −1 = it did not stop; waiting: the channels of a cyclic wait, in order."""
+
+    run: Run
+    use: np.ndarray
+    stalled: int
+    waiting: list[str]
+
+
+def run(
+    setup: Setup,
+    experiments: Sequence[Experiment],
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Outcome]:
+    """Every experiment's outcome, which depends on it and the setup alone.
+
+    memory     bytes that packets and routers may take; half the machine's where None
+    progress   is told how many experiments are finished
+    Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
+    """
+    done: list[Outcome] = []
+    for group in _fitting(setup, experiments, default_memory() if memory is None else memory):
+        done += _together(setup, group, backend, threads)
+        if progress is not None:
+            progress(len(done))
+    return done
+
+
+def _fitting(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
+    """Groups of experiments that fit into memory together."""
+    group: list[Experiment] = []
+    taken = 0
+    for one in experiments:
+        needed = bytes_of(setup, one)
+        if needed > memory:
+            raise Refused(
+                f"simulation of {setup.topology.spelling}: {setup.parameters.cycles:,} cycles need about {needed / 2**30:.1f} GiB;"
+                f" the limit is {memory / 2**30:.1f} GiB: choose fewer cycles, a lower load or a smaller network"
+            )
+        if group and taken + needed > memory:
+            yield group
+            group, taken = [], 0
+        group.append(one)
+        taken += needed
+    if group:
+        yield group
+
+
+def bytes_of(setup: Setup, one: Experiment) -> int:
+    """Bytes that an experiment takes, about."""
+    topology, terminals = setup.topology, len(setup.topology.terminals)
+    packets = one.packets_each * terminals if one.load is None else one.load * terminals * setup.parameters.cycles / setup.flits
+    channels = topology.ports.size + topology.nodes
+    return int(PACKET_BYTES * packets * 1.1) + CHANNEL_BYTES * channels * (setup.router.virtual_channels + setup.router.buffer_flits)
+
+
+def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None) -> list[Outcome]:
+    generated = [_generated(setup, one, backend) for one in experiments]
+    words = np.concatenate([route_words(packets.number, one.seed, backend) for packets, one in zip(generated, experiments)], axis=1)
+    source, destination, time = (np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time"))
+    rows = routes_of(setup.routes, source, destination, words)
+    before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
+    batch = Batch(
+        first=np.stack([packets.first + begin for packets, begin in zip(generated, before)]).astype(np.int64),
+        time=time,
+        row=rows.row,
+        length=np.full(len(time), setup.flits, np.int16),
+        destination=destination,
+    )
+    cycles, measured = setup.parameters.cycles, _measured_from(setup)
+    found = simulate(
+        *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
+        **{"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads},
+    )
+    outcomes = []
+    for e, packets in enumerate(generated):
+        own = slice(before[e], before[e + 1])
+        stalled = int(found.stalled[e])
+        end = cycles if stalled < 0 else int(found.ran[e])
+        done = Run(packets.time, found.entered[own], found.delivered[own], packets.local, setup.flits, len(setup.topology.terminals), end)
+        use = found.flits[e] / max(end - measured, 1)
+        outcomes.append(Outcome(done, use, stalled, [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]]))
+    return outcomes
+
+
+def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
+    injection = str(setup.parameters.injection)
+    generator = Generator(setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend)
+    return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.parameters.cycles)
+
+
+def _measured_from(setup: Setup) -> int:
+    """The cycle from which flits over channels are counted: after a warm-up that is given, or in the second half."""
+    given = setup.parameters.warm_up
+    return setup.parameters.cycles // 2 if given is None else given
+
+
+def shown(setup: Setup, node: int, port: int, channel: int) -> str:
+    """A virtual channel as people read it: node, its digits, direction, virtual channel."""
+    radices, digits, rest = setup.topology.plan.radices, [], int(node)
+    for side in radices:
+        rest, digit = divmod(rest, side)
+        digits.append(str(digit))
+    moves = setup.routes.moves
+    d = int(np.flatnonzero(moves.port[node] == port)[0])
+    return f"{node} ({','.join(digits)}) {moves.names[d // 2]}{'-' if d % 2 else '+'} vc{channel}"
