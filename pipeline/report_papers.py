@@ -26,4 +26,5 @@ def _place(figure: Figure) -> str:
     label = f"{figure.paper} {figure.place}: {figure.title}"
     chart = f'<div class="chart" id="{escape(figure.id)}" role="img" aria-label="{escape(label)}"></div>'
     caption = f"<figcaption><b>{escape(figure.place)}.</b> {escape(figure.caption)}</figcaption>"
-    return f"<figure><h4>{escape(figure.title)}</h4>{chart}{caption}</figure>"
+    style = ' class="wide"' if figure.wide else ""
+    return f"<figure{style}><h4>{escape(figure.title)}</h4>{chart}{caption}</figure>"

@@ -17,6 +17,7 @@ class Figure(NamedTuple):
 
     rows    the numbers behind it, from the tables named; empty where the sweep does not have what the figure shows
     chart   an Altair chart of these rows, without size or theme
+    wide    needs the page's whole width, and more height
     """
 
     id: str
@@ -27,3 +28,4 @@ class Figure(NamedTuple):
     tables: tuple[str, ...]
     rows: Callable[[Tables], list[Row]]
     chart: Callable[[list[Row]], Chart]
+    wide: bool = False

@@ -8,7 +8,7 @@ from pipeline import figures, store
 from pipeline.paper_figures import FIGURES, drawable
 from pipeline.report_sections import PAPER_NAMES
 
-WIDTH, HEIGHT = 560, 360
+WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
 
 def write_figures(folder: Path, out: Path) -> list[Path]:
@@ -26,5 +26,6 @@ def write_figures(folder: Path, out: Path) -> list[Path]:
     for figure, rows in drawable(tables):
         source = f"{PAPER_NAMES[figure.paper]}, {figure.place}"
         written.append(out / f"{figure.id}.svg")
-        figures.save(figures.finished(figure.chart(rows), figure.title, source, width=WIDTH, height=HEIGHT), written[-1])
+        height = WIDE_HEIGHT if figure.wide else HEIGHT
+        figures.save(figures.finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1])
     return written

@@ -49,7 +49,7 @@ def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("network:N", title=None, sort=None, axis=alt.Axis(labelLimit=110)),
         yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
-        x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.2], nice=False)),
+        x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.3], nice=False)),
     )
     colours = alt.Scale(domain=list(MEASURES), range=list(MEASURES.values()))
     columns = [alt.Tooltip("topology:N", title="network"), alt.Tooltip("nodes:Q", format=","), alt.Tooltip("measure:N")]
@@ -57,7 +57,7 @@ def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
         color=alt.Color("measure:N", title=None, sort=list(MEASURES), scale=colours),
         tooltip=[*columns, alt.Tooltip("hops:Q", format=".8~g")],
     )
-    return alt.layer(marks, base.mark_text(align="left", dx=4, fontSize=10, color="#8A8F98").encode(text="label:N"))
+    return alt.layer(marks, base.mark_text(align="left", dx=4, fontSize=9, color="#8A8F98").encode(text="label:N"))
 
 
 FIGURES = (
@@ -71,6 +71,7 @@ FIGURES = (
         ("static", "verification"),
         lambda tables: bars(tables, DIAMETER),
         lambda rows: _chart(rows, DIAMETER, "longest path, hops"),
+        wide=True,
     ),
     Figure(
         "r05-table-1-mean",
@@ -82,5 +83,6 @@ FIGURES = (
         ("static", "verification"),
         lambda tables: bars(tables, MEAN),
         lambda rows: _chart(rows, MEAN, "mean path, hops"),
+        wide=True,
     ),
 )
