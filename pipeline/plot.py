@@ -55,7 +55,7 @@ def plot(results: Path, x: str, y: str, *, table: str | None = None, colour: str
         if min(row[axis] for row in known) <= 0:
             name = {"x": x, "y": y}[axis]
             raise BadInput(f"--log {log}: expected numbers above 0 in {name}, got {min(row[axis] for row in known):g}; add --where '{name} > 0'")
-    kept = sampled([_as_axis(name, [row[at] for row in known]) for name, at in ((x, "x"), (y, "y"))], len(known))
+    kept = sampled([_as_axis(name, [row[at] for row in known]) for name, at in ((x, "x"), (y, "y"))], len(known), MOST)
     rows = [known[i] for i in kept]
     groups = _groups(rows, colour, numeric=kind in NUMBERS)
     titles = {"x": _title(columns[x]), "y": _title(columns[y]), "group": _title(columns[colour])}

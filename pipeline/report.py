@@ -31,7 +31,7 @@ from pipeline.verify import summary
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]
 
-MOST_DRAWN = 2000  # networks in a chart of all; the explorer has more
+MOST_DRAWN = 1500  # networks in a chart of all; the explorer has more
 NEEDED = ("static", "verification")
 NOT_READ = ("points", "distances", "channel_loads")  # nothing of the page is made from them
 THEMES = {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}

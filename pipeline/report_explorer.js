@@ -41,7 +41,6 @@ class Explorer {
     this.specification = specification;
     this.chosen = new Set();
     this.brushed = null;
-    this.turn = 0;
     this.sizes = { nodes: this.steps("nodes", data.nodes), degree: this.steps("degree", data.degrees) };
     for (const axis of AXES) {
       part(axis).addEventListener("change", () => { this.settle(axis); this.show(); });
@@ -67,6 +66,7 @@ class Explorer {
       end.value = end === from ? 0 : sizes.length - 1;
       end.addEventListener("input", () => {
         if (Number(from.value) > Number(to.value)) end.value = end === from ? to.value : from.value;
+        this.range(name);
         this.show();
       });
     }
@@ -123,9 +123,10 @@ class Explorer {
     return points;
   }
 
+  // of changes that follow each other faster than they can be drawn, the last
   show() {
-    const turn = ++this.turn;
-    requestAnimationFrame(() => { if (turn === this.turn) this.draw(); }); // of several changes within a frame, the last
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.draw(), this.data.topologies.length > 3000 ? 150 : 0);
   }
 
   draw() {

@@ -24,6 +24,7 @@ from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 Record = Mapping[str, Any]
 
 DEFAULT = ("nodes", "mean_distance")  # first shown across and up
+MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
 DIGITS = 7  # of a number in the page
 
 
@@ -40,7 +41,17 @@ def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
     found = designs(tables)
     if len(found.axes) < 2:
         return Explorer(Section("explorer", "Explorer", ""), "", {})
-    chosen = sampled(found.axes, len(found.records))
+    most, packed = MOST, ""
+    groups: list[Group] = []
+    while not packed or len(packed) > MOST_BYTES:
+        chosen = sampled(found.axes, len(found.records), most)
+        groups, packed = _packed(found, chosen)
+        most = most * 2 // 3
+    return Explorer(Section("explorer", "Explorer", _body(found, len(chosen), groups)), packed, explorer_chart(groups).to_dict())
+
+
+def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
+    """(the groups that the chosen designs fall into, these designs as report_explorer.js unpacks them)."""
     records = [found.records[i] for i in chosen]
     names = [group_of(record) for record in records]
     groups = legend(names)
@@ -57,8 +68,7 @@ def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
         "degrees": [record["degree_max"] for record in records],
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-    return Explorer(Section("explorer", "Explorer", _body(found, len(records), groups)), packed, explorer_chart(groups).to_dict())
+    return groups, base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _numbers(values: np.ndarray) -> list[float | int | None]:
@@ -101,7 +111,7 @@ A click on a family singles it out, further clicks add others. Drag over the cha
 
 def _about_sample(count: int, shown: int) -> str:
     return (
-        f"A sample of {shown:,} of the {count:,} connected designs, since a page holds {MOST:,}: the front of any two columns,"
+        f"A sample of {shown:,} of the {count:,} connected designs, so that the page stays small: the front of any two columns,"
         " and the others evenly over their sizes (the Parquet tables have all)"
     )
 
