@@ -55,9 +55,10 @@ def mean_latency(
     distance = hops.sum(axis=-1)
     sent = np.asarray(rate, np.float64) * np.asarray(flits, np.float64)
     saturated = sent * np.asarray(max_channel_load, np.float64) >= SATURATED
-    wide = [np.asarray(value)[..., None] for value in (sent, saturated, degree, flits, distance, directed)]
-    busy = np.where(wide[1], 0.0, wide[0] * loads)  # no class's mean is more than the maximum of all
-    where = dict(zip(("degree", "flits", "mean_distance", "directed"), wide[2:]))
-    through = (hops / wide[4] * cut_through_probability(busy, **where)).sum(axis=-1)
-    waits = (hops / wide[4] * contention_delay(busy, **where)).sum(axis=-1)
+    over_classes = {"degree": degree, "flits": flits, "mean_distance": distance, "directed": directed}
+    queue = {name: np.asarray(value)[..., None] for name, value in over_classes.items()}
+    busy = np.where(saturated, 0.0, sent)[..., None] * loads  # no class's mean is more than the maximum of all
+    share = hops / distance[..., None]
+    through = (share * cut_through_probability(busy, **queue)).sum(axis=-1)
+    waits = (share * contention_delay(busy, **queue)).sum(axis=-1)
     return np.where(saturated, np.inf, uncontended(flits, distance, switch_delay) * through + waits)

@@ -124,7 +124,7 @@ def arrival_distribution(arrivals: Arrivals) -> Floats:
 def states_for(arrivals: Arrivals, tail: float) -> int:
     """How many states hold all but `tail` of the contenders' distribution, for each of the queues.
 
-    The packets left over after a slot follow Lindley's recursion, so more than i of them have a
+    The packets left over after a slot follow Lindley's recursion, so i of them or more have a
     probability of z^-i at most, z > 1 the root of Σ q(i) z^i = z (Kingman 1964); a slot adds inputs + 1 at most.
     """
     decay = np.full(arrivals.inputs.shape, 1e-12)  # log z, from below: the cumulant's excess is convex, negative up to the root
