@@ -3,6 +3,7 @@
 #   snakemake --cores all                                      runs config/default.yaml
 #   snakemake --cores all --configfile config/papers/….yaml    another one
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
+#   snakemake --report report.zip                              what it made, how long it took, and the page, in one file
 #
 # Snakemake owns the files. The points within static, loads, deadlock and layout belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
@@ -139,8 +140,19 @@ rule report:
         distances=rules.distances.output,
         verification=rules.verification.output,
     output:
-        page=FOLDER / "report.html",
-        figures=directory(FOLDER / "figures"),  # the papers', one SVG each
+        page=report(
+            FOLDER / "report.html",
+            caption="docs/captions/page.rst",
+            category="The sweep",
+            labels={"what": "the page: everything, to explore"},
+        ),
+        figures=report(
+            directory(FOLDER / "figures"),  # the papers', one SVG each
+            patterns=["{paper,[^-]+}-{figure}.svg"],
+            caption="docs/captions/figure.rst",
+            category="The papers' figures",
+            labels={"paper": "{paper}", "figure": "{figure}"},
+        ),
     params:
         code=PROGRAM,
     shell:
@@ -151,7 +163,12 @@ rule check:
     input:
         verification=rules.verification.output,
     output:
-        FOLDER / "checked.txt",
+        report(
+            FOLDER / "checked.txt",
+            caption="docs/captions/checked.rst",
+            category="The sweep",
+            labels={"what": "the papers' numbers against ours, counted"},
+        ),
     params:
         code=PROGRAM,
     shell:
