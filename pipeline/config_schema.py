@@ -10,40 +10,15 @@ import ipaddress
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
 
+from pipeline.config_entries import Bounds, Choice, Section, Spellings
+from pipeline.config_models import Latency
 from pipeline.config_yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
-MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
 _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
-
-
-class Section(BaseModel):
-    """A mapping whose keys are all known: a misspelt one is an error, and a number is never guessed from text."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Interval(Section):
-    """Bounds, both included; a bare number stands for itself."""
-
-    lowest: int = Field(0, alias="from", ge=0, le=MOST_NODES, description="least value wanted")
-    highest: int = Field(alias="to", ge=0, le=MOST_NODES, description="greatest value wanted")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Interval:
-        if self.lowest > self.highest:
-            raise ValueError(f"expected from ≤ to, got from {self.lowest} to {self.highest}")
-        return self
-
-
-def _interval(value: Any) -> Any:
-    return {"from": value, "to": value} if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Bounds = Annotated[Interval, BeforeValidator(_interval, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_NODES)] | Interval)]
 
 
 class Family(Section):
@@ -97,30 +72,6 @@ Entry = Annotated[
 ]
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-Spellings = Annotated[
-    tuple[str, ...],
-    Field(min_length=1, strict=False),
-    BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
-]
-
-
-class Choice(Section):
-    """Which of the sweep's networks an entry is about."""
-
-    families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
-        "all", description="families of the sweep whose networks are chosen, or all"
-    )
-    nodes: Bounds | None = Field(None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any")
-    skip_unsuitable: bool = Field(
-        False,
-        description="leave out what a routing, a traffic or a placement does not fit, or whose parts it would join, instead of refusing it",
-    )
-
-
 class Sampled(Section):
     """Loads from random packets instead of exact ones."""
 
@@ -165,118 +116,6 @@ class Layout(Choice):
     """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
 
     placement: Spellings = Field(description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])")
-
-
-class Spread(Section):
-    """Numbers at equal distances, both ends included."""
-
-    lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
-    highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
-    count: int = Field(ge=2, le=1_000_000, description="how many numbers")
-
-    def numbers(self) -> tuple[float, ...]:
-        step = (self.highest - self.lowest) / (self.count - 1)
-        return (*(self.lowest + step * number for number in range(self.count - 1)), self.highest)
-
-
-def _numbers(value: Any) -> Any:
-    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-Positive = Annotated[float, Field(gt=0, le=10**9)]
-Rate = Annotated[float, Field(ge=0, le=10**9)]
-Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
-Positives = Annotated[
-    tuple[Positive, ...],
-    Field(min_length=1, strict=False),
-    BeforeValidator(_numbers, json_schema_input_type=Positive | Annotated[list[Positive], Field(min_length=1)]),
-]
-Sizes = Annotated[
-    tuple[Annotated[int, Field(ge=4, le=MOST_NODES)], ...],
-    Field(min_length=1, strict=False),
-    BeforeValidator(
-        _numbers,
-        json_schema_input_type=Annotated[int, Field(ge=4, le=MOST_NODES)]
-        | Annotated[list[Annotated[int, Field(ge=4, le=MOST_NODES)]], Field(min_length=1)],
-    ),
-]
-WireDelay = Literal["constant", "logarithmic", "linear"]
-
-
-def _of_its_model(kind: type[BaseModel], entry: Any) -> Any:
-    """Say of a key that only another model has which ones this model takes."""
-    own = [field.alias or name for name, field in kind.model_fields.items()]
-    for key in entry if isinstance(entry, dict) else ():
-        if key not in own and key in {*ParhamiKwai.model_fields, *Dally.model_fields}:
-            raise ValueError(f"{entry['model']} has no key '{key}'; it takes {', '.join(own)}")
-    return entry
-
-
-class ParhamiKwai(Choice):
-    """Latency of the sweep's networks under contention (Parhami & Kwai 2004): every message length, switch delay and rate on every network chosen."""
-
-    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, constant pins, contention; of the sweep's networks")
-    message_bits: Positives = Field(description="bits of a message: a number, or several")
-    switch_delay: Positives = Field((3.0,), description="cycles from a channel into the next: a number, or several")
-    pins: float = Field(96.0, gt=0, le=10**9, description="pins of a node, shared out among its outgoing channels")
-    rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
-    of_saturation: Rates = Field(
-        (), description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
-    )
-    skip_unsuitable: bool = Field(False, description="leave out networks that the model does not fit instead of refusing the sweep")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _its_keys(cls, entry: Any) -> Any:
-        return _of_its_model(cls, entry)
-
-    @model_validator(mode="after")
-    def _some_rate(self) -> ParhamiKwai:
-        if self.rates == () and self.of_saturation == ():
-            raise ValueError("expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}")
-        return self
-
-
-class Dally(Section):
-    """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990): every dimension of every number of nodes."""
-
-    model: Literal["dally-1990"] = Field(description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's")
-    nodes: Sizes = Field(description="number of nodes of the cubes: a number, or several")
-    message_bits: Positives = Field(description="bits of a message: a number, or several")
-    wire_delay: Annotated[
-        tuple[WireDelay, ...],
-        Field(min_length=1, strict=False),
-        BeforeValidator(_listed, json_schema_input_type=WireDelay | Annotated[list[WireDelay], Field(min_length=1)]),
-    ] = Field(("constant",), description="how a cycle grows with the longest wire: one of these, or several")
-    locality: Annotated[
-        tuple[Annotated[float, Field(gt=0, le=1)], ...],
-        Field(min_length=1, strict=False),
-        BeforeValidator(
-            _numbers,
-            json_schema_input_type=Annotated[float, Field(gt=0, le=1)] | Annotated[list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)],
-        ),
-    ] = Field((1.0,), description="mean distance as a share of the uniform one: a number, or several")
-    radices: Literal["real", "whole"] = Field(
-        "real", description="real: k = N^(1/n), as in the paper; whole: whole radices, mixed where they must be"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _its_keys(cls, entry: Any) -> Any:
-        return _of_its_model(cls, entry)
-
-
-def _latency_model(entry: Any) -> str | None:
-    name = entry.get("model") if isinstance(entry, dict) else getattr(entry, "model", None)
-    return f"<{name}>" if name in ("parhami-kwai-2004", "dally-1990") else None
-
-
-Latency = Annotated[
-    Annotated[ParhamiKwai, Tag("<parhami-kwai-2004>")] | Annotated[Dally, Tag("<dally-1990>")],
-    Discriminator(
-        _latency_model, custom_error_type="entry", custom_error_message="expected a mapping with model: parhami-kwai-2004 or model: dally-1990"
-    ),
-]
 
 
 class Tls(Section):

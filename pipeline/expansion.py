@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from pipeline.config_schema import Choice, Family, Required, Sweep
+from pipeline.config_entries import Choice
+from pipeline.config_schema import Family, Required, Sweep
 from pipeline.config_yaml import Place, shown
 from pipeline.errors import BadInput, Refused, nearest
 from pipeline.points import Point

@@ -1,0 +1,121 @@
+"""What a configuration may say under `latency`: which paper's model, of which networks or cubes, at which loads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from pipeline.config_entries import MOST_NODES, Choice, Section, listed
+
+
+class Spread(Section):
+    """Numbers at equal distances, both ends included."""
+
+    lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
+    highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
+    count: int = Field(ge=2, le=1_000_000, description="how many numbers")
+
+    def numbers(self) -> tuple[float, ...]:
+        step = (self.highest - self.lowest) / (self.count - 1)
+        return (*(self.lowest + step * number for number in range(self.count - 1)), self.highest)
+
+
+def _numbers(value: Any) -> Any:
+    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Positive = Annotated[float, Field(gt=0, le=10**9)]
+Rate = Annotated[float, Field(ge=0, le=10**9)]
+Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
+Positives = Annotated[
+    tuple[Positive, ...],
+    Field(min_length=1, strict=False),
+    BeforeValidator(_numbers, json_schema_input_type=Positive | Annotated[list[Positive], Field(min_length=1)]),
+]
+Sizes = Annotated[
+    tuple[Annotated[int, Field(ge=4, le=MOST_NODES)], ...],
+    Field(min_length=1, strict=False),
+    BeforeValidator(
+        _numbers,
+        json_schema_input_type=Annotated[int, Field(ge=4, le=MOST_NODES)]
+        | Annotated[list[Annotated[int, Field(ge=4, le=MOST_NODES)]], Field(min_length=1)],
+    ),
+]
+WireDelay = Literal["constant", "logarithmic", "linear"]
+
+
+def _of_its_model(kind: type[BaseModel], entry: Any) -> Any:
+    """Say of a key that only another model has which ones this model takes."""
+    own = [field.alias or name for name, field in kind.model_fields.items()]
+    for key in entry if isinstance(entry, dict) else ():
+        if key not in own and key in {*ParhamiKwai.model_fields, *Dally.model_fields}:
+            raise ValueError(f"{entry['model']} has no key '{key}'; it takes {', '.join(own)}")
+    return entry
+
+
+class ParhamiKwai(Choice):
+    """Latency of the sweep's networks under contention (Parhami & Kwai 2004): every message length, switch delay and rate on every network chosen."""
+
+    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, constant pins, contention; of the sweep's networks")
+    message_bits: Positives = Field(description="bits of a message: a number, or several")
+    switch_delay: Positives = Field((3.0,), description="cycles from a channel into the next: a number, or several")
+    pins: float = Field(96.0, gt=0, le=10**9, description="pins of a node, shared out among its outgoing channels")
+    rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
+    of_saturation: Rates = Field(
+        (), description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
+    )
+    skip_unsuitable: bool = Field(False, description="leave out networks that the model does not fit instead of refusing the sweep")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _its_keys(cls, entry: Any) -> Any:
+        return _of_its_model(cls, entry)
+
+    @model_validator(mode="after")
+    def _some_rate(self) -> ParhamiKwai:
+        if self.rates == () and self.of_saturation == ():
+            raise ValueError("expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}")
+        return self
+
+
+class Dally(Section):
+    """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990): every dimension of every number of nodes."""
+
+    model: Literal["dally-1990"] = Field(description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's")
+    nodes: Sizes = Field(description="number of nodes of the cubes: a number, or several")
+    message_bits: Positives = Field(description="bits of a message: a number, or several")
+    wire_delay: Annotated[
+        tuple[WireDelay, ...],
+        Field(min_length=1, strict=False),
+        BeforeValidator(listed, json_schema_input_type=WireDelay | Annotated[list[WireDelay], Field(min_length=1)]),
+    ] = Field(("constant",), description="how a cycle grows with the longest wire: one of these, or several")
+    locality: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...],
+        Field(min_length=1, strict=False),
+        BeforeValidator(
+            _numbers,
+            json_schema_input_type=Annotated[float, Field(gt=0, le=1)] | Annotated[list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)],
+        ),
+    ] = Field((1.0,), description="mean distance as a share of the uniform one: a number, or several")
+    radices: Literal["real", "whole"] = Field(
+        "real", description="real: k = N^(1/n), as in the paper; whole: whole radices, mixed where they must be"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _its_keys(cls, entry: Any) -> Any:
+        return _of_its_model(cls, entry)
+
+
+def _latency_model(entry: Any) -> str | None:
+    name = entry.get("model") if isinstance(entry, dict) else getattr(entry, "model", None)
+    return f"<{name}>" if name in ("parhami-kwai-2004", "dally-1990") else None
+
+
+Latency = Annotated[
+    Annotated[ParhamiKwai, Tag("<parhami-kwai-2004>")] | Annotated[Dally, Tag("<dally-1990>")],
+    Discriminator(
+        _latency_model, custom_error_type="entry", custom_error_message="expected a mapping with model: parhami-kwai-2004 or model: dally-1990"
+    ),
+]
