@@ -12,7 +12,7 @@ CLASSES = {
     "torus": Line("torus", "#0072B2", "circle"),
     "pruned_torus": Line("pruned", "#D55E00", "square"),
     "directed_torus": Line("directed", "#009E73", "triangle-right"),
-    "pruned_directed_torus": Line("pruned and directed", "#CC79A7", "diamond"),
+    "pruned_directed_torus": Line("both", "#CC79A7", "diamond"),
 }
 HIGHER = (
     Line("4D torus", "#0072B2", "circle"),

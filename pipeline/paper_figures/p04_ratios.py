@@ -12,6 +12,7 @@ from pipeline.paper_figures.figure import Row, Tables
 from pipeline.paper_figures.lines import SIX, line_chart
 from pipeline.paper_figures.p04_latency import BOTH, CYCLES, DELAY, LEAST, RATE, SHORT, SLOW_DELAY, at_rate, latencies, latency_figure, whole_lines
 
+MOST_LINES = 5  # whose names have room side by side
 PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
 
 
@@ -34,9 +35,9 @@ def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]
 
 
 def _some(rows: list[Row], by: str) -> list[Row]:
-    """Rows of as many lines as there are colours, spread over those that run over several radices."""
+    """Rows of MOST_LINES at most, spread over those that run over several radices."""
     several = sorted({row[by] for row in rows if len({r["k"] for r in rows if r[by] == row[by]}) >= LEAST})
-    count = min(len(SIX), len(several))
+    count = min(MOST_LINES, len(several))
     chosen = {several[i * (len(several) - 1) // max(1, count - 1)] for i in range(count)}
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])
 
