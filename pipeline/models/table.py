@@ -24,6 +24,7 @@ MODELS = (PARHAMI_KWAI, DALLY)
 class Network(NamedTuple):
     """What the model of Parhami & Kwai knows of a network.
 
+    degree   of the node that has most channels: the printed model takes every node to be like it, the corrected one its channels as they are
     class_loads, class_hops, max_channel_load   of uniform traffic on minimal routes, by link class (table `loads`); None where not known
     """
 
