@@ -1,0 +1,92 @@
+"""A network simulated flit by flit, cycle by cycle: a batch of experiments that differ in their packets.
+
+Packets are made outside (when, where, how long) and their routes are settled at the source; this
+kernel moves them and says when each entered and arrived. Everything is deterministic.
+
+**The router.** A node has an input port for each channel that leads to it, in the order of (node, port)
+that the channel leaves, and behind these `injection_flits` injection ports. Every input port has V
+virtual channels (VCs); those of a channel hold B flits, first in, first out. Outputs are the node's
+ports, and ejection. An injection VC holds one packet whole; one that is empty takes the next packet of
+the node's source queue, which is unbounded and in the batch's order (VC 0 of every injection port
+first, then VC 1 …). A cycle t has four steps; all nodes decide on what they see at its beginning:
+
+1. Flits sent earlier arrive, credits return, empty injection VCs take packets generated at t or before.
+   A packet whose head stands first in its VC, nothing of another packet before it, comes
+   forward (with store-and-forward once it is there whole; where it is ejected, as soon as its head is); its
+   route is known `route_delay` cycles later.
+2. *VC allocation.* A head that is to leave by a channel chooses one of the VCs that its class may use:
+   that are held by no packet and have room, the one with the most credits, the lowest of equal ones.
+   Each output port grants one VC a cycle: to the first choosing input VC in round-robin order (input port,
+   then VC) after the one granted last. The packet holds the VC until its tail is sent, and its flits may
+   be sent from `vc_delay` cycles later on. Ejection needs no VC and is granted at once, to any number.
+3. *Switch allocation*, separable, input first. Each input port nominates, of its VCs with a flit, a route, and a
+   credit (ejection: without), the first in round-robin order after the one that last sent. Each output port takes, of the
+   input ports that nominate for it, the first in round-robin order after the one that it last took; ejection `ejection_flits` of them.
+   With `transit_first` an injection port is taken (in both allocations) only where no channel's asks.
+4. Winners send a flit. It arrives at the far end at t + switch_delay + delay of the channel; an ejected one
+   is delivered at t + switch_delay. Its place is free to the sender at t + credit_delay. A tail frees the VC that the packet held
+   for allocation at t + 1.
+
+**Room.** wormhole: none is needed. virtual-cut-through, store-and-forward: credits for the whole packet.
+With `bubble`, a packet on the escape VCs that goes on in its direction on the VC that it is in needs that;
+any other choice of an escape VC (entering, turning, changing VC, leaving an adaptive one) needs room for the longest packet of the
+experiment besides.
+
+**Routes.** A packet's runs are taken in order, and its VCs are those of the class of the hop (see `Wiring`). With `adaptive`,
+the VCs from `escape` on carry packets in the direction of any run that has hops left; a head chooses among all
+of these first (equal credits: the earlier run, then the lower VC), and an escape VC only where none has room. Escape VCs take the first run
+that has hops left, in the class for the rest of it: column 0 while this hop or a later one of the run crosses a dateline, else column 1, whatever
+`memory` says (Duato 1993 needs a class that follows from node and destination). In wormhole switching an adaptive VC
+must be empty to be chosen, so that a head never waits behind another packet there (Duato 1993, assumption 4).
+
+**Latency of a lone packet** of L flits over H hops, in cycles from its generation to its delivery, where
+B covers the credits' round trip or the whole packet:
+
+    (H + 1) (route_delay + vc_delay + switch_delay) + the delays of its channels + (L − 1) × (store-and-forward: max(H, 1); else 1)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels import backend as backends
+from kernels.network.checks import checked
+from kernels.network.task import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring
+
+__all__ = ["MEMORIES", "SWITCHINGS", "Batch", "Router", "Simulated", "Wiring", "simulate"]
+
+
+def simulate(
+    wiring: Wiring,
+    router: Router,
+    direction: np.ndarray,
+    hops: np.ndarray,
+    phase: np.ndarray,
+    batch: Batch,
+    *,
+    cycles: int,
+    measure_from: int = 0,
+    stall: int = 2000,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Simulated:
+    """Run every experiment of the batch until all its packets are delivered, it is deadlocked, or `cycles` have passed.
+
+    wiring, router, batch          see these
+    direction, hops, phase         int8, int16, int8 [R, L]   of the runs of each row of routes; runs of 0 hops are skipped
+    cycles                         1 … 2³⁰
+    measure_from                   first cycle that counts for `flits` and `occupancy`
+    stall                          ≥ 1; every so many cycles, an experiment in which some flit has not moved for as long is searched for
+                                   packets that wait for each other and for none that can move, and ends if there are any
+    backend                        auto, numpy or numba; results are the same. There is no GPU code: auto is numba
+    threads                        CPU threads of numba, an experiment each; by default all that it may use
+
+    Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
+    to its packet's destination; `kernels.backend.BackendUnavailable` for cupy.
+    """
+    task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
+    if backend == "cupy":
+        raise backends.BackendUnavailable("backend cupy: the flit-level simulation has no GPU code; use --backend auto or numba")
+    from kernels.network import reference
+
+    return reference.simulated(task)

@@ -1,0 +1,163 @@
+"""Refuse what contradicts itself, or could not work, before anything runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.network.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Router, Task, Wiring
+from kernels.routes import route_ends
+
+MOST_CYCLES = 2**30
+MOST_VCS = 16
+MOST_INPUTS = 64  # of a node, injection among them: a machine word has a bit for each
+MOST_RUNS = 62  # of a route, and axes: a bit each
+MOST_BUFFER = 2**15 - 1
+
+
+def checked(
+    wiring: Wiring,
+    router: Router,
+    direction: np.ndarray,
+    hops: np.ndarray,
+    phase: np.ndarray,
+    batch: Batch,
+    cycles: int,
+    measure_from: int,
+    stall: int,
+    threads: int | None,
+) -> Task:
+    """The task, its arrays contiguous and of their types."""
+    _check_router(router)
+    expect(0 < cycles <= MOST_CYCLES, f"cycles of 1 … {MOST_CYCLES}", cycles)
+    expect(measure_from >= 0, "measure_from ≥ 0", measure_from)
+    expect(stall >= 1, "stall ≥ 1", stall)
+    expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
+    wiring = _checked_wiring(wiring, router)
+    routes = _checked_routes(wiring, direction, hops, phase)
+    batch = _checked_batch(wiring, routes[1], batch)
+    task = Task(wiring, router, routes, batch, cycles, measure_from, stall)
+    expect(task.inputs <= MOST_INPUTS, f"at most {MOST_INPUTS} input ports of a node, injection among them", task.inputs)
+    expect(task.nodes * task.inputs * task.vcs < 2**31, "fewer than 2³¹ input VCs in the network", task.nodes * task.inputs * task.vcs)
+    longest = int(batch.length.max(initial=0))
+    if task.switching != WORMHOLE:
+        least = longest * (2 if router.bubble else 1)
+        room = "the two longest packets (bubble)" if router.bubble else "the longest packet"
+        expect(router.buffer_flits >= least, f"buffer_flits ≥ {least}, {room}, for {router.switching}", router.buffer_flits)
+    _check_destinations(task)
+    return task
+
+
+def _check_router(router: Router) -> None:
+    expect(1 <= router.virtual_channels <= MOST_VCS, f"virtual_channels of 1 … {MOST_VCS}", router.virtual_channels)
+    expect(1 <= router.buffer_flits <= MOST_BUFFER, f"buffer_flits of 1 … {MOST_BUFFER}", router.buffer_flits)
+    expect(router.switching in SWITCHINGS, f"switching of {', '.join(SWITCHINGS)}", repr(router.switching))
+    for name in ("route_delay", "vc_delay", "switch_delay"):
+        expect(0 <= getattr(router, name) <= MOST_BUFFER, f"{name} of 0 … {MOST_BUFFER}", getattr(router, name))
+    expect(1 <= router.credit_delay <= MOST_BUFFER, f"credit_delay of 1 … {MOST_BUFFER}", router.credit_delay)
+    for name in ("injection_flits", "ejection_flits"):
+        expect(1 <= getattr(router, name) <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", getattr(router, name))
+    expect(
+        not router.bubble or router.switching != SWITCHINGS[WORMHOLE], "switching virtual-cut-through or store-and-forward with bubble", "wormhole"
+    )
+    escape = router.virtual_channels if router.escape is None else router.escape
+    if router.adaptive:
+        expect(1 <= escape < router.virtual_channels, f"escape of 1 … {router.virtual_channels - 1} with adaptive", escape)
+    else:
+        expect(escape == router.virtual_channels, f"escape of all {router.virtual_channels} virtual_channels without adaptive", escape)
+
+
+def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
+    to, port_of, wrap, delay, classes, shares = (
+        np.asarray(array) for array in (wiring.to, wiring.port_of, wiring.wrap, wiring.delay, wiring.classes, wiring.shares)
+    )
+    expect(to.ndim == 2, "to of shape [N, P]", to.shape)
+    nodes, ports = to.shape
+    expect(nodes >= 1, "one node at least", nodes)
+    expect(port_of.ndim == 2 and len(port_of) == nodes, f"port_of of shape [{nodes}, D]", port_of.shape)
+    expect(port_of.shape[1] <= 2 * MOST_RUNS, f"at most {2 * MOST_RUNS} directions", port_of.shape[1])
+    expect(wrap.shape == port_of.shape, f"wrap of shape {port_of.shape}", wrap.shape)
+    expect(delay.shape == to.shape, f"delay of shape {to.shape}", delay.shape)
+    expect(classes.ndim == 2 and classes.shape[1] == 2, "classes of shape [F, 2]", classes.shape)
+    expect(shares.ndim == 1, "shares of shape [C]", shares.shape)
+    expect(wiring.memory in MEMORIES, f"memory of {', '.join(MEMORIES)}", repr(wiring.memory))
+    within("to", to, -1, nodes - 1)
+    within("port_of", port_of, -1, ports - 1)
+    expect(ports < MOST_INPUTS, f"at most {MOST_INPUTS - 1} ports", ports)
+    within("delay", delay, 0, MOST_BUFFER)
+    least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
+    expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
+    used = np.where(port_of >= 0, np.take_along_axis(to, np.maximum(port_of, 0).astype(np.int64), axis=1) if ports else -1, 0)
+    expect(bool((used >= 0).all()), "port_of that names ports with a channel", "one without")
+    within("shares", shares, 1, MOST_VCS)
+    within("classes", classes, 0, len(shares) - 1)
+    escape = router.virtual_channels if router.escape is None else router.escape
+    expect(int(shares.sum()) == escape, f"shares that add up to the escape's {escape} virtual channels", int(shares.sum()))
+    types = np.int32, np.int8, np.bool_, np.int16, np.int8
+    kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip((to, port_of, wrap, delay, classes), types)]
+    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64))
+
+
+def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    direction, hops, phase = np.asarray(direction), np.asarray(hops), np.asarray(phase)
+    expect(direction.ndim == 2, "direction of shape [R, L]", direction.shape)
+    expect(hops.shape == direction.shape, f"hops of shape {direction.shape}", hops.shape)
+    expect(phase.shape == direction.shape, f"phase of shape {direction.shape}", phase.shape)
+    expect(hops.shape[1] <= MOST_RUNS, f"at most {MOST_RUNS} runs of a route", hops.shape[1])
+    within("hops", hops, 0, 2**15 - 1)
+    taken = hops > 0
+    within("direction", direction[taken], 0, wiring.port_of.shape[1] - 1)
+    within("phase", phase[taken], 0, len(wiring.classes) - 1)
+    direction, phase = (np.ascontiguousarray(np.where(taken, array, 0), np.int8) for array in (direction, phase))
+    return direction, np.ascontiguousarray(hops, np.int16), phase
+
+
+def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
+    first, *each = (np.asarray(array) for array in batch)
+    nodes, packets = len(wiring.to), len(each[0])
+    expect(first.ndim == 2 and first.shape[1] == nodes + 1, f"first of shape [E, {nodes + 1}]", first.shape)
+    for name, array in zip(Batch._fields[1:], each):
+        expect(array.shape == (packets,), f"{name} of shape [{packets}], one per packet", array.shape)
+    flat = first.ravel()
+    joined = len(first) == 0 or (flat[0] == 0 and bool((first[1:, 0] == first[:-1, -1]).all()) and bool((np.diff(flat) >= 0).all()))
+    expect(joined and (flat[-1] if len(flat) else 0) == packets, f"first that rises from 0 to {packets}, block after block", "another")
+    expect(packets < 2**31, "fewer than 2³¹ packets", packets)
+    time, row, length, destination = each
+    within("time", time, 0, MOST_CYCLES)
+    within("row", row, 0, len(hops) - 1)
+    within("length", length, 1, MOST_BUFFER)
+    within("destination", destination, 0, nodes - 1)
+    falls = np.flatnonzero(np.diff(time.astype(np.int64)) < 0) + 1
+    late = falls[~np.isin(falls, flat)]
+    expect(not late.size, "time that does not fall within a node's packets", f"packet {late[0]} before its predecessor" if late.size else "")
+    types = np.int32, np.int32, np.int16, np.int32
+    return Batch(np.ascontiguousarray(first, np.int64), *(np.ascontiguousarray(array, dtype) for array, dtype in zip(each, types)))
+
+
+def _check_destinations(task: Task) -> None:
+    """Walk one packet of every (source, route) that occurs."""
+    batch = task.batch
+    nodes = np.tile(np.arange(task.nodes), len(batch.first))
+    source = np.repeat(nodes, np.diff(batch.first, axis=1).ravel())
+    kind, one = np.unique(source * max(1, len(task.hops)) + batch.row, return_index=True)
+    if not len(kind):
+        return
+    end = route_ends(task.next, source[one], batch.row[one], task.direction, task.hops)
+    # those of one kind arrive together: compare every packet with its kind's end
+    arrives = end[np.searchsorted(kind, source * max(1, len(task.hops)) + batch.row)]
+    astray = np.flatnonzero(arrives != batch.destination)
+    if astray.size:
+        packet = int(astray[0])
+        where = f"packet {packet} from node {source[packet]} by row {batch.row[packet]} arrives at node {arrives[packet]}"
+        raise ValueError(f"simulate: expected routes that lead to their destinations, got {where}, not {batch.destination[packet]}")
+
+
+def expect(holds: bool, what: str, got: object) -> None:
+    if not holds:
+        raise ValueError(f"simulate: expected {what}, got {got}")
+
+
+def within(name: str, array: np.ndarray, low: int, high: int) -> None:
+    if array.size:
+        expect(array.dtype.kind in "iub", f"whole numbers in {name}", array.dtype)
+        least, most = int(array.min()), int(array.max())
+        expect(low <= least and most <= high, f"{name} of {low} … {high}", f"{least} … {most}")

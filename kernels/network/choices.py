@@ -1,0 +1,95 @@
+"""Where heads may go: for every one of them, the output VCs that its route and the rule allow, and the room that each needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.network.task import AHEAD, AXIS, PATH, REST, RUN, WORMHOLE, Experiment, Task
+
+
+class Travel(NamedTuple):
+    """How far the M packets of an experiment have come, counted from `Experiment.begin`.
+
+    left     int16[M, L]  hops left of each run
+    crossed  int64[M]     bits of the runs or axes on which a dateline was crossed, as far as the rule remembers
+    stage    int8[M]      phase of the last hop, −1 at the source
+    going    int8[M]      direction of the last hop, −1 at the source
+    """
+
+    left: np.ndarray
+    crossed: np.ndarray
+    stage: np.ndarray
+    going: np.ndarray
+
+
+class Choices(NamedTuple):
+    """Of H heads, K each; in the order in which equal ones are preferred, those on adaptive VCs first.
+
+    y     int64[H, K]  output VC, −1 = not allowed
+    run   int64[H, K]  the run that it belongs to
+    need  int64[H, K]  credits that it must have
+    """
+
+    y: np.ndarray
+    run: np.ndarray
+    need: np.ndarray
+
+
+def at_source(task: Task, experiment: Experiment) -> Travel:
+    row = task.batch.row[experiment.begin : experiment.end]
+    return Travel(task.hops[row], np.zeros(len(row), np.int64), *(np.full(len(row), -1, np.int8) for _ in range(2)))
+
+
+def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, packet: np.ndarray) -> Choices:
+    """The choices of the packets int[H] at the front of the input VCs x int[H], all of them with hops left."""
+    node = x // (task.inputs * task.vcs)
+    row = task.batch.row[experiment.begin + packet]
+    length = task.batch.length[experiment.begin + packet].astype(np.int64)[:, None]
+    to_go = travel.left[packet] > 0
+    run = to_go.argmax(axis=1)
+    direction = task.direction[row, run]
+    vc = np.arange(task.escape)
+    column = crossing(task, travel, node, packet, row, run)[0]
+    low, behind = task.low[task.phase[row, run], column].astype(np.int64).T[:, :, None]
+    channel = node * task.ports + task.wiring.port_of[node, direction]
+    y = np.where((low <= vc) & (vc < behind), channel[:, None] * task.vcs + vc, -1)
+    need = np.broadcast_to(np.where(task.switching == WORMHOLE, 0, length), y.shape)
+    if task.router.bubble:
+        goes_on = (travel.going[packet] == direction)[:, None] & ((x % task.vcs)[:, None] == vc)
+        need = np.where(goes_on, need, need + experiment.longest)
+    runs = np.broadcast_to(run[:, None], y.shape)
+    if not task.router.adaptive:
+        return Choices(y, runs, need)
+    vc = np.arange(task.escape, task.vcs)
+    port = task.wiring.port_of[node[:, None], task.direction[row]]
+    any_y = ((node * task.ports)[:, None] + port)[:, :, None] * task.vcs + vc
+    any_y = np.where(to_go[:, :, None], any_y, -1).reshape(len(x), -1)
+    any_run = np.broadcast_to(np.arange(task.hops.shape[1])[:, None], (task.hops.shape[1], len(vc))).reshape(-1)
+    any_need = np.broadcast_to(np.where(task.switching == WORMHOLE, task.buffer, length), any_y.shape)
+    return Choices(np.hstack([any_y, y]), np.hstack([np.broadcast_to(any_run, any_y.shape), runs]), np.hstack([any_need, need]))
+
+
+def crossing(task: Task, travel: Travel, node: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(column of the rule's classes for the next hop in these runs, the packets' bits after it); all of shape [H]."""
+    direction = task.direction[row, run]
+    bit = np.int64(1) << {RUN: run, AXIS: direction.astype(np.int64) >> 1, PATH: 0 * run, AHEAD: run, REST: run}[task.memory]
+    before = travel.crossed[packet]
+    if task.memory == AXIS:
+        before = np.where(travel.stage[packet] == task.phase[row, run], before, 0)
+    after = np.where(task.wiring.wrap[node, direction], before | bit, before)
+    still = task.until[node, direction] < travel.left[packet, run]
+    if task.memory == REST:
+        return (~still).astype(np.int64), after
+    crossed = (after & bit) != 0
+    return (crossed | still if task.memory == AHEAD else crossed).astype(np.int64), after
+
+
+def go(task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray) -> None:
+    """The packets take a hop of these runs."""
+    row = task.batch.row[experiment.begin + packet]
+    travel.crossed[packet] = crossing(task, travel, node, packet, row, run)[1]
+    travel.left[packet, run] -= 1
+    travel.stage[packet] = task.phase[row, run]
+    travel.going[packet] = task.direction[row, run]

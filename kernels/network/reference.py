@@ -1,0 +1,178 @@
+"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of `kernels.network`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.network.choices import Travel, at_source, choices, go
+from kernels.network.outcome import Outcome, State, joined
+from kernels.network.task import STORE_AND_FORWARD, Experiment, Simulated, Task
+from kernels.network.waits import deadlock
+
+
+class Run:
+    """One experiment under way. Packets are counted from the experiment's first; indices as in `Task`."""
+
+    def __init__(self, task: Task, experiment: Experiment) -> None:
+        router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
+        self.task, self.experiment = task, experiment
+        self.time, self.length = batch.time[own], batch.length[own].astype(np.int64)
+        self.travel: Travel = at_source(task, experiment)
+        inputs, channels = task.nodes * task.inputs, task.nodes * task.ports
+        self.state = State.empty(task)
+        self.ready = np.zeros(inputs * task.vcs, np.int64)  # from when on the front may be allocated, once it holds a VC: sent
+        self.sent = np.zeros(inputs * task.vcs, np.int64)  # flits of the front that have gone
+        self.queue = np.zeros((inputs * task.vcs, task.buffer), np.int64)  # packets whose heads are here, behind the front
+        self.begins, self.queued = np.zeros((2, inputs * task.vcs), np.int64)
+        self.taken = experiment.first[:-1].copy()  # next packet of each source queue
+        wires = router.switch_delay + int(task.wiring.delay.max(initial=0)) + 1
+        self.flit = np.full((wires, channels), -1)  # VC of the flit that arrives in a cycle, modulo wires
+        self.head = np.full((wires, channels), -1)  # its packet where it is a head
+        self.credit = np.full((router.credit_delay + 1, inputs), -1)  # VC of the input port that a credit comes from
+        self.last_vc, self.last_granted, self.last_sent = np.full(inputs, -1), np.full(channels, -1), np.full((task.nodes, task.ports + 1), -1)
+        self.entered, self.delivered = np.full((2, len(self.time)), -1, np.int32)
+        self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
+        self.injected = self.ejected = 0
+
+    def cycle(self, t: int) -> None:
+        self.arrive(t)
+        self.take(t)
+        self.come_forward(t)
+        self.allocate_channels(t)
+        self.send(t, self.allocate_switch(t))
+
+    def arrive(self, t: int) -> None:
+        task, state = self.task, self.state
+        port = np.flatnonzero(task.feed >= 0)
+        flit, head = (wire[t % len(wire), task.feed[port]] for wire in (self.flit, self.head))
+        self.flit[t % len(self.flit)] = self.head[t % len(self.head)] = -1
+        x = port * task.vcs + flit
+        state.count[x[flit >= 0]] += 1
+        new = x[head >= 0]
+        self.queue[new, (self.begins[new] + self.queued[new]) % task.buffer] = head[head >= 0]
+        self.queued[new] += 1
+        channel = np.flatnonzero(task.land >= 0)
+        vc = self.credit[t % len(self.credit), task.land[channel]]
+        self.credit[t % len(self.credit)] = -1
+        state.credits[(channel * task.vcs + vc)[vc >= 0]] += 1
+
+    def take(self, t: int) -> None:
+        task, state = self.task, self.state
+        node = np.arange(task.nodes)
+        for vc in range(task.vcs):
+            for port in range(task.transit, task.inputs):
+                x = (node * task.inputs + port) * task.vcs + vc
+                takes = (state.front[x] < 0) & (self.taken < self.experiment.first[1:])
+                takes[takes] = self.time[self.taken[takes]] <= t
+                state.count[x[takes]] = self.length[self.taken[takes]]
+                self.bring(x[takes], self.taken[takes], t)
+                self.taken[takes] += 1
+
+    def come_forward(self, t: int) -> None:
+        x = np.flatnonzero((self.state.front < 0) & (self.queued > 0))
+        packet = self.queue[x, self.begins[x]]
+        if self.task.switching == STORE_AND_FORWARD:
+            here = (self.state.count[x] >= self.length[packet]) | ~(self.travel.left[packet] > 0).any(axis=1)
+            x, packet = x[here], packet[here]
+        self.begins[x] = (self.begins[x] + 1) % self.task.buffer
+        self.queued[x] -= 1
+        self.bring(x, packet, t)
+
+    def bring(self, x: np.ndarray, packet: np.ndarray, t: int) -> None:
+        self.state.front[x], self.state.moved[x], self.sent[x] = packet, t, 0
+        self.ready[x] = t + self.task.router.route_delay
+
+    def allocate_channels(self, t: int) -> None:
+        task, state = self.task, self.state
+        x = np.flatnonzero((state.front >= 0) & ~state.active & (self.ready <= t))
+        at_end = ~(self.travel.left[state.front[x]] > 0).any(axis=1)
+        self.hold(x[at_end], -1, t)
+        x = x[~at_end]
+        if not x.size:
+            return
+        y, run, need = choices(task, self.experiment, self.travel, x, state.front[x])
+        possible = (y >= 0) & (state.holder[y] < 0) & (state.credits[y] >= need)
+        score = np.where(possible, state.credits[y] + np.where(y % task.vcs >= task.escape, task.buffer + 1, 0), -1)
+        best = score.argmax(axis=1)
+        choosing = np.flatnonzero(possible.any(axis=1))
+        x, y, run = x[choosing], y[choosing, best[choosing]], run[choosing, best[choosing]]
+        channel, all_vcs = y // task.vcs, task.inputs * task.vcs
+        order = self.after(x % all_vcs, self.last_granted[channel], all_vcs, task.transit * task.vcs)
+        granted = first_of_each(channel, order)
+        x, y, run, channel = x[granted], y[granted], run[granted], channel[granted]
+        self.last_granted[channel] = x % all_vcs
+        go(task, self.experiment, self.travel, x // all_vcs, state.front[x], run)
+        state.holder[y] = x
+        self.hold(x, y, t)
+
+    def hold(self, x: np.ndarray, y: np.ndarray | int, t: int) -> None:
+        self.state.active[x], self.state.out[x] = True, y
+        self.ready[x] = t + self.task.router.vc_delay
+
+    def after(self, place: np.ndarray, last: np.ndarray, places: int, transit: int) -> np.ndarray:
+        """Where each place stands in round-robin order after the last one; with transit first, injection's (≥ transit) behind all others."""
+        order = (place - last - 1) % places
+        return order + np.where(place >= transit, places, 0) if self.task.router.transit_first else order
+
+    def allocate_switch(self, t: int) -> np.ndarray:
+        """int[W]: the input VCs that send a flit."""
+        task, state = self.task, self.state
+        x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & ((state.out < 0) | (state.credits[state.out] > 0)))
+        port = x // task.vcs
+        x = x[first_of_each(port, (x - self.last_vc[port] - 1) % task.vcs)]
+        port, node = x // task.vcs, x // (task.inputs * task.vcs)
+        output = np.where(state.out[x] >= 0, state.out[x] // task.vcs % max(1, task.ports), task.ports)
+        place = port % task.inputs
+        order = self.after(place, self.last_sent[node, output], task.inputs, task.transit)
+        taken = first_of_each(node * (task.ports + 1) + output, order, np.where(output == task.ports, task.router.ejection_flits, 1))
+        self.last_vc[port[taken]] = x[taken] % task.vcs
+        self.last_sent[node[taken], output[taken]] = place[taken]  # in round-robin order, so that the last of several stays
+        return x[taken]
+
+    def send(self, t: int, x: np.ndarray) -> None:
+        task, state, router = self.task, self.state, self.task.router
+        packet, y, port = state.front[x], state.out[x], x // task.vcs
+        self.sent[x] += 1
+        state.count[x] -= 1
+        state.moved[x] = t
+        head, tail, injection = self.sent[x] == 1, self.sent[x] == self.length[packet], task.feed[port] < 0
+        self.entered[packet[head & injection]] = t
+        self.delivered[packet[tail & (y < 0)]] = t + router.switch_delay
+        self.injected += int(injection.sum())
+        self.ejected += int((y < 0).sum())
+        self.credit[(t + router.credit_delay) % len(self.credit), port[~injection]] = (x % task.vcs)[~injection]
+        state.holder[y[tail & (y >= 0)]] = -1
+        state.front[x[tail]], state.active[x[tail]], state.out[x[tail]] = -1, False, -1
+        packet, y, head = packet[y >= 0], y[y >= 0], head[y >= 0]
+        state.credits[y] -= 1
+        channel = y // task.vcs
+        slot = (t + router.switch_delay + task.wiring.delay.ravel()[channel]) % len(self.flit)
+        self.flit[slot, channel], self.head[slot, channel] = y % task.vcs, np.where(head, packet, -1)
+        if t >= task.measure_from:
+            self.flits[channel] += 1
+            self.occupancy += state.count.reshape(-1, task.vcs)[task.feed >= 0].sum(axis=0)
+
+
+def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int = 1) -> np.ndarray:
+    """int[W]: of each group the members that come first, so `many` (of each member's group), by group and in order."""
+    place = np.lexsort((order, group))
+    ranked = group[place]
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
+    return place[rank < (many if isinstance(many, int) else many[place])]
+
+
+def simulated(task: Task) -> Simulated:
+    """See `kernels.network.simulate`."""
+    return joined(task, [outcome(task, experiment) for experiment in task.experiments])
+
+
+def outcome(task: Task, experiment: Experiment) -> Outcome:
+    run, t, stalled = Run(task, experiment), 0, -1
+    waiting: list[tuple[int, int, int]] = []
+    while t < task.cycles and not waiting and (run.delivered < 0).any():
+        run.cycle(t)
+        t += 1
+        if t % task.stall == 0:
+            waiting, stalled = deadlock(task, experiment, run.state, run.travel, t)
+    in_flight = int(run.state.count.reshape(-1, task.vcs)[task.feed >= 0].sum() + (run.flit >= 0).sum())
+    return Outcome(run.entered, run.delivered, run.flits, run.occupancy, t, stalled, waiting, run.injected, run.ejected, in_flight)

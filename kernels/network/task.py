@@ -1,0 +1,194 @@
+"""What is simulated, and what comes of it; the network's inputs and rings, derived once for all backends."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward")
+MEMORIES = ("run", "axis", "path", "ahead", "rest")
+WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD = range(3)
+RUN, AXIS, PATH, AHEAD, REST = range(5)
+
+
+class Router(NamedTuple):
+    """What all nodes have. Delays in cycles; their meaning: `kernels.network`.
+
+    virtual_channels  V, of a channel and of an injection port: 1 … 16
+    buffer_flits      B, of a VC at the end of a channel; with virtual-cut-through and store-and-forward the longest packet at least, with
+                      `bubble` twice it
+    switching         wormhole, virtual-cut-through or store-and-forward
+    route_delay, vc_delay, switch_delay  ≥ 0
+    credit_delay      ≥ 1: from a flit's leaving a buffer to its sender's knowing
+    adaptive          any run that has hops left, on the VCs above the escape's
+    escape            VCs that the rule's classes share out: all V where not adaptive, fewer where adaptive; None: all V
+    bubble            bubble flow control of the escape VCs; not in wormhole switching
+    transit_first     in-transit traffic goes before injection
+    injection_flits, ejection_flits  ≥ 1, flits a cycle and node
+    """
+
+    virtual_channels: int
+    buffer_flits: int
+    switching: str = "wormhole"
+    route_delay: int = 0
+    vc_delay: int = 0
+    switch_delay: int = 1
+    credit_delay: int = 1
+    adaptive: bool = False
+    escape: int | None = None
+    bubble: bool = False
+    transit_first: bool = False
+    injection_flits: int = 1
+    ejection_flits: int = 1
+
+
+class Wiring(NamedTuple):
+    """The network of N nodes with P output ports, the directions in which routes lead, and the rule for VCs.
+
+    to       int32[N, P]   node that each port leads to, −1 = none; at most 63 channels leave or enter a node
+    port_of  int8[N, D]    port by which each direction leaves a node, −1 = it does not lead on; directions 2i and 2i + 1 are one axis
+    wrap     bool[N, D]    on a dateline
+    delay    int16[N, P]   cycles on the channel, ≥ 0; with switch_delay, ≥ 1
+    classes  int8[F, 2]    class of VCs by the run's phase and by whether a dateline counts as crossed
+    memory   what counts as crossed: with this hop or an earlier one
+             "run"   of the same run
+             "axis"  along the same axis and in the same phase, since that began
+             "path"  of the route
+             "ahead" or a later one of the same run
+             "rest"  only where neither this hop nor a later one of the run crosses
+    shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
+    """
+
+    to: np.ndarray
+    port_of: np.ndarray
+    wrap: np.ndarray
+    delay: np.ndarray
+    classes: np.ndarray
+    memory: str
+    shares: np.ndarray
+
+
+class Batch(NamedTuple):
+    """The packets of E experiments.
+
+    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s; one block
+                                  after the other: first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N] = M
+    time         int32[M]   cycle in which each is generated, ≥ 0, not falling within a node's
+    row          int32[M]   its route
+    length       int16[M]   its flits, ≥ 1
+    destination  int32[M]   where the route leads; the source itself: the packet is injected and ejected there
+    """
+
+    first: np.ndarray
+    time: np.ndarray
+    row: np.ndarray
+    length: np.ndarray
+    destination: np.ndarray
+
+
+class Simulated(NamedTuple):
+    """What came of it.
+
+    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never
+    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most switch_delay after the last cycle run
+    flits      int64[E, N, P]  sent over every channel in cycles measure_from … ran − 1
+    occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same cycles (0 of none)
+    ran        int64[E]        cycles run
+    stalled    int64[E]        −1; deadlocked: the last cycle in which a flit left a buffer of the cyclic wait (or came to its front)
+    waiting    of each experiment the cyclic wait, [] where there is none: the head at the front of VC v at the end of
+               port p of node u, (u, p, v), waits for the next one's buffer, the last one's for the first's
+    """
+
+    entered: np.ndarray
+    delivered: np.ndarray
+    flits: np.ndarray
+    occupancy: np.ndarray
+    ran: np.ndarray
+    stalled: np.ndarray
+    waiting: list[list[tuple[int, int, int]]]
+
+
+class Experiment(NamedTuple):
+    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; longest packet in flits."""
+
+    begin: int
+    end: int
+    first: np.ndarray
+    longest: int
+
+
+class Task:
+    """What `simulate` was asked, checked, and what follows from it.
+
+    A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports, which are the
+    last ones; an input VC is input port · V + v, an output VC channel · V + v.
+
+    land    int32[N·P]  input port at each channel's end, −1 = no channel
+    feed    int32[N·I]  channel of each input port, −1 = none (injection, or no such port)
+    until   int32[N, D] hops along a direction before the next one that crosses a dateline; FAR: none does
+    low     int8[F, 2, 2] first VC of a class and the one behind its last, by phase and column
+    """
+
+    FAR = 2**30
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        router: Router,
+        routes: tuple[np.ndarray, np.ndarray, np.ndarray],
+        batch: Batch,
+        cycles: int,
+        measure_from: int,
+        stall: int,
+    ) -> None:
+        self.wiring, self.router, self.batch = wiring, router, batch
+        self.direction, self.hops, self.phase = routes
+        self.cycles, self.measure_from, self.stall = cycles, measure_from, stall
+        self.nodes, self.ports = wiring.to.shape
+        self.vcs, self.buffer = router.virtual_channels, router.buffer_flits
+        self.switching = SWITCHINGS.index(router.switching)
+        self.memory = REST if router.adaptive else MEMORIES.index(wiring.memory)
+        self.escape = self.vcs if router.escape is None else router.escape
+        tail, port = np.nonzero(wiring.to >= 0)
+        head = wiring.to[tail, port]
+        into = np.bincount(head, minlength=self.nodes)
+        self.transit = int(into.max(initial=0))
+        self.inputs = self.transit + router.injection_flits
+        order = np.argsort(head, kind="stable")
+        rank = np.empty(len(head), np.int64)
+        rank[order] = np.arange(len(head)) - np.repeat(np.cumsum(into) - into, into)
+        channel, place = tail * self.ports + port, head * self.inputs + rank
+        self.land, self.feed = np.full(self.nodes * self.ports, -1, np.int32), np.full(self.nodes * self.inputs, -1, np.int32)
+        self.land[channel], self.feed[place] = place, channel
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        first = self.batch.first
+        blocks = [(int(row[0]), int(row[-1])) for row in first]
+        return [Experiment(begin, end, row - begin, int(self.batch.length[begin:end].max(initial=0))) for row, (begin, end) in zip(first, blocks)]
+
+    @cached_property
+    def next(self) -> np.ndarray:
+        """int32[N, D]: node that each direction leads to, −1 = it does not lead on."""
+        to = np.take_along_axis(self.wiring.to, np.maximum(self.wiring.port_of, 0).astype(np.int64), axis=1)
+        return np.where(self.wiring.port_of < 0, np.int32(-1), to)
+
+    @cached_property
+    def until(self) -> np.ndarray:
+        until = np.where(self.wiring.wrap, 0, self.FAR).astype(np.int32)
+        axis = np.arange(until.shape[1])
+        for _ in range(self.nodes):
+            beyond = np.where(self.next >= 0, until[self.next, axis], self.FAR)
+            nearer = np.minimum(until, np.minimum(beyond + 1, self.FAR))
+            if np.array_equal(nearer, until):
+                break
+            until = nearer
+        return until
+
+    @cached_property
+    def low(self) -> np.ndarray:
+        behind = np.cumsum(self.wiring.shares)
+        begin = behind - self.wiring.shares
+        return np.stack([begin[self.wiring.classes], behind[self.wiring.classes]], axis=-1).astype(np.int8)
