@@ -59,7 +59,7 @@ def tables() -> dict[str, list[Row]]:
         *records(parhami_kwai_columns(of_16, message_bits=(384,), switch_delay=(3, 7), rates=[m / 4000 for m in range(83)])),
         *records(parhami_kwai_columns(every, message_bits=(96, 192, 288, 384), switch_delay=(3, 7), rates=[0.01])),
         *records(parhami_kwai_columns(every, message_bits=(96,), switch_delay=(3, 7), rates=[0.002, 0.005, 0.02, 0.03, 0.04])),
-        *records(dally_columns((2**8, 2**14, 2**20), message_bits=(150,), wire_delay=("constant", "logarithmic", "linear"))),
+        *records(dally_columns((2**8, 2**10, 2**14, 2**20), message_bits=(150,), wire_delay=("constant", "logarithmic", "linear"))),
         *records(dally_columns((2**8,), message_bits=(100, 150), locality=(0.5, 1.0), whole=True)),
     ]
     return {"static": static, "loads": loads, "latency": latency, "verification": verification_rows(static, ["P04", "R05"])}
@@ -97,6 +97,13 @@ def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, 
     names = {row.get("line") or row["network"] for row in rows[figure.id]}
     assert len(names) > 1
     assert all(f">{name}<" in drawing for name in names)
+
+
+def test_a_sweep_of_short_messages_alone(tables: dict[str, list[Row]]) -> None:
+    short = [row for row in tables["latency"] if row["message_bits"] == 96 and row["switch_delay"] == 3]
+    found = {figure.id: figure.chart(rows).to_dict() for figure, rows in drawable({**tables, "latency": short})}
+    assert {"p04-fig-8", "p04-fig-13", "p04-fig-15"} <= set(found)
+    assert not {"p04-fig-9", "p04-fig-10", "p04-fig-14", "p04-fig-16", "d90-fig-8"} & set(found)
 
 
 def test_files_of_the_figures_that_a_sweep_has(tables: dict[str, list[Row]], tmp_path: Path) -> None:
@@ -191,7 +198,7 @@ def test_figs_8_to_11_are_the_printed_model(number: int, message_bits: int, dela
     assert len(chosen) > 200
     for row in chosen[::7]:
         degree, distance = shape[row["line"]]
-        expected = printed_latency(row["rate"], degree, distance, message_bits, delay, directed="directed" in row["line"])
+        expected = printed_latency(row["rate"], degree, distance, message_bits, delay, directed=row["line"] in ("directed", "both"))
         assert row["latency"] == pytest.approx(expected, rel=1e-6)
 
 

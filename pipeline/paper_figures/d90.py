@@ -14,6 +14,7 @@ from pipeline.paper_figures.lines import SIX, Line, line_chart
 MODEL = "dally-1990"
 MESSAGE_BITS = 150
 LARGEST = 2**20  # nodes; a row of its layout has 1024
+NODES = (2**8, 2**14, LARGEST)
 ROW = (Line("binary 20-cube", "#0072B2", "circle"), Line("2D torus", "#D55E00", "square", (5, 3)))
 
 
@@ -22,7 +23,7 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
     rows = []
     for point in tables.get("latency", ()):
         asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
-        if tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked:
+        if point["nodes"] in NODES and tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked:
             columns = ("nodes", "dimension", "radix", "pins", "longest_wire", "mean_latency")
             best = point["dimension"] == point["best_dimension"]
             rows.append({**{name: point[name] for name in columns}, "line": f"N = {_binary(point['nodes'])}", "best": best})

@@ -128,7 +128,8 @@ def _thinned(rows: list[Row]) -> list[Row]:
 def _radix_chart(rows: list[Row]) -> Chart:
     y = alt.Y("latency:Q", title="mean latency, cycles", scale=alt.Scale(type="log", domain=[10, CEILING], nice=False))
     x = alt.X("k:Q", title="radix k (k³ nodes)", scale=alt.Scale(zero=False))
-    below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in (SHORT, LONG)]
+    lengths = sorted({row["message_bits"] for row in rows})
+    below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in lengths]
     labels = alt.Chart(alt.Data(values=[{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
     text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11, color="#8A8F98").encode(x=x, y=y, text="label:N")
     return alt.layer(line_chart(rows, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)
