@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from pipeline.config_schema import Deadlock, Sweep
-from pipeline.deadlock import check_suits, routing_spelling, rule_spelling
+from pipeline.deadlock import routing_spelling, rule_spelling, suited
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit
 from pipeline.points import Point
@@ -46,7 +46,7 @@ def _suitable(sweep: Sweep, entry: Deadlock, spelling: str, routings: Sequence[s
     topology = build(spelling, memory=memory_limit(sweep))
     for name, rule, many in product(routings, rules, entry.virtual_channels):
         try:
-            check_suits(topology, name, rule, many)
+            suited(topology, routing=name, vc_rule=rule, virtual_channels=many)
         except Refused:
             raise
         except BadInput as error:

@@ -269,7 +269,7 @@ SIMULATION = (
     Column("accepted_load", "double", "flits/cycle/terminal", "flits delivered while measuring; packets to their own source count, at once"),
     Column("accepted_load_error", "double", "flits/cycle/terminal", "half the width of its 95 % confidence interval, by batch means"),
     Column(
-        "network_latency", "double", "cycles", "mean from a packet's head leaving the source queue to its tail's arrival; null where none arrived"
+        "network_latency", "double", "cycles", "mean from a packet's head leaving the source queue to its tail's arrival"
     ),
     Column("network_latency_error", "double", "cycles", "half the width of its 95 % confidence interval, by batch means"),
     Column("total_latency", "double", "cycles", "mean from a packet's generation to its tail's arrival; grows with the run where saturated"),
@@ -291,6 +291,7 @@ SIMULATION = (
     Column("mean_channel_utilization", "double", "flits/cycle", "over all channels, after a given warm-up, or in the second half of the run"),
     Column("max_channel_utilization", "double", "flits/cycle", "of the busiest channel"),
     Column("per_class_utilization", "map<string, struct<mean: double, max: double>>", "flits/cycle", "the same of each link class"),
+    Column("vc_occupancy", "list<double>", "flits", "in the buffers of each virtual channel number, mean over time, all channels together"),
     Column("delivery_time", "double", "cycles", "of a workload: until the last packet has arrived; null where cycles did not suffice"),
     Column("deadlocked", "bool", "", "packets waited for each other and nothing moved any more"),
     Column("deadlock_cycle", "int64", "cycles", "cycle since which nothing moved, of the first seed that stopped"),

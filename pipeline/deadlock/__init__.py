@@ -38,9 +38,7 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     Raises BadInput where a name or a parameter is wrong, or topology, routing and rule do not suit each other;
     Refused where the graph, or the way to it, is too large.
     """
-    routing_name, form = _routing(routing, topology)
-    rule_name, rule = _rule(vc_rule, routing_name, form)
-    _check_number(virtual_channels, form)
+    routing_name, form, rule_name, rule, _ = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     found, shares, channels, number = _examined(form, rule, virtual_channels)
     known = {} if rule.bubble else {_graph_key(rule, virtual_channels - _spare(form)): found.acyclic}
     if not found.acyclic and not isinstance(form, AdaptiveRouting):
@@ -64,34 +62,32 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     return {column.name: values[column.name] for column in DEADLOCK}
 
 
-class Judged(NamedTuple):
-    """A routing and a rule by their canonical spellings and as data, and the verdict on them."""
+class Suited(NamedTuple):
+    """A routing and a rule that suit each other, by their canonical spellings and as data, and how many virtual channels they have."""
 
     routing: str
     form: Routing | AdaptiveRouting
     vc_rule: str
     rule: Rule
-    verdict: Verdict
+    virtual_channels: int
 
 
-def judged(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int) -> Judged:
-    """What `deadlock_record` says of this one rule, and what it is about; other rules are not tried. Raises as it does."""
-    routing_name, form = _routing(routing, topology)
-    rule_name, rule = _rule(vc_rule, routing_name, form)
+def suited(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int) -> Suited:
+    """Raises BadInput, as `deadlock_record` would, where these do not suit each other; computes nothing."""
+    name, form = _routing(routing, topology)
+    rule_name, rule = _rule(vc_rule, name, form)
     _check_number(virtual_channels, form)
-    return Judged(routing_name, form, rule_name, rule, _examined(form, rule, virtual_channels)[0])
+    return Suited(name, form, rule_name, rule, virtual_channels)
+
+
+def verdict_on(what: Suited) -> Verdict:
+    """What `deadlock_record` says of this one rule; others are not tried. Raises Refused as it does."""
+    return _examined(what.form, what.rule, what.virtual_channels)[0]
 
 
 def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
     """`least_virtual_channels` and `least_rule` of `deadlock_record`. Raises BadInput for a routing that does not suit the network."""
     return _fewest(*_routing(routing, topology), {})
-
-
-def check_suits(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> None:
-    """Raises BadInput, as `deadlock_record` would, where these do not suit each other; computes nothing."""
-    name, form = _routing(routing, topology)
-    _rule(vc_rule, name, form)
-    _check_number(virtual_channels, form)
 
 
 def _check_number(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
@@ -204,4 +200,4 @@ def _shown(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) ->
     return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
 
 
-__all__ = ["RULES", "Judged", "check_suits", "deadlock_record", "judged", "least_rule", "routing_spelling", "rule_spelling"]
+__all__ = ["RULES", "Suited", "deadlock_record", "least_rule", "routing_spelling", "rule_spelling", "suited", "verdict_on"]

@@ -6,6 +6,6 @@ and what follows from when its packets arrive.
 
 from pipeline.simulation.presets import PRESETS
 from pipeline.simulation.record import PRECISION, simulation_records
-from pipeline.simulation.setup import SWITCHINGS, Parameters, set_up
+from pipeline.simulation.setup import Parameters, set_up
 
-__all__ = ["PRECISION", "PRESETS", "SWITCHINGS", "Parameters", "set_up", "simulation_records"]
+__all__ = ["PRECISION", "PRESETS", "Parameters", "set_up", "simulation_records"]

@@ -128,6 +128,6 @@ class Generator:
         )
 
 
-def route_words(number: np.ndarray, seed: int, backend: str = "auto") -> np.ndarray:
-    """uint32[4, M]: draws for the choices of each packet's route."""
-    return packet_words(number, 0, ROUTES, seed, backend=backend)
+def route_words(number: np.ndarray, purpose: int, seed: int, backend: str = "auto") -> np.ndarray:
+    """uint32[4, M]: draws for the choices of each packet's route; four for each purpose 0, 1, …."""
+    return packet_words(number, purpose, ROUTES, seed, backend=backend)

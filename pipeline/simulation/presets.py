@@ -32,7 +32,9 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "default": Preset("wormhole", 2, 8, 16, 1, 1, 1, 1, source="ours: one cycle each for route, virtual channel, switch, link and credit"),
-    "booksim2": Preset("wormhole", 4, 8, 16, 1, 1, 2, 1, source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar"),
+    "booksim2": Preset(
+        "wormhole", 4, 8, 16, 1, 1, 2, 2, source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link"
+    ),
     "rahman-2005": Preset(
         *("wormhole", 2, 2, 16, 0, 0, 1, 1), source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets"
     ),

@@ -55,7 +55,8 @@ def simulation_records(
     for seed in seeds:
         if not 0 <= seed < 2**64:
             raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
-    setup, how = set_up(topology, parameters), {"backend": backend, "threads": threads, "memory": memory}
+    setup = set_up(topology, parameters)
+    how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
     if packets_each is not None:
         return [
@@ -129,6 +130,7 @@ def _row(
         "mean_channel_utilization": float(use[present].mean()) if present.any() else None,
         "max_channel_utilization": float(use[present].max()) if present.any() else None,
         "per_class_utilization": {name: {"mean": float(use[own].mean()), "max": float(use[own].max())} for name, own in classes.items()},
+        "vc_occupancy": np.mean([outcome.occupancy for outcome in outcomes], axis=0).tolist(),
         "delivery_time": None if packets_each is None else _delivery_time(outcomes),
         "deadlocked": bool(stopped),
         "deadlock_cycle": stopped[0].stalled if stopped else None,

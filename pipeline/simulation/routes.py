@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.loads.route_table import RouteTable
-from pipeline.routing.forms import SourceRouting
+from pipeline.routing.forms import LayeredRouting, Routing
+from pipeline.simulation.walked_routes import Draws, walked
 
 WORD = np.uint64(32)
 
@@ -21,17 +22,21 @@ class RouteRows(NamedTuple):
     row: np.ndarray
 
 
-def routes_of(routing: SourceRouting, source: np.ndarray, destination: np.ndarray, words: np.ndarray) -> RouteRows:
+def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, draws: Draws) -> RouteRows:
     """One route for each of M packets, drawn by its weight.
 
     source, destination  int32[M]   nodes
-    words                uint32[4, M]  of each packet, for its choices: its route, the node between (of a routing of two
-                         passes, drawn of all nodes), its second half's route
-    A route of two passes is one row: its first half's runs, then its second's with their phases behind the first's.
+    draws                uint32[4, M] for each purpose 0, 1, …; of a routing settled at the source purpose 0 has all: for
+                         its route, for the node between (of two passes; drawn of all nodes), for its second half's route
+    A route of two passes is one row: its first half's runs, then its second's with their phases behind the first's. One
+    over states is hops, one a run, in the directions in which ports lead.
     """
     if not len(source):
         return RouteRows(np.zeros((1, 1), np.int8), np.zeros((1, 1), np.int16), np.zeros((1, 1), np.int8), np.zeros(0, np.int32))
-    table = RouteTable(routing)
+    if isinstance(routing, LayeredRouting):
+        direction, hops = walked(routing, source, destination, draws)
+        return RouteRows(direction, hops, np.zeros_like(direction), np.arange(len(source), dtype=np.int32))
+    table, words = RouteTable(routing), draws(0)
     if routing.passes == 1:
         row = table.drawn(source, destination, words[0])
         return RouteRows(table.direction, table.hops, table.routes.phase, row)

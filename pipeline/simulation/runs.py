@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels.network import Batch, simulate
 from pipeline.errors import Refused
+from pipeline.routing.forms import SourceRouting
 from pipeline.simulation.packets import Generator, Packets, route_words
 from pipeline.simulation.routes import routes_of
 from pipeline.simulation.setup import Setup
@@ -29,10 +30,12 @@ class Experiment(NamedTuple):
 
 class Outcome(NamedTuple):
     """run: when its packets were generated and arrived; use: float64[N, P], flits per cycle over each channel while measuring;
-    stalled: the cycle since which nothing moved, −1 = it did not stop; waiting: the channels of a cyclic wait, in order."""
+    occupancy: float64[V], flits in all buffers of a virtual channel; stalled: the cycle since which the packets of a cyclic wait did
+    not move, −1 = there is none; waiting: its channels, in order."""
 
     run: Run
     use: np.ndarray
+    occupancy: np.ndarray
     stalled: int
     waiting: list[str]
 
@@ -90,9 +93,13 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
 
 def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None) -> list[Outcome]:
     generated = [_generated(setup, one, backend) for one in experiments]
-    words = np.concatenate([route_words(packets.number, one.seed, backend) for packets, one in zip(generated, experiments)], axis=1)
+
+    def draws(purpose: int) -> np.ndarray:
+        words = [route_words(packets.number, purpose, one.seed, backend) for packets, one in zip(generated, experiments)]
+        return np.concatenate(words, axis=1)
+
     source, destination, time = (np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time"))
-    rows = routes_of(setup.routes, source, destination, words)
+    rows = routes_of(setup.routing, source, destination, draws)
     before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
     batch = Batch(
         first=np.stack([packets.first + begin for packets, begin in zip(generated, before)]).astype(np.int64),
@@ -103,8 +110,16 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
     )
     cycles, measured = setup.parameters.cycles, _measured_from(setup)
     found = simulate(
-        *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
-        **{"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads},
+        setup.wiring,
+        setup.router,
+        rows.direction,
+        rows.hops,
+        rows.phase,
+        batch,
+        cycles=cycles,
+        measure_from=measured,
+        backend=backend,
+        threads=threads,
     )
     outcomes = []
     for e, packets in enumerate(generated):
@@ -113,7 +128,9 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
         end = cycles if stalled < 0 else int(found.ran[e])
         done = Run(packets.time, found.entered[own], found.delivered[own], packets.local, setup.flits, len(setup.topology.terminals), end)
         use = found.flits[e] / max(end - measured, 1)
-        outcomes.append(Outcome(done, use, stalled, [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]]))
+        outcomes.append(
+            Outcome(done, use, found.occupancy[e], stalled, [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]])
+        )
     return outcomes
 
 
@@ -135,6 +152,9 @@ def shown(setup: Setup, node: int, port: int, channel: int) -> str:
     for side in radices:
         rest, digit = divmod(rest, side)
         digits.append(str(digit))
-    moves = setup.routes.moves
-    d = int(np.flatnonzero(moves.port[node] == port)[0])
-    return f"{node} ({','.join(digits)}) {moves.names[d // 2]}{'-' if d % 2 else '+'} vc{channel}"
+    where = f"to {setup.topology.ports[node, port]}"
+    if isinstance(setup.routing, SourceRouting):
+        moves = setup.routing.moves
+        d = int(np.flatnonzero(moves.port[node] == port)[0])
+        where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"
+    return f"{node} ({','.join(digits)}) {where} vc{channel}"

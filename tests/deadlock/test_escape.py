@@ -7,7 +7,7 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
-from pipeline.deadlock import check_suits, deadlock_record, routing_spelling
+from pipeline.deadlock import deadlock_record, routing_spelling, suited
 from pipeline.errors import BadInput
 from pipeline.topologies import build
 
@@ -130,6 +130,6 @@ def test_what_does_not_fit_is_refused(network, rule, number, name, says):
 
 
 def test_suiting_and_spelling():
-    check_suits(build("ring(k=4)"), "adaptive", "dateline", 3)
+    suited(build("ring(k=4)"), routing="adaptive", vc_rule="dateline", virtual_channels=3)
     assert routing_spelling("adaptive(escape = routing_record)") == "adaptive(escape=routing_record)"
     assert routing_spelling("dimension-order(tie=split)") == "dimension_order"

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 from pipeline import cli
-from pipeline.deadlock import check_suits, deadlock_record, rule_spelling
+from pipeline.deadlock import deadlock_record, rule_spelling, suited
 from pipeline.deadlock.cycles import graph_of, only_rings
 from pipeline.deadlock.dependencies import dependencies
 from pipeline.deadlock.rules import vc_rule
@@ -261,9 +261,9 @@ def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
 
 
 def test_suiting_and_spelling():
-    check_suits(build("ring(k=4)"), "dimension-order", "dateline", 2)
+    suited(build("ring(k=4)"), routing="dimension-order", vc_rule="dateline", virtual_channels=2)
     with pytest.raises(BadInput, match="expected a routing in directions"):
-        check_suits(build("ring(k=4)"), "minimal", "dateline", 2)
+        suited(build("ring(k=4)"), routing="minimal", vc_rule="dateline", virtual_channels=2)
     assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
     assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
 

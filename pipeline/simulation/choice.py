@@ -1,0 +1,111 @@
+"""Which routing and virtual-channel rule a simulation takes: what is asked for, or what suits the network, and cannot lock up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.deadlock import TRIED, Suited, least_rule, routing_spelling, suited, verdict_on
+from pipeline.deadlock.rules import Rule
+from pipeline.errors import BadInput
+from pipeline.routing import Routing, SourceRouting
+from pipeline.routing import routing as routing_on
+from pipeline.routing.forms import AdaptiveRouting
+from pipeline.topology import Topology
+
+USUAL = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")  # the default: the first that suits and cannot lock up
+ESCAPES = ("dimension_order", "routing_record")
+
+
+class Choice(NamedTuple):
+    """routing, vc_rule: canonical spellings; form: what packets draw their routes from; rule, virtual_channels: who may use which."""
+
+    routing: str
+    form: Routing
+    adaptive: bool
+    vc_rule: str
+    rule: Rule
+    virtual_channels: int
+
+
+def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int, *, allow_deadlock: bool) -> Choice:
+    """What is asked for. Raises BadInput, naming a rule that works, where it is not shown to be free of deadlock (unless that is allowed)."""
+    what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    if not (allow_deadlock or _shown_free(topology, what)):
+        number = f"{virtual_channels} virtual channel{'s' * (virtual_channels > 1)}"
+        raise _may_lock_up(topology, what.routing, f"under rule {what.vc_rule} with {number} it is not shown to be free of deadlock")
+    return _choice(topology, what)
+
+
+def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool) -> Choice:
+    """The first rule that keeps a routing from locking up.
+
+    at_least      more virtual channels may be taken, where so many do not suffice
+    cut_through   switching is virtual cut-through, so that bubble will do for adaptive routing
+    Raises BadInput where there is none (unless deadlock is allowed: then rule none).
+    """
+    for rule in _candidates(routing, cut_through):
+        try:
+            what = suited(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
+        except BadInput:
+            continue
+        if _shown_free(topology, what):
+            return _choice(topology, what)
+    least, working = least_rule(topology, routing)
+    if at_least and working is not None and least is not None and least > virtual_channels:
+        return chosen(topology, routing, working, least, allow_deadlock=allow_deadlock)
+    if allow_deadlock:
+        return chosen(topology, routing, "none", virtual_channels, allow_deadlock=True)
+    raise _may_lock_up(topology, routing, f"no rule is shown to keep it free of deadlock with virtual_channels={virtual_channels}")
+
+
+def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
+    least, working = least_rule(topology, routing)
+    remedy = "choose another routing" if working is None else f"choose rule {working} with {least} virtual channel{'s' * (least != 1)} or more"
+    if working is None and _is_adaptive(routing):
+        remedy = "choose rule bubble with switching virtual-cut-through"
+    return BadInput(f"routing {routing} on {topology.spelling}: {reason}; {remedy}, or allow deadlock ('torusweep deadlock' says more)")
+
+
+def _candidates(routing: str, cut_through: bool) -> Iterator[str]:
+    if _is_adaptive(routing) and cut_through:
+        yield "bubble"
+    yield from TRIED
+
+
+def _shown_free(topology: Topology, what: Suited) -> bool:
+    """Whether nothing can lock up, as far as the dependency graph shows."""
+    if verdict_on(what).deadlock_free != "yes":
+        return False
+    if not isinstance(what.form, AdaptiveRouting) or what.rule.bubble:
+        return True
+    # the verdict is about escapes that go one way at half a ring, but packets draw which: either is an escape by itself, and
+    # with both no ring's dependencies change, unless rings are twisted, so that turning elsewhere leads to another place of the ring
+    escape, records = _records(topology, what.routing)
+    return escape == "dimension_order" or not records.moves.wrap.any()
+
+
+def _choice(topology: Topology, what: Suited) -> Choice:
+    adaptive = isinstance(what.form, AdaptiveRouting)
+    form = _records(topology, what.routing)[1] if isinstance(what.form, AdaptiveRouting) else what.form
+    return Choice(what.routing, form, adaptive, what.vc_rule, what.rule, what.virtual_channels)
+
+
+def _records(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
+    """Among whose runs packets choose on the way: those of the escape's routing, ties split; with its name."""
+    refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPES)}; choose one of these")
+    for name in ESCAPES:
+        if "escape=" in adaptive and f"escape={name}" not in adaptive:
+            continue
+        try:
+            form = routing_on(name, topology)[1]
+        except BadInput as error:
+            refusal = error
+            continue
+        assert isinstance(form, SourceRouting)
+        return name, form
+    raise refusal
+
+
+def _is_adaptive(spelling: str) -> bool:
+    return routing_spelling(spelling).partition("(")[0] == "adaptive"

@@ -1,0 +1,105 @@
+"""Routes over a graph of states, drawn hop by hop at the source: shortest paths as rows of one-hop runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pipeline.errors import BadInput
+from pipeline.routing.forms import LayeredRouting
+from pipeline.topology import NO_PORT
+
+BLOCK = 1 << 23  # pairs of a state and a destination in hand
+UNREACHED = np.iinfo(np.int16).max
+
+Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M], four draws for each packet
+
+
+def walked(routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+    """(direction int8[M, L], hops int16[M, L]) of one route for each of M packets; a direction is the port by which a node is left.
+
+    A path is drawn as the routing splits its traffic: every shortest path alike, or every next arc alike.
+    Raises BadInput where a packet has no path.
+    """
+    steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
+    order = np.argsort(destination, kind="stable")
+    goals, first = np.unique(destination[order], return_index=True)
+    first = np.append(first, len(order))
+    words = _Words(draws)
+    size = max(1, BLOCK // len(routing.states))
+    for begin in range(0, len(goals), size):
+        some = goals[begin : begin + size]
+        packets = order[first[begin] : first[min(begin + size, len(goals))]]
+        column = np.searchsorted(some, destination[packets])
+        steps += _walk(routing, packets, routing.start[source[packets]], column, routing.finish[some], words)
+    longest = 1 + max((int(hop.max()) for _, hop, _ in steps), default=0)
+    direction, hops = np.zeros((len(source), longest), np.int8), np.zeros((len(source), longest), np.int16)
+    for packets, hop, port in steps:
+        direction[packets, hop], hops[packets, hop] = port, 1
+    return direction, hops
+
+
+class _Words:
+    """The draw for a packet's h-th choice, in [0, 1)."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._draws, self._drawn = draws, dict[int, np.ndarray]()
+
+    def of(self, packets: np.ndarray, choice: int) -> np.ndarray:
+        purpose, word = divmod(choice, 4)
+        if purpose not in self._drawn:
+            self._drawn[purpose] = self._draws(purpose)
+        return self._drawn[purpose][word, packets] * 2.0**-32
+
+
+def _walk(
+    routing: LayeredRouting, packets: np.ndarray, state: np.ndarray, column: np.ndarray, finish: np.ndarray, words: _Words
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The hops of packets to a block of destinations: column int[M] of each in finish int32[B]."""
+    away, ways = _behind(routing, finish)
+    lost = away[state, column] == UNREACHED
+    if lost.any():
+        raise BadInput(
+            f"{int(lost.sum()):,} of {len(lost):,} packets have no path to their destination; choose a connected network"
+            " ('torusweep describe' counts its components)"
+        )
+    taken, hop = [], np.zeros(len(packets), np.int16)
+    going, choice = np.flatnonzero(away[state, column] > 0), 0
+    while going.size:
+        here, goal = state[going], column[going]
+        arcs = routing.states[here]
+        nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[here, goal][:, None] - 1)
+        share = np.cumsum(nearer if ways is None else np.where(nearer, ways[arcs, goal[:, None]], 0.0), axis=1)
+        at = words.of(packets[going], choice) * share[:, -1]
+        arc = (share <= at[:, None]).sum(axis=1)  # the first whose share reaches beyond
+        port = routing.port[here, arc]
+        moved = port != NO_PORT
+        taken.append((packets[going[moved]], hop[going[moved]], port[moved].astype(np.int8)))
+        hop[going[moved]] += 1
+        state[going] = routing.states[here, arc]
+        going, choice = going[away[state[going], goal] > 0], choice + 1
+    return taken
+
+
+def _behind(routing: LayeredRouting, finish: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(arcs from every state to each finish, int16[S, B]; shortest paths there, float64[S, B], where these are drawn alike)."""
+    away = np.full((len(routing.states), len(finish)), UNREACHED, np.int16)
+    away[finish, np.arange(len(finish))] = 0
+    ways = None
+    if routing.split == "paths":
+        ways = np.zeros(away.shape)
+        ways[finish, np.arange(len(finish))] = 1.0
+    level, arcs = 0, [np.flatnonzero(column != NO_PORT) for column in routing.states.T]
+    while True:
+        near, found = away == level, np.zeros(away.shape, bool)
+        for tail, column in zip(arcs, routing.states.T):
+            found[tail] |= near[column[tail]]
+        found &= away == UNREACHED
+        if not found.any():
+            return away, ways
+        if ways is not None:
+            for tail, column in zip(arcs, routing.states.T):
+                ways[tail] += np.where(found[tail] & near[column[tail]], ways[column[tail]], 0.0)
+        level += 1
+        away[found] = level
