@@ -247,6 +247,8 @@ def test_fig_8_either_alone_and_not_both(rows: dict[str, list[Row]]) -> None:
     # "at heavy loads, pruning is more effective than orientation": of the printed model only
     assert printed.below("pruned", "directed") == [(0, 0.038), (0.055, 0.082)]
     assert corrected.below("pruned", "directed") == [(0, 0.021)]
+    assert corrected.below(BOTH, "directed") == []
+    assert corrected.below(BOTH, "pruned") == [(0.038, 0.048)]
     assert corrected.below("pruned", "torus") == [(0, 0.050)]
     assert (max(printed.lines["pruned"]), max(corrected.lines["pruned"])) == (0.082, 0.062)  # 0.08253 and 0.0625
     assert corrected.lines["torus"] == pytest.approx(printed.lines["torus"])  # all links alike

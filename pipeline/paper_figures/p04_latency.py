@@ -164,9 +164,9 @@ FIGURES = (
         8,
         SHORT,
         DELAY,
-        "Pruning and direction each beat the plain torus away from saturation; both together are worse than either alone. As printed, pruning is"
-        " best at heavy load, too; corrected, the pruned torus saturates at 0.0625, not 0.0825, long before the directed one, which then is best"
-        " from 0.022 on.",
+        "Pruning and direction each beat the plain torus away from saturation. As printed, both together are worse than either alone, and pruning is"
+        " best at heavy load, too; corrected, the pruned torus saturates at 0.0625, not 0.0825, long before the directed one, which is best from"
+        " 0.022 on.",
     ),
     _four(
         9,
