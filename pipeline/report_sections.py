@@ -61,7 +61,8 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
 def table(headers: Iterable[tuple[str, str, str]], rows: Iterable[Iterable[Cell]], *, sortable: bool = False) -> str:
     """headers: (text, class, meaning shown on pointing)."""
     button = "<button type=button>{}</button>" if sortable else "{}"
-    head = "".join(f'<th class="{style}" title="{escape(meaning)}">{button.format(escape(text))}</th>' for text, style, meaning in headers)
+    titled = [(escape(text).replace("_", "_<wbr>"), style, escape(meaning)) for text, style, meaning in headers]  # paper is narrow
+    head = "".join(f'<th class="{style}" title="{meaning}">{button.format(text)}</th>' for text, style, meaning in titled)
     body = "\n".join("<tr>" + "".join(cell.html() for cell in row) + "</tr>" for row in rows)
     kind = ' class="sortable"' if sortable else ""
     return f'<div class="scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'

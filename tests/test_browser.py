@@ -211,3 +211,8 @@ def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
     sync_api.expect(desktop.title).to_have_css("fill", "rgb(29, 35, 41)")
     assert desktop.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not desktop.page.locator(".controls").is_visible()
+    assert desktop.page.locator("#explorer-table th", has_text="mean distance").locator("button").is_visible()
+    assert desktop.page.locator(".families").is_visible()  # what colours and symbols mean
+    desktop.page.set_viewport_size({"width": 690, "height": 900})  # A4 but for its margins
+    tables = desktop.page.locator(".scroll").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
+    assert max(tables) <= 1
