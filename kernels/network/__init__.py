@@ -87,6 +87,10 @@ def simulate(
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
     if backend == "cupy":
         raise backends.BackendUnavailable("backend cupy: the flit-level simulation has no GPU code; use --backend auto or numba")
-    from kernels.network import reference
+    if backend != "auto" and backends.resolve(backend) == "numpy":
+        from kernels.network import reference
 
-    return reference.simulated(task)
+        return reference.simulated(task)
+    from kernels.network import cpu
+
+    return cpu.simulated(task, threads)

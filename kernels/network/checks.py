@@ -9,7 +9,7 @@ from kernels.routes import route_ends
 
 MOST_CYCLES = 2**30
 MOST_VCS = 16
-MOST_INPUTS = 64  # of a node, injection among them: a machine word has a bit for each
+MOST_INPUTS = 63  # of a node, injection among them: a machine word has a bit for each, and one for what comes behind
 MOST_RUNS = 62  # of a route, and axes: a bit each
 MOST_BUFFER = 2**15 - 1
 
@@ -82,7 +82,7 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     expect(wiring.memory in MEMORIES, f"memory of {', '.join(MEMORIES)}", repr(wiring.memory))
     within("to", to, -1, nodes - 1)
     within("port_of", port_of, -1, ports - 1)
-    expect(ports < MOST_INPUTS, f"at most {MOST_INPUTS - 1} ports", ports)
+    expect(ports <= MOST_INPUTS, f"at most {MOST_INPUTS} ports", ports)
     within("delay", delay, 0, MOST_BUFFER)
     least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
     expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
