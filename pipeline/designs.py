@@ -71,14 +71,22 @@ def designs(tables: Tables) -> Designs:
 
 
 def combinations(rows: Iterable[Record], columns: Iterable[Column], names: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
-    """(what tells these rows from the table's others, by topology one row) for the COMBINATIONS that most of these networks have."""
+    """(what tells these rows from the table's others, by topology one row) for the COMBINATIONS that most of these networks have.
+
+    Of several that equally many have (the rates of a curve, say) some from first to last.
+    """
     wanted = set(names)
     chosen = [row for row in rows if row["topology"] in wanted]
     keys = _telling_apart(chosen, [column.name for column in columns if column.type in WORDS and column.name != "topology"])
     found: dict[tuple[Any, ...], dict[str, Record]] = {}
     for row in chosen:
         found.setdefault(tuple(row[key] for key in keys), {}).setdefault(row["topology"], row)
-    most = sorted(found.items(), key=lambda item: -len(item[1]))[:COMBINATIONS]  # stable: of as many, the first in the table
+    by_count = sorted(found.items(), key=lambda item: -len(item[1]))  # stable: of as many, in the table's order
+    least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
+    sure = [item for item in by_count if len(item[1]) > least]
+    tied = [item for item in by_count if len(item[1]) == least]
+    room = min(COMBINATIONS - len(sure), len(tied))
+    most = sure + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
     return [(tuple(_word(key, value) for key, value in zip(keys, values, strict=True)), by_name) for values, by_name in most]
 
 
@@ -97,7 +105,9 @@ def _telling_apart(rows: Sequence[Record], columns: Iterable[str]) -> list[str]:
 
 
 def _word(key: str, value: Any) -> str:
-    return str(value) if isinstance(value, str) else f"{key} {'–' if value is None else value}"
+    if isinstance(value, str):
+        return value
+    return f"{key.replace('_', ' ')} {'–' if value is None else value if isinstance(value, bool) else f'{value:g}'}"
 
 
 def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]) -> Iterator[Axis]:

@@ -6,6 +6,8 @@ Skipped where there is no Chromium (Debian: apt-get install chromium); TORUSWEEP
 from __future__ import annotations
 
 import os
+import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -216,3 +218,25 @@ def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
     desktop.page.set_viewport_size({"width": 690, "height": 900})  # A4 but for its margins
     tables = desktop.page.locator(".scroll").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
     assert max(tables) <= 1
+
+
+@pytest.mark.slow
+def test_a_sweep_beyond_the_limit_is_sampled_and_still_moves(browser: Any, static: list[dict[str, Any]], tmp_path: Path) -> None:
+    draw = random.Random(1)
+    columns = ("links", "diameter", "cost", "mean_distance", "mean_distance_distinct", "bisection_lower", "bisection_upper", "edge_connectivity")
+    many = [
+        {**static[0], "topology": f"torus(radices=[{i}, 3, 5])", "parameters": {}, "nodes": draw.randrange(8, 1 << 20)}
+        | {column: draw.uniform(1, 1e6) for column in columns}
+        for i in range(25_000)
+    ]
+    path = tmp_path / "report.html"
+    path.write_text(report.page({"static": many}, MANIFEST), encoding="utf-8")
+    assert path.stat().st_size < 5_000_000
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    sync_api.expect(page.locator("#explorer-chart canvas")).to_be_attached(timeout=30_000)
+    assert re.search("A sample of [0-9,]+ of the 25,000 connected designs", page.locator("#explorer").inner_text())
+    before = page.locator("#explorer-status").inner_text()
+    page.locator("#explorer-nodes-to").press("PageDown")
+    sync_api.expect(page.locator("#explorer-status")).not_to_have_text(before, timeout=30_000)
+    page.close()

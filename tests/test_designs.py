@@ -66,6 +66,19 @@ def test_combinations_that_most_networks_have_come_first(static: list[dict[str, 
     assert found["loads: minimal, uniform", "saturation_load"] == pytest.approx([math.nan, 1.0, 2.0], nan_ok=True)  # infinite: no number
 
 
+def test_of_a_curve_some_points_from_first_to_last(static: list[dict[str, Any]]) -> None:
+    empty = dict.fromkeys(column.name for column in TABLES["latency"])
+    rows = [
+        {**empty, "topology": name, "model": "a model", "rate": rate / 10, "mean_latency": float(rate + place)}
+        for rate in range(7)
+        for place, name in enumerate(NAMES)
+    ]
+    found = columns({"static": static, "latency": rows})
+    sources = [source for source, name in found if name == "mean_latency"]
+    assert sources == [f"latency: rate {rate:g}" for rate in (0.0, 0.2, 0.4, 0.6)]
+    assert found["latency: rate 0.2", "mean_latency"] == [4.0, 2.0, 3.0]  # mesh, torus, torus
+
+
 def test_a_column_that_repeats_statics_is_left_out(static: list[dict[str, Any]]) -> None:
     rows = [
         {**dict.fromkeys(column.name for column in TABLES["latency"]), "topology": record["topology"], "nodes": record["nodes"]} for record in static
