@@ -5,7 +5,7 @@
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
 #   snakemake --report report.zip                              what it made, how long it took, and the page, in one file
 #
-# Snakemake owns the files. The points within static, loads, deadlock and layout belong to Dask, and the finished ones stay in
+# Snakemake owns the files. The points within static, loads, deadlock, layout and simulation belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
 from pipeline.workflow import asked
 
@@ -94,6 +94,18 @@ rule layout:
         code=CODE["layout"],
     shell:
         "torusweep step layout {CONFIG:q} {FOLDER:q} {OPTIONS}"
+
+
+rule simulation:
+    input:
+        rules.layout.output if "layout" in LATER else rules.layout.input,
+    output:
+        FOLDER / "simulation.parquet",
+    threads: 1024
+    params:
+        code=CODE["simulation"],
+    shell:
+        "torusweep step simulation {CONFIG:q} {FOLDER:q} {OPTIONS}"
 
 
 rule distances:

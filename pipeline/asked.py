@@ -1,4 +1,4 @@
-"""Everything that a sweep asks for: its networks, loads, dependency graphs and layouts, and what its papers' numbers need."""
+"""Everything that a sweep asks for: its networks, loads, dependency graphs, layouts and simulations, and what its papers' numbers need."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pipeline.expansion_deadlock import expand_deadlock
 from pipeline.expansion_latency import check_latency
 from pipeline.expansion_layout import expand_layout
 from pipeline.expansion_loads import expand_loads
+from pipeline.expansion_simulation import expand_simulation
 from pipeline.points import Point
 from pipeline.verify import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
 
@@ -22,4 +23,5 @@ def asked_points(sweep: Sweep) -> list[Point]:
     check_latency(sweep, networks)
     loads = expand_loads(sweep, networks, expected=expected_loads(sweep.papers))
     deadlock = expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))
-    return [*networks, *loads, *deadlock, *expand_layout(sweep, networks, expected=expected_layout(sweep.papers))]
+    layout = expand_layout(sweep, networks, expected=expected_layout(sweep.papers))
+    return [*networks, *loads, *deadlock, *layout, *expand_simulation(sweep, networks)]

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateA
 
 from pipeline.config_entries import Bounds, Choice, Section, Spellings
 from pipeline.config_models import Latency
+from pipeline.config_simulation import Simulation
 from pipeline.config_yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
@@ -206,6 +207,7 @@ class Sweep(Section):
     latency: tuple[Latency, ...] = Field(
         (), strict=False, description="latency by the papers' models; without it, only what the papers print numbers of"
     )
+    simulation: tuple[Simulation, ...] = Field((), strict=False, description="networks to simulate flit by flit; without it, none")
     papers: tuple[str, ...] = Field(
         (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
     )

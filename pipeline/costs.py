@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import comb
 
 from pipeline.points import Point
+from pipeline.simulation import request_of
 from pipeline.topologies import plan
 from pipeline.topology import Plan, no_symmetries
 from pipeline.traffic import SYMMETRIC
@@ -17,6 +18,8 @@ DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
 DENSE = (*SYMMETRIC, "hot_region", "hot_spot", "demand")  # patterns in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
+NODE_CYCLE = 1.5e-7  # seconds that a simulated node takes a cycle, at half of what it can carry
+SATURATION_RUNS = 15  # experiments until saturation is found
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
 
@@ -27,6 +30,10 @@ def estimated_cost(point: Point) -> float:
     """
     planned = plan(point.topology)[1]
     arcs = planned.nodes * max(planned.degree, 1)
+    if point.simulation is not None:
+        asked = request_of(point.simulation)
+        runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0)) * len(asked.seeds)
+        return 0.1 + NODE_CYCLE * planned.nodes * asked.parameters.cycles * runs
     if point.placement is not None:
         return 1e-2 + 4e-7 * arcs
     if point.vc_rule is not None:

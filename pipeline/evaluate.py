@@ -1,4 +1,4 @@
-"""From a point to its record: the one place where the rooms meet."""
+"""From a point to its records: the one place where the rooms meet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pipeline.deadlock import deadlock_record
 from pipeline.layout import layout_record
 from pipeline.loads import Sample, loads_record
 from pipeline.points import Point
+from pipeline.simulation import request_of, simulation_records
 from pipeline.static import static_record
 from pipeline.topologies import build
 
@@ -15,7 +16,7 @@ from pipeline.topologies import build
 def evaluate(
     point: Point, *, backend: str = "auto", use_symmetry: bool = True, threads: int | None = None, memory: int | None = None
 ) -> dict[str, Any]:
-    """The record of a point, which depends on the point and the code alone.
+    """The record of a point of one row, which depends on the point and the code alone.
 
     memory   bytes that the network's arrays may take; half the machine's where None
     returns  the columns of its stage's table (pipeline.records: STATIC, LOADS, DEADLOCK, LAYOUT) after `key`
@@ -33,3 +34,15 @@ def evaluate(
     else:
         record = static_record(topology, fault_nodes=point.fault_nodes, **how)
     return {"key": point.key, **record}
+
+
+def evaluate_all(
+    point: Point, *, backend: str = "auto", use_symmetry: bool = True, threads: int | None = None, memory: int | None = None
+) -> list[dict[str, Any]]:
+    """The records of any point, one at least: of a simulation one for each load (pipeline.records: SIMULATION). As `evaluate` otherwise."""
+    if point.simulation is None:
+        return [evaluate(point, backend=backend, use_symmetry=use_symmetry, threads=threads, memory=memory)]
+    parameters, loads, seeds, precision = request_of(point.simulation)
+    topology, how = build(point.topology, memory=memory), {"backend": backend, "threads": threads, "memory": memory}
+    key, rows = point.key, simulation_records(topology, parameters, loads=loads, seeds=seeds, precision=precision, **how)  # type: ignore[arg-type]
+    return [{"key": key, **row} for row in rows]

@@ -64,7 +64,7 @@ def _suitable(sweep: Sweep, points: Sequence[Point], *, skip: bool) -> Iterator[
     for point in points:
         try:
             routing(str(point.routing), topology)
-            _check_fit(topology, str(point.traffic))
+            check_fit(topology, str(point.traffic))
         except Refused:
             raise
         except BadInput as error:
@@ -74,7 +74,7 @@ def _suitable(sweep: Sweep, points: Sequence[Point], *, skip: bool) -> Iterator[
             yield point
 
 
-def _check_fit(topology: Topology, pattern: str) -> None:
+def check_fit(topology: Topology, pattern: str) -> None:
     """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways."""
     matrix = traffic(pattern, topology)[1].at_nodes(topology.terminals, topology.nodes)
     tail, head, _ = topology.arcs

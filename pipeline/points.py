@@ -75,6 +75,30 @@ SOURCES = {
         "pipeline/topologies",
         "pipeline/topology.py",
     ),
+    "simulation": (
+        "kernels/backend.py",
+        "kernels/dependencies",
+        "kernels/distance",
+        "kernels/draws.py",
+        "kernels/network",
+        "kernels/philox.cuh",
+        "kernels/philox.py",
+        "kernels/philox_cpu.py",
+        "kernels/routes",
+        "pipeline/deadlock",
+        "pipeline/evaluate.py",
+        "pipeline/loads/route_table.py",
+        "pipeline/naming.py",
+        "pipeline/records.py",
+        "pipeline/routing",
+        "pipeline/simulation",
+        "pipeline/spelling.py",
+        "pipeline/static/links.py",
+        "pipeline/symmetry.py",
+        "pipeline/topologies",
+        "pipeline/topology.py",
+        "pipeline/traffic",
+    ),
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
@@ -83,7 +107,7 @@ _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
 @dataclass(frozen=True)
 class Point:
-    """A network, a routing and the like, by their canonical spellings, and what is asked of them.
+    """A network, a routing and the like, by their canonical spellings, and what is asked of them: a row, of a simulation several.
 
     fault_nodes        of its static record: node faults at a time for its fault diameter
     routing, traffic   its loads
@@ -93,6 +117,7 @@ class Point:
     bounds             of loads: what the best routing could carry, and the worst permutation, too
     routing, vc_rule, virtual_channels   whether it can deadlock
     placement          its layout
+    simulation, traffic   its simulation (pipeline.simulation.Request.spelled): a row for each load
     """
 
     topology: str
@@ -106,15 +131,20 @@ class Point:
     vc_rule: str | None = None
     virtual_channels: int | None = None
     placement: str | None = None
+    simulation: str | None = None
 
     @property
     def stage(self) -> str:
         """The table that it is a row of."""
+        if self.simulation is not None:
+            return "simulation"
         if self.placement is not None:
             return "layout"
         return "deadlock" if self.vc_rule is not None else "static" if self.traffic is None else "loads"
 
     def __str__(self) -> str:
+        if self.simulation is not None:
+            return f"{self.topology} simulated, {self.simulation}"
         if self.placement is not None:
             return f"{self.topology}, {self.placement}"
         if self.vc_rule is not None:

@@ -73,6 +73,7 @@ POINTS = (
     Column("vc_rule", "string", "", "of a row of deadlock: its virtual-channel rule's canonical spelling"),
     Column("virtual_channels", "int64", "", "of a row of deadlock: virtual channels of every channel"),
     Column("placement", "string", "", "of a row of layout: its placement's canonical spelling"),
+    Column("simulation", "string", "", "of rows of simulation: what is asked for, as JSON"),
 )
 
 DISTANCES = (
@@ -268,9 +269,7 @@ SIMULATION = (
     Column("generated_load", "double", "flits/cycle/terminal", "load that the terminals did generate while measuring"),
     Column("accepted_load", "double", "flits/cycle/terminal", "flits delivered while measuring; packets to their own source count, at once"),
     Column("accepted_load_error", "double", "flits/cycle/terminal", "half the width of its 95 % confidence interval, by batch means"),
-    Column(
-        "network_latency", "double", "cycles", "mean from a packet's head leaving the source queue to its tail's arrival"
-    ),
+    Column("network_latency", "double", "cycles", "mean from a packet's head leaving the source queue to its tail's arrival"),
     Column("network_latency_error", "double", "cycles", "half the width of its 95 % confidence interval, by batch means"),
     Column("total_latency", "double", "cycles", "mean from a packet's generation to its tail's arrival; grows with the run where saturated"),
     Column("total_latency_error", "double", "cycles", "half the width of its 95 % confidence interval, by batch means"),

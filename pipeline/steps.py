@@ -22,7 +22,7 @@ from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
 
-LATER = ("loads", "deadlock", "layout")  # stages whose tables a sweep may do without
+LATER = ("loads", "deadlock", "layout", "simulation")  # stages whose tables a sweep may do without
 Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 
 
@@ -63,6 +63,11 @@ def deadlock(config: Path, folder: Path, overrides: Overrides) -> int:
 def layout(config: Path, folder: Path, overrides: Overrides) -> int:
     """layout.parquet, and its part of the manifest: the wires of the networks under the placements asked for."""
     return _later("layout", config, folder, overrides)
+
+
+def simulation(config: Path, folder: Path, overrides: Overrides) -> int:
+    """simulation.parquet, and its part of the manifest: the networks simulated at the loads asked for."""
+    return _later("simulation", config, folder, overrides)
 
 
 def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
@@ -111,7 +116,7 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
             return 128 + computed.stopped
         shards = store.read_shards(folder, stage).whole
         rows = store.finished(shards, keys, stage)
-        if rows.num_rows + len(computed.failed) != len(asked):
+        if len(set(store.keys_of(rows))) + len(computed.failed) != len(asked):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         wanted = set(keys)
         used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
@@ -152,7 +157,7 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.verify import verification_rows
 
     sweep = load(config)
-    there = [*(stage for stage in LATER if _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
+    there = [*(stage for stage in LATER if stage != "simulation" and _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
     later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
     rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
@@ -194,6 +199,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "loads": loads,
     "deadlock": deadlock,
     "layout": layout,
+    "simulation": simulation,
     "latency": latency,
     "distances": distances,
     "verification": verification,

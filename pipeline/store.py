@@ -30,7 +30,7 @@ from pipeline.errors import BadInput
 from pipeline.records import arrow_schema
 
 SCHEMA_VERSION = 1
-STAGES = ("static", "loads", "deadlock", "layout")  # tables whose rows are computed point by point
+STAGES = ("static", "loads", "deadlock", "layout", "simulation")  # tables whose rows are computed point by point
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated
@@ -174,16 +174,21 @@ def keys_of(rows: pa.Table) -> list[str]:
 
 
 def finished(shards: Iterable[Shard], keys: Collection[str], stage: str = "static") -> pa.Table:
-    """The shards' rows of these keys, in the keys' order, each once; rows of any other key are left out.
+    """The shards' rows of these keys, in the keys' order, those of a key from one shard; rows of any other key are left out.
 
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
     pieces = [shard.rows for shard in shards]
     rows = pa.concat_tables(pieces) if pieces else shard_schema(stage).empty_table()
-    place: dict[str, int] = {}
-    for index, key in enumerate(keys_of(rows)):
-        place.setdefault(key, index)
-    return rows.take(pa.array([place[key] for key in keys if key in place], pa.int64()))
+    place: dict[str, list[int]] = {}
+    begin = 0
+    for piece in pieces:
+        here: dict[str, list[int]] = {}
+        for index, key in enumerate(keys_of(piece), start=begin):
+            here.setdefault(key, []).append(index)
+        place = here | place  # a key that an earlier shard has keeps its rows
+        begin += piece.num_rows
+    return rows.take(pa.array([index for key in keys for index in place.get(key, ())], pa.int64()))
 
 
 # --- tables and their manifest -----------------------------------------------------------------

@@ -20,7 +20,7 @@ from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, res
 from pipeline import cluster, store
 from pipeline.batches import Batch, Batches
 from pipeline.errors import BadInput
-from pipeline.evaluate import evaluate
+from pipeline.evaluate import evaluate_all
 from pipeline.points import Point, stage_digest
 from pipeline.progress import progress
 from pipeline.provenance import software
@@ -80,16 +80,16 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
     ran = {backend}
     records, failed = [], []
-    record = partial(evaluate, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
+    rows = partial(evaluate_all, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
     for point, key in zip(points, keys, strict=True):
         try:
             if point.key != key:
                 raise BadInput("a file that it names, or a library of this worker, differs from what the sweep was expanded with")
             try:
-                records.append(record(point, backend=backend))
+                records += rows(point, backend=backend)
             except GpuOutOfMemory:
                 ran.add("numba")
-                records.append(record(point, backend="numba"))
+                records += rows(point, backend="numba")
         except BackendUnavailable:
             raise
         except Exception as error:  # whatever one point does, the others are computed

@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
     options  overrides, as `torusweep step static` takes them
-    later    the tables after static that it asks for: loads, deadlock, layout, latency
+    later    the tables after static that it asks for: loads, deadlock, layout, simulation, latency
     code     by stage, the digest of the code that computes a point, so that another code computes again
     program  digest of all that makes tables and pages from it
     path     quoted PATH on which this very torusweep comes first
@@ -95,6 +95,7 @@ def asked(workflow: Any) -> Asked:
             "loads": sweep.loads or expected_loads(sweep.papers),
             "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
             "layout": sweep.layout or expected_layout(sweep.papers),
+            "simulation": sweep.simulation,
             "latency": latency_asked(sweep),
         }
         return Asked(
@@ -124,7 +125,8 @@ def inputs(sweep: Sweep) -> list[str]:
         elif isinstance(entry, Family) and entry.family == "graph":
             paths = (entry.model_extra or {}).get("path", [])
             graphs += [paths] if isinstance(paths, str) else paths
-    demands = [str(file) for entry in sweep.loads for pattern in entry.traffic for file in traffic_files(pattern)]
+    patterns = [pattern for entries in (sweep.loads, sweep.simulation) for entry in entries for pattern in entry.traffic]
+    demands = [str(file) for pattern in patterns for file in traffic_files(pattern)]
     return [*dict.fromkeys([*graphs, *demands]), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 

@@ -293,11 +293,12 @@ def _is_module(name: str) -> bool:
         return False
 
 
-COMPUTED_BY = {"static": "pipeline.static", "loads": "pipeline.loads", "deadlock": "pipeline.deadlock", "layout": "pipeline.layout"}
+COMPUTED_BY = {stage: f"pipeline.{stage}" for stage in ("static", "loads", "deadlock", "layout", "simulation")}
 NOT_FOLLOWED = ("pipeline.points", "pipeline.store")
 BESIDES = {"static": {"pipeline/errors.py", "pipeline/points.py"}}  # messages and the key itself; reading a demand file
 BESIDES["loads"] = BESIDES["static"] | {"pipeline/store.py"}
 BESIDES["deadlock"] = BESIDES["layout"] = BESIDES["static"]
+BESIDES["simulation"] = BESIDES["loads"]
 
 
 @pytest.mark.parametrize(
@@ -307,6 +308,7 @@ BESIDES["deadlock"] = BESIDES["layout"] = BESIDES["static"]
         ("loads", {"kernels/loads/cpu.py", "pipeline/topologies/cubes.py", "pipeline/traffic/demands.py", "pipeline/static/links.py"}),
         ("deadlock", {"kernels/dependencies/cpu.py", "pipeline/routing/orders.py", "pipeline/deadlock/rules.py"}),
         ("layout", {"pipeline/layout/wires.py", "pipeline/topologies/hermite.py"}),
+        ("simulation", {"kernels/network/cpu.py", "pipeline/simulation/packets.py", "pipeline/deadlock/rules.py", "pipeline/traffic/bits.py"}),
     ],
 )
 def test_a_stages_sources_are_all_that_its_computation_imports(stage, among_them):

@@ -24,6 +24,7 @@ COMMANDS = {
     "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
     "layout": ("layout", "Where nodes stand, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
+    "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
     "query": ("results", "Ask a sweep's tables in SQL."),
     "pareto": ("results", "The designs that no other design beats."),
     "verify": ("results", "The papers' numbers against ours."),

@@ -58,7 +58,8 @@ def run(
 
 @click.command()
 @click.argument(
-    "name", type=click.Choice(["points", "static", "loads", "deadlock", "layout", "latency", "distances", "verification", "report", "check"])
+    "name",
+    type=click.Choice(["points", "static", "loads", "deadlock", "layout", "simulation", "latency", "distances", "verification", "report", "check"]),
 )
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))

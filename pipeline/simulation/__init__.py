@@ -6,6 +6,7 @@ and what follows from when its packets arrive.
 
 from pipeline.simulation.presets import PRESETS
 from pipeline.simulation.record import PRECISION, simulation_records
+from pipeline.simulation.request import Request, request_of
 from pipeline.simulation.setup import Parameters, set_up
 
-__all__ = ["PRECISION", "PRESETS", "Parameters", "set_up", "simulation_records"]
+__all__ = ["PRECISION", "PRESETS", "Parameters", "Request", "request_of", "set_up", "simulation_records"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pipeline.errors import BadInput
-from pipeline.loads.channels import class_name
 from pipeline.records import SIMULATION
+from pipeline.simulation.request import check_numbers
 from pipeline.simulation.runs import Experiment, Outcome, run
 from pipeline.simulation.saturation import bisected
 from pipeline.simulation.setup import Parameters, Setup, set_up
@@ -44,17 +44,10 @@ def simulation_records(
     Raises BadInput where network, routing, rule, traffic, switching and numbers do not suit each other, or may lock up;
     Refused where the memory does not suffice.
     """
-    if not loads and precision is None and packets_each is None:
-        raise BadInput("simulation: expected loads, a precision of saturation or packets of every terminal, got none; give for example load 0.2")
-    if packets_each is not None and (loads or precision is not None):
-        raise BadInput("simulation: expected loads or packets of every terminal, got both; leave one out")
-    for name, values in (("load", loads), ("precision", [] if precision is None else [precision]), ("packets_each", [packets_each or 1])):
-        for value in values:
-            if not 0 < value < np.inf:
-                raise BadInput(f"{name}={value}: expected a number above 0")
-    for seed in seeds:
-        if not 0 <= seed < 2**64:
-            raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
+    if packets_each is None:
+        check_numbers(loads, seeds, precision)
+    elif packets_each < 1 or loads or precision is not None:
+        raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads nor a precision; leave them out")
     setup = set_up(topology, parameters)
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
@@ -106,7 +99,8 @@ def _row(
     use = np.mean([outcome.use for outcome in outcomes], axis=0)
     present = setup.topology.ports != NO_PORT
     kinds = setup.topology.link_class
-    classes = {class_name(setup.topology, number): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}
+    names = dict(enumerate(setup.topology.plan.classes))
+    classes = {names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}
     values = {
         **setup.inputs,
         "packets_each": packets_each,

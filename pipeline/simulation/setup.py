@@ -94,8 +94,11 @@ class Setup(NamedTuple):
         return {"topology": self.topology.spelling, **asdict(self.parameters)}
 
 
-def set_up(topology: Topology, parameters: Parameters) -> Setup:
-    """Everything settled. Raises BadInput where the parts do not suit each other or may lock up, Refused where that cannot be told."""
+def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False) -> Setup:
+    """Everything settled. Raises BadInput where the parts do not suit each other or may lock up, Refused where that cannot be told.
+
+    unproved   do not look whether a rule that is given prevents deadlock
+    """
     if topology.capacity is not None and topology.capacity.max(initial=1) > 1:
         raise BadInput(f"simulation of {topology.spelling}: expected single links, got parallel ones; choose a network without them")
     if not len(topology.terminals):
@@ -104,7 +107,7 @@ def set_up(topology: Topology, parameters: Parameters) -> Setup:
     made = preset(asked.router)
     traffic_name, traffic = pattern_on(asked.traffic, topology)
     switching, flits = asked.switching or made.switching, asked.packet_flits or made.packet_flits
-    choice = _taken(topology, asked, made, switching)
+    choice = _taken(topology, asked, made, switching, unproved)
     buffers = _buffers(asked, made, switching, flits, choice.rule)
     channels = choice.virtual_channels
     escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
@@ -135,7 +138,7 @@ def set_up(topology: Topology, parameters: Parameters) -> Setup:
     return Setup(topology, settled, traffic, choice.form, _wiring(choice.form, choice.rule, escape), router)
 
 
-def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str) -> Choice:
+def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, unproved: bool) -> Choice:
     """Routing and rule: as asked for, as the preset has them, or the first that suit the network and cannot lock up."""
     many, routing = asked.virtual_channels or made.virtual_channels, asked.routing or made.routing
     rule = asked.vc_rule or (made.vc_rule if switching == made.switching else None)
@@ -144,7 +147,7 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str) 
     for name in [routing] if routing else USUAL:
         try:
             if rule is not None:
-                return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock)
+                return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock or unproved)
             return suitable(topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock)
         except BadInput as refusal:
             refusals.append(refusal)

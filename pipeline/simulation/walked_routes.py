@@ -33,7 +33,7 @@ def walked(routing: LayeredRouting, source: np.ndarray, destination: np.ndarray,
         packets = order[first[begin] : first[min(begin + size, len(goals))]]
         column = np.searchsorted(some, destination[packets])
         steps += _walk(routing, packets, routing.start[source[packets]], column, routing.finish[some], words)
-    longest = 1 + max((int(hop.max()) for _, hop, _ in steps), default=0)
+    longest = 1 + max((int(hop.max(initial=0)) for _, hop, _ in steps), default=0)
     direction, hops = np.zeros((len(source), longest), np.int8), np.zeros((len(source), longest), np.int16)
     for packets, hop, port in steps:
         direction[packets, hop], hops[packets, hop] = port, 1

@@ -1,0 +1,101 @@
+"""How a simulation looks on a terminal: a line a load, and a small curve. Plain text when piped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.page import page
+
+BAR = 40  # characters
+SHOWN = 32  # channels of a cyclic wait; --json has all
+
+
+def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
+    """Rows of the table `simulation` of one network and router, at several loads."""
+    first = rows[0]
+    with page() as console:
+        console.print(Text(first["topology"], style="bold"))
+        facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        facts.add_column(style="dim", no_wrap=True)
+        facts.add_column(overflow="fold")
+        for label, value in _facts(first):
+            facts.add_row(label, value)
+        console.print(facts)
+        console.print()
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for name in ("offered", "accepted", "network latency", "total latency", "p50", "p99", "busiest channel", ""):
+            table.add_column(name, justify="right", header_style="dim", no_wrap=True)
+        for row in rows:
+            table.add_row(*_numbers(row))
+        console.print(table)
+        console.print(Text("loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval", style="dim"))
+        if len(rows) > 1:
+            console.print(Text("\ntotal latency by offered load", style="dim"))
+            console.print(Text(_curve(rows)))
+        for row in rows:
+            if row["waiting"]:
+                console.print(
+                    Text(
+                        f"\ndeadlock since cycle {row['deadlock_cycle']:,}: the packet in each waits for the next, the last for the first",
+                        style="dim",
+                    )
+                )
+                console.print(Text("\n".join(f"  {channel}" for channel in row["waiting"][:SHOWN])))
+
+
+def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
+    """(label, value) of what was simulated; --json has every column."""
+    packets = (
+        f"{row['packet_flits']} flits, {row['injection']}"
+        if row["packets_each"] is None
+        else f"{row['packets_each']} × {row['packet_flits']} flits a terminal"
+    )
+    seeds = row["seeds"]
+    facts = [
+        ("routing", row["routing"]),
+        ("virtual channels", f"{row['virtual_channels']} of {row['buffer_flits']} flits, rule {row['vc_rule']}"),
+        ("router", f"{row['router']}, {row['switching']}"),
+        ("traffic", row["traffic"]),
+        ("packets", packets),
+        ("cycles", f"{row['cycles']:,}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"),
+    ]
+    if row["simulated_saturation"] is not None:
+        facts.append(("saturates at", f"{row['simulated_saturation']:.4g} flits/cycle/terminal (at most {row['saturation_precision']:.2g} more)"))
+    if row["packets_each"] is not None:
+        time = row["delivery_time"]
+        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.6g} cycles"))
+    return facts
+
+
+def _numbers(row: dict[str, Any]) -> list[str]:
+    verdict = "deadlock" if row["deadlocked"] else "saturated" if row["saturated"] else ""
+    busiest = row["max_channel_utilization"]
+    return [
+        "–" if row["offered_load"] is None else f"{row['offered_load']:.4g}",
+        _estimate(row, "accepted_load", 4),
+        _estimate(row, "network_latency", 2),
+        _estimate(row, "total_latency", 2),
+        *("–" if row[name] is None else f"{row[name]:,}" for name in ("p50_latency", "p99_latency")),
+        "–" if busiest is None else f"{100 * busiest:.1f} %",
+        verdict,
+    ]
+
+
+def _estimate(row: dict[str, Any], name: str, digits: int) -> str:
+    return "–" if row[name] is None else f"{row[name]:.{digits}f} ± {row[f'{name}_error']:.{digits}f}"
+
+
+def _curve(rows: Sequence[dict[str, Any]]) -> str:
+    """A bar for each load, as long as the latency; those of saturated loads, which grow with the run, end in an arrow."""
+    below = [row["total_latency"] for row in rows if row["total_latency"] and not row["saturated"]]
+    most = max(below, default=max((row["total_latency"] or 1.0) for row in rows))
+    lines = []
+    for row in rows:
+        latency = row["total_latency"]
+        bar = "" if latency is None else "█" * min(BAR, max(1, round(BAR * latency / most)))
+        lines.append(f"  {row['offered_load']:<8.4g} {bar}{'→' if row['saturated'] else ''}")
+    return "\n".join(lines)

@@ -1,0 +1,132 @@
+"""The command that simulates a network: simulate."""
+
+from __future__ import annotations
+
+import click
+
+from pipeline.cli import options
+from pipeline.cli.network import complete_topology
+
+
+def _complete_router(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from pipeline.simulation.presets import PRESETS
+
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
+def _complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from pipeline.deadlock.rules import RULES
+
+    return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
+
+
+@click.command()
+@click.argument("topology", shell_complete=complete_topology)
+@click.option("--load", "loads", type=float, multiple=True, help="Offered load, flits per terminal and cycle; several times for several rows.")
+@click.option("--find-saturation", is_flag=True, help="Also the load up to which what is offered is accepted, found by bisection.")
+@click.option("--precision", type=float, help="Of that load, flits per terminal and cycle.  [default: 0.01]")
+@click.option("--packets-each", type=click.IntRange(1, 10**6), help="Instead of a load: every terminal sends so many packets, all ready at once.")
+@click.option("--routing", help="How packets find their way: adaptive, or as in 'torusweep loads'.  [default: the first that suits]")
+@click.option(
+    "--vc-rule", shell_complete=_complete_rule, help="Who may use which virtual channel, as in 'torusweep deadlock'.  [default: one that works]"
+)
+@click.option("--virtual-channels", type=int, help="Virtual channels of every physical one, 1 … 16.  [default: the router's]")
+@click.option("--buffer-flits", type=int, help="Flits of a virtual channel's buffer.  [default: the router's, or what the switching needs]")
+@click.option("--packet-flits", type=int, help="Flits of a packet.  [default: the router's]")
+@click.option(
+    "--switching", type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]), help="How packets move.  [default: the router's]"
+)
+@click.option("--router", default="default", show_default=True, shell_complete=_complete_router, help="A preset of the list above.")
+@click.option("--traffic", default="uniform", show_default=True, help="Who sends to whom: a pattern, as in 'torusweep loads'.")
+@click.option("--injection", type=click.Choice(["bernoulli", "poisson"]), help="When packets are generated.  [default: the router's]")
+@click.option(
+    "--seed",
+    "seeds",
+    type=click.IntRange(0, 2**63 - 1),
+    multiple=True,
+    default=(0,),
+    show_default=True,
+    help="Of the random packets; several times for a mean over runs.",
+)
+@click.option("--cycles", type=int, default=10_000, show_default=True, help="Length of a run.")
+@click.option("--warm-up", type=int, help="Cycles at its beginning that do not count.  [default: detected]")
+@click.option("--allow-deadlock", is_flag=True, help="Run what is not shown to be free of deadlock.")
+@options.json_output
+@options.backend
+def simulate(
+    topology: str,
+    loads: tuple[float, ...],
+    find_saturation: bool,
+    precision: float | None,
+    packets_each: int | None,
+    routing: str | None,
+    vc_rule: str | None,
+    virtual_channels: int | None,
+    buffer_flits: int | None,
+    packet_flits: int | None,
+    switching: str | None,
+    router: str,
+    traffic: str,
+    injection: str | None,
+    seeds: tuple[int, ...],
+    cycles: int,
+    warm_up: int | None,
+    allow_deadlock: bool,
+    as_json: bool,
+    backend: str,
+) -> None:
+    """Simulate TOPOLOGY flit by flit: accepted load and latency at an offered load, and where it saturates.
+
+    A routing that is not shown to be free of deadlock is refused; the message names a virtual-channel
+    rule that works. Means come with 95 % confidence intervals, by batch means.
+
+    \b
+    Routers (docs/simulation.md has their pipelines):
+      default      wormhole, 2 virtual channels of 8 flits, 4 cycles a hop
+      booksim2     wormhole, 4 virtual channels of 8 flits, 5 cycles a hop
+      rahman-2005  wormhole, 2 virtual channels of 2 flits, 2 cycles a hop
+      bluegene     virtual cut-through, adaptive, bubble: 1 escape and 2 adaptive channels of 4 packets
+
+    \b
+    Examples:
+      torusweep simulate "torus(k=8, n=2)" --load 0.2 --seed 1
+      torusweep simulate "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 4 --load 0.1 --load 0.3 --load 0.5
+      torusweep simulate "pdtt(a=8)" --router bluegene --traffic uniform --find-saturation --json
+      torusweep simulate "mh3dt(m=3, n=4, levels=2, q=0)" --router rahman-2005 --vc-rule r05-wrap --allow-deadlock --load 0.1
+      torusweep simulate "hypercube(n=8)" --traffic bit-reversal --packets-each 16
+    """
+    from pipeline.cli.sampling import counted
+    from pipeline.errors import BadInput
+    from pipeline.simulation import PRECISION, Parameters, simulation_records
+    from pipeline.topologies import build
+
+    if precision is not None and not find_saturation:
+        raise BadInput("--precision: expected with --find-saturation only; add that, or leave it out")
+    if not (loads or find_saturation or packets_each):
+        raise BadInput("expected --load, --find-saturation or --packets-each, got none; for example --load 0.2")
+    parameters = Parameters(
+        router=router,
+        routing=routing,
+        vc_rule=vc_rule,
+        virtual_channels=virtual_channels,
+        buffer_flits=buffer_flits,
+        packet_flits=packet_flits,
+        switching=switching,
+        traffic=traffic,
+        injection=injection,
+        cycles=cycles,
+        warm_up=warm_up,
+        allow_deadlock=allow_deadlock,
+    )
+    sought = (precision or PRECISION) if find_saturation else None
+    many = None if find_saturation else len(seeds) * max(len(loads), 1)
+    with counted(many, "runs") as progress:
+        rows = simulation_records(
+            build(topology), parameters, loads=loads, seeds=seeds, precision=sought, packets_each=packets_each, backend=backend, progress=progress
+        )
+    if as_json:
+        options.print_json(rows if len(rows) > 1 else rows[0])
+    else:
+        from pipeline.cli.rendering_simulation import print_simulation
+
+        print_simulation(rows)

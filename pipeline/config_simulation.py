@@ -1,0 +1,60 @@
+"""What a configuration may say under `simulation`: routers, routings, traffics and loads, all of their combinations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from pipeline.config_entries import Choice, Spellings
+from pipeline.config_models import Rates, Spread
+
+
+def _several(value: Any) -> Any:
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Whole = Annotated[int, Field(ge=1, le=10**6)]
+Wholes = Annotated[
+    tuple[Whole, ...],
+    Field(min_length=1, strict=False),
+    BeforeValidator(_several, json_schema_input_type=Whole | Annotated[list[Whole], Field(min_length=1)]),
+]
+
+
+class Simulation(Choice):
+    """Flit-level simulation of the sweep's networks: every combination of the lists on every network chosen, a row a load."""
+
+    router: Spellings = Field(("default",), description="a preset as 'torusweep simulate --help' lists them, or several: what is not given below")
+    routing: Spellings | None = Field(
+        None, description="a routing as 'torusweep deadlock --help' lists them, or several; null: the router's, or the first that suits"
+    )
+    vc_rule: Spellings | None = Field(
+        None, description="a rule as 'torusweep deadlock --help' lists them, or several; null: the first that cannot lock up"
+    )
+    virtual_channels: Wholes | None = Field(None, description="of every channel, at most 16: a number, or several; null: the router's")
+    buffer_flits: Wholes | None = Field(
+        None, description="of a virtual channel: a number, or several; null: the router's, or what the switching needs"
+    )
+    packet_flits: Wholes | None = Field(None, description="of a packet: a number, or several; null: the router's")
+    switching: Literal["wormhole", "virtual-cut-through", "store-and-forward"] | None = Field(
+        None, description="how packets move; null: the router's"
+    )
+    traffic: Spellings = Field(("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
+    injection: Literal["bernoulli", "poisson"] | None = Field(None, description="when packets are generated; null: the router's")
+    loads: Rates = Field((), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0")
+    saturation_precision: float | None = Field(
+        None, gt=0, le=1, description="find saturation, too, to so many flits per terminal and cycle; null: not sought"
+    )
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, le=2**63 - 1)], ...], Field(min_length=1, strict=False)] = Field(
+        (0,), description="of the random packets: every load is simulated with each, and its row is about all together"
+    )
+    cycles: int = Field(10_000, ge=1, le=2**30, description="length of a run")
+    warm_up: int | None = Field(None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected")
+    allow_deadlock: bool = Field(False, description="simulate what is not shown to be free of deadlock, too")
+
+    def offered(self) -> tuple[float, ...]:
+        """The loads, written out."""
+        if isinstance(self.loads, Spread):
+            return self.loads.numbers()
+        return self.loads if isinstance(self.loads, tuple) else (self.loads,)

@@ -1,0 +1,52 @@
+"""A simulation as a point of a sweep: what is asked for in one string, which is the same however it was written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+from pipeline.errors import BadInput
+from pipeline.simulation.setup import Parameters
+
+
+class Request(NamedTuple):
+    """parameters: of every run; loads, seeds, precision: as `simulation_records` takes them."""
+
+    parameters: Parameters
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...] = (0,)
+    precision: float | None = None
+
+    def canonical(self) -> Request:
+        """In canonical spellings. Raises BadInput for a name or number that is wrong, whatever the network."""
+        check_numbers(self.loads, self.seeds, self.precision)
+        return self._replace(parameters=self.parameters.canonical())
+
+    def spelled(self) -> str:
+        """One line of JSON; what is None is not in it."""
+        asked = {**asdict(self.parameters), "loads": self.loads, "seeds": self.seeds, "saturation_precision": self.precision}
+        return json.dumps({name: value for name, value in asked.items() if value is not None}, sort_keys=True)
+
+
+def request_of(spelled: str) -> Request:
+    """What `Request.spelled` wrote."""
+    asked = json.loads(spelled)
+    loads, seeds, precision = tuple(asked.pop("loads")), tuple(asked.pop("seeds")), asked.pop("saturation_precision", None)
+    return Request(Parameters(**asked), loads, seeds, precision)
+
+
+def check_numbers(loads: Sequence[float], seeds: Sequence[int], precision: float | None) -> None:
+    """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
+    if not (loads or precision):
+        raise BadInput("simulation: expected loads or a precision of saturation, got neither; give for example load 0.2")
+    for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
+        for value in values:
+            if not 0 < value < float("inf"):
+                raise BadInput(f"{name}={value}: expected a number above 0; choose one")
+    for seed in seeds:
+        if not 0 <= seed < 2**64:
+            raise BadInput(f"seed={seed}: expected 0 … 2^64 - 1; choose a number of at most 64 bits")
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out what stands twice")
