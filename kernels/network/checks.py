@@ -90,11 +90,13 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     expect(bool((used >= 0).all()), "port_of that names ports with a channel", "one without")
     within("shares", shares, 1, MOST_VCS)
     within("classes", classes, 0, len(shares) - 1)
+    fits = not wiring.balanced or (wiring.memory in ("run", "axis") and not router.adaptive)
+    expect(fits, "memory run or axis, and no adaptive, with balanced", "another")
     escape = router.virtual_channels if router.escape is None else router.escape
     expect(int(shares.sum()) == escape, f"shares that add up to the escape's {escape} virtual channels", int(shares.sum()))
     types = np.int32, np.int8, np.bool_, np.int16, np.int8
     kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip((to, port_of, wrap, delay, classes), types)]
-    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64))
+    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64), bool(wiring.balanced))
 
 
 def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

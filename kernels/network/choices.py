@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.network.task import AHEAD, AXIS, PATH, REST, RUN, WORMHOLE, Experiment, Task
+from kernels.network.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Experiment, Task
 
 
 class Travel(NamedTuple):
@@ -51,10 +51,12 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     run = to_go.argmax(axis=1)
     direction = task.direction[row, run]
     vc = np.arange(task.escape)
-    column = crossing(task, travel, node, packet, row, run)[0]
-    low, behind = task.low[task.phase[row, run], column].astype(np.int64).T[:, :, None]
+    first, last = columns(task, travel, x, packet, row, run)
+    low, behind = task.low[task.phase[row, run]].astype(np.int64).transpose(2, 1, 0)[:, :, :, None]  # by column, then head
+    within = (low <= vc) & (vc < behind)
+    allowed = np.where((first == 0)[:, None], within[0], False) | np.where((last == 1)[:, None], within[1], False)
     channel = node * task.ports + task.wiring.port_of[node, direction]
-    y = np.where((low <= vc) & (vc < behind), channel[:, None] * task.vcs + vc, -1)
+    y = np.where(allowed, channel[:, None] * task.vcs + vc, -1)
     need = np.broadcast_to(np.where(task.switching == WORMHOLE, 0, length), y.shape)
     if task.router.bubble:
         goes_on = (travel.going[packet] == direction)[:, None] & ((x % task.vcs)[:, None] == vc)
@@ -71,25 +73,41 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     return Choices(np.hstack([any_y, y]), np.hstack([np.broadcast_to(any_run, any_y.shape), runs]), np.hstack([any_need, need]))
 
 
-def crossing(task: Task, travel: Travel, node: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(column of the rule's classes for the next hop in these runs, the packets' bits after it); all of shape [H]."""
+def columns(task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last of the columns of the rule's classes that the next hop, in these runs, may use; all of shape [H]."""
+    node, direction = x // (task.inputs * task.vcs), task.direction[row, run]
+    still = task.until[node, direction] < travel.left[packet, run]
+    if task.memory == REST:
+        column = (~still).astype(np.int64)
+        return column, column
+    after, bit = crossed_after(task, travel, node, packet, row, run)
+    past = (after & bit) != 0
+    column = (past | still if task.memory == AHEAD else past).astype(np.int64)
+    if not task.wiring.balanced:
+        return column, column
+    begins = travel.left[packet, run] == task.hops[row, run]
+    low, behind = task.low[task.phase[row, run], 1].astype(np.int64).T
+    keeps = (low <= x % task.vcs) & (x % task.vcs < behind)
+    either = ~past & ~still
+    return np.where(either & ~begins & keeps, 1, column), np.where(either & (begins | keeps), 1, column)
+
+
+def crossed_after(
+    task: Task, travel: Travel, node: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(the packets' bits after the next hop in these runs, the bits of these runs); all of shape [H]."""
     direction = task.direction[row, run]
-    bit = np.int64(1) << {RUN: run, AXIS: direction.astype(np.int64) >> 1, PATH: 0 * run, AHEAD: run, REST: run}[task.memory]
+    bit = np.int64(1) << {AXIS: direction.astype(np.int64) >> 1, PATH: 0 * run}.get(task.memory, run)
     before = travel.crossed[packet]
     if task.memory == AXIS:
         before = np.where(travel.stage[packet] == task.phase[row, run], before, 0)
-    after = np.where(task.wiring.wrap[node, direction], before | bit, before)
-    still = task.until[node, direction] < travel.left[packet, run]
-    if task.memory == REST:
-        return (~still).astype(np.int64), after
-    crossed = (after & bit) != 0
-    return (crossed | still if task.memory == AHEAD else crossed).astype(np.int64), after
+    return np.where(task.wiring.wrap[node, direction], before | bit, before), bit
 
 
 def go(task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray) -> None:
     """The packets take a hop of these runs."""
     row = task.batch.row[experiment.begin + packet]
-    travel.crossed[packet] = crossing(task, travel, node, packet, row, run)[1]
+    travel.crossed[packet] = crossed_after(task, travel, node, packet, row, run)[0]
     travel.left[packet, run] -= 1
     travel.stage[packet] = task.phase[row, run]
     travel.going[packet] = task.direction[row, run]

@@ -1,137 +1,28 @@
 """The compiled steps of one experiment: only what changes is looked at.
 
 Flits under way, credits, routes and grants under way wait in wheels, by the cycle in which they are due. A buffer is a
-number of flits and the packets that they belong to, which the sender writes at once and the receiver reads when the
+number of flits and the packets that they belong to, which the sender notes at once and the receiver reads when the
 flits are there. Every input port has a mask of VCs whose flits could be sent, every node one of such ports, and a mark that
-its VC allocation may have changed; other nodes and VCs cost nothing.
+its VC allocation may differ from the last cycle's; other nodes and VCs cost nothing.
 
-An input VC is written as a code, input port · 16 + VC, an output VC as channel · 16 + VC.
+Functions take arrays, not tuples of them: Numba would count references to each at every call.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 
 from kernels.distance.bits import cached
+from kernels.network.live import ACTIVE, BITS, DUE, EJECTED, FRESH, INJECTED, LAST, LEFT, STARTED
 from kernels.network.task import AHEAD, AXIS, PATH, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
-
-BITS, LAST = 4, 15  # of a code: its VC
-ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: has an output; none of its flits has gone; they may go
-LEFT, INJECTED, EJECTED, WAKING, REFILLED, DUE = range(6)  # of `number`
 ONE = np.uint64(1)
-
-
-class Fixed(NamedTuple):
-    """What does not change: sizes and delays as in `Task` and `Router`, arrays flat; node int32[N·I]: of each input port."""
-
-    nodes: int
-    ports: int
-    inputs: int
-    transit: int
-    vcs: int
-    escape: int
-    buffer: int
-    switching: int
-    memory: int
-    adaptive: bool
-    bubble: bool
-    transit_first: bool
-    ejection: int
-    route_delay: int
-    vc_delay: int
-    switch_delay: int
-    credit_delay: int
-    measure_from: int
-    land: np.ndarray
-    feed: np.ndarray
-    node: np.ndarray
-    delay: np.ndarray
-    port_of: np.ndarray
-    wrap: np.ndarray
-    until: np.ndarray
-    low: np.ndarray
-    direction: np.ndarray
-    hops: np.ndarray
-    phase: np.ndarray
-
-
-class Packets(NamedTuple):
-    """Of an experiment: as in `Batch` and `Travel`; due_time, due_node int32[M]: when and where, by time; bound int64[N + 1]."""
-
-    row: np.ndarray
-    length: np.ndarray
-    time: np.ndarray
-    bound: np.ndarray
-    due_time: np.ndarray
-    due_node: np.ndarray
-    longest: int
-    left: np.ndarray
-    crossed: np.ndarray
-    stage: np.ndarray
-    going: np.ndarray
-    entered: np.ndarray
-    delivered: np.ndarray
-
-
-class Live(NamedTuple):
-    """What changes. By input VC (port · V + VC), by output VC (channel · V + VC), by input port, channel or node; wheels by slot.
-
-    front, count, moved, credits   as in `State`; out, holder: codes
-    mode, rest                     see above; flits of the front still to go
-    queue, begins, ends            packets behind the front: places begins … ends − 1, modulo its length, a power of 2
-    wanted, allowed, need, keeps, run  of a head that asks: channel, VCs as bits, credits, the VC on which it need not have
-                                   more (bubble; −1 none, −2 all), the run
-    can, asks, free                VCs as bits: of input ports, whose flits can go; whose heads ask; of channels, that nobody holds
-    can_ports, ask_ports           ports of each node with any such
-    changed                        nodes whose VC allocation may differ from that of the cycle before
-    """
-
-    front: np.ndarray
-    mode: np.ndarray
-    out: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
-    moved: np.ndarray
-    rest: np.ndarray
-    queue: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
-    wanted: np.ndarray
-    allowed: np.ndarray
-    need: np.ndarray
-    keeps: np.ndarray
-    run: np.ndarray
-    credits: np.ndarray
-    holder: np.ndarray
-    can: np.ndarray
-    asks: np.ndarray
-    last_vc: np.ndarray
-    free: np.ndarray
-    last_granted: np.ndarray
-    last_sent: np.ndarray
-    can_ports: np.ndarray
-    ask_ports: np.ndarray
-    changed: np.ndarray
-    taken: np.ndarray
-    arrivals: np.ndarray
-    arriving: np.ndarray
-    returns: np.ndarray
-    returning: np.ndarray
-    routes: np.ndarray
-    routing: np.ndarray
-    grants: np.ndarray
-    granting: np.ndarray
-    waking: np.ndarray
-    refilled: np.ndarray
-    stored: np.ndarray
-    flits: np.ndarray
-    occupancy: np.ndarray
-    number: np.ndarray
+NOBODY = 1 << 40  # an order behind all others
 
 
 @intrinsic
@@ -151,376 +42,405 @@ def after(mask, last):
     return last + 1 + lowest(behind) if behind else lowest(mask)
 
 
+@njit(inline="always")
+def put(wheel, slot, code):
+    """Append to a slot, whose first entry is the number of those behind it."""
+    place = wheel[slot, 0] + 1
+    wheel[slot, 0] = place
+    wheel[slot, place] = code
+
+
 @cached
-def advance(fixed, packets, live, t, stop):
-    """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered."""
-    scratch = np.empty((4, max(1, fixed.ports)), np.int64)
-    nominated, chosen = np.zeros(fixed.ports + 1, np.uint64), np.zeros(64, np.int8)
-    while t < stop and live.number[LEFT] > 0:
-        credits_return(fixed, live, t)
-        flits_arrive(fixed, packets, live, t)
-        heads_come(fixed, packets, live, t)
+def advance(
+    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
+    time_due, node_due, stored, occupancy, number, port_of, wrap, until, low, direction, hops, phase, t, stop,
+):  # fmt: skip
+    """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered.
+
+    fixed: see `live.Fixed`; vcs … number: see `live.Live`; time_due, node_due int32[M]: when and where packets are generated,
+    by time; port_of … phase: see `Wiring`, `Task` and `simulate`
+    """
+    scratch = np.empty((4, fixed.ports), np.int64)
+    nominated, chosen = np.zeros(fixed.ports + 1, np.uint64), np.zeros(64, np.int64)
+    while t < stop and number[LEFT] > 0:
+        credits_return(fixed, vcs, outs, ports, nodes, returns, t)
+        flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t)
+        for i in range(1, waking[0] + 1):
+            code = waking[i]
+            if vcs[(code >> BITS) * fixed.vcs + (code & LAST)].front < 0:
+                come_forward(fixed, vcs, packets, left, queue, routes, code, t)
+        waking[0] = 0
+        for i in range(1, refills[0] + 1):
+            refill(fixed, vcs, nodes, packets, routes, refills[i], t)
+        refills[0] = 0
+        due = number[DUE]
+        while due < len(time_due) and time_due[due] <= t:
+            refill(fixed, vcs, nodes, packets, routes, node_due[due], t)
+            due += 1
+        number[DUE] = due
+        slot = t & (len(routes) - 1)
+        for i in range(1, routes[slot, 0] + 1):
+            ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, routes[slot, i], t)
+        routes[slot, 0] = 0
+        slot = t & (len(grants) - 1)
+        for i in range(1, grants[slot, 0] + 1):
+            start(fixed, vcs, outs, ports, nodes, grants[slot, i])
+        grants[slot, 0] = 0
         for node in range(fixed.nodes):
-            if live.changed[node]:
-                allocate_channels(fixed, packets, live, t, node, scratch)
-        for node in range(fixed.nodes):
-            if live.can_ports[node]:
-                allocate_switch(fixed, packets, live, t, node, nominated, chosen)
+            if nodes[node].changed:
+                allocate_channels(
+                    fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
+                )
+        allocate_switch(
+            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, nominated, chosen, t
+        )
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
-                live.occupancy[vc] += live.stored[vc]
+                occupancy[vc] += stored[vc]
         t += 1
     return t
 
 
 @njit(inline="always")
-def ready(fixed, live, x, port, vc):
+def ready(fixed, vcs, outs, ports, nodes, port, vc):
     """Note that the VC's flits can go, if they can."""
-    out = live.out[x]
-    if live.mode[x] & STARTED and live.count[x] > 0 and (out < 0 or live.credits[(out >> BITS) * fixed.vcs + (out & LAST)] > 0):
-        node = fixed.node[port]
-        live.can[port] |= np.uint16(1 << vc)
-        live.can_ports[node] |= ONE << np.uint64(port - node * fixed.inputs)
+    here = vcs[port * fixed.vcs + vc]
+    if here.mode & STARTED and here.count > 0 and (here.out < 0 or outs[(here.out >> BITS) * fixed.vcs + (here.out & LAST)].credits > 0):
+        node = ports[port].node
+        ports[port].can |= np.uint16(1 << vc)
+        nodes[node].can_ports |= ONE << np.uint64(port - node * fixed.inputs)
 
 
 @cached
-def credits_return(fixed, live, t):
-    slot = t & (len(live.returning) - 1)
+def credits_return(fixed, vcs, outs, ports, nodes, returns, t):
+    slot = t & (len(returns) - 1)
     heed = fixed.switching != WORMHOLE or fixed.adaptive  # heads that ask look at credits
-    for i in range(live.returning[slot]):
-        code = live.returns[slot, i]
+    for i in range(1, returns[slot, 0] + 1):
+        code = returns[slot, i]
         channel = code >> BITS
-        y = channel * fixed.vcs + (code & LAST)
-        live.credits[y] += 1
+        there = outs[channel * fixed.vcs + (code & LAST)]
+        there.credits += 1
         if heed:
-            live.changed[channel // fixed.ports] = 1
-        if live.credits[y] == 1:
-            holder = live.holder[y]
-            if holder >= 0:
-                port, vc = holder >> BITS, holder & LAST
-                ready(fixed, live, port * fixed.vcs + vc, port, vc)
-    live.returning[slot] = 0
+            nodes[channel // fixed.ports].changed = 1
+        if there.credits == 1 and there.holder >= 0:
+            ready(fixed, vcs, outs, ports, nodes, there.holder >> BITS, there.holder & LAST)
+    returns[slot, 0] = 0
 
 
 @cached
-def flits_arrive(fixed, packets, live, t):
-    slot = t & (len(live.arriving) - 1)
-    for i in range(live.arriving[slot]):
-        code = live.arrivals[slot, i]
+def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t):
+    slot = t & (len(arrivals) - 1)
+    for i in range(1, arrivals[slot, 0] + 1):
+        code = arrivals[slot, i]
         port, vc = code >> BITS, code & LAST
-        x = port * fixed.vcs + vc
-        live.count[x] += 1
-        live.stored[vc] += 1
-        if live.front[x] < 0:
-            come_forward(fixed, packets, live, t, x, code)
-        elif live.count[x] == 1:
-            ready(fixed, live, x, port, vc)
-    live.arriving[slot] = 0
+        here = vcs[port * fixed.vcs + vc]
+        here.count += 1
+        stored[vc] += 1
+        if here.front < 0:
+            come_forward(fixed, vcs, packets, left, queue, routes, code, t)
+        elif here.count == 1:
+            ready(fixed, vcs, outs, ports, nodes, port, vc)
+    arrivals[slot, 0] = 0
 
 
 @cached
-def come_forward(fixed, packets, live, t, x, code):
+def come_forward(fixed, vcs, packets, left, queue, routes, code, t):
     """The next packet of a channel's VC, some of whose flits are here."""
-    packet = live.queue[x, live.begins[x] & (live.queue.shape[1] - 1)]
-    if fixed.switching == STORE_AND_FORWARD and live.count[x] < packets.length[packet] and first_run(packets, packet) >= 0:
+    x = (code >> BITS) * fixed.vcs + (code & LAST)
+    packet = queue[x, vcs[x].begins & (queue.shape[1] - 1)]
+    if fixed.switching == STORE_AND_FORWARD and vcs[x].count < packets[packet].length and first_run(left, packet) >= 0:
         return
-    live.begins[x] += 1
-    bring(fixed, packets, live, t, x, code, packet)
+    vcs[x].begins += 1
+    bring(fixed, vcs, packets, routes, code, packet, t)
 
 
 @njit(inline="always")
-def bring(fixed, packets, live, t, x, code, packet):
-    live.front[x], live.moved[x], live.rest[x] = packet, t, packets.length[packet]
-    slot = (t + fixed.route_delay) & (len(live.routing) - 1)
-    live.routes[slot, live.routing[slot]] = code
-    live.routing[slot] += 1
+def bring(fixed, vcs, packets, routes, code, packet, t):
+    here = vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
+    here.front = packet
+    here.moved = t
+    here.rest = packets[packet].length
+    put(routes, (t + fixed.route_delay) & (len(routes) - 1), code)
 
 
 @cached
-def heads_come(fixed, packets, live, t):
-    """Packets behind those that left come forward, source queues give theirs, routes and grants become due."""
-    for i in range(live.number[WAKING]):
-        code = live.waking[i]
-        x = (code >> BITS) * fixed.vcs + (code & LAST)
-        if live.front[x] < 0:
-            come_forward(fixed, packets, live, t, x, code)
-    live.number[WAKING] = 0
-    for i in range(live.number[REFILLED]):
-        refill(fixed, packets, live, t, live.refilled[i])
-    live.number[REFILLED] = 0
-    due = live.number[DUE]
-    while due < len(packets.due_time) and packets.due_time[due] <= t:
-        refill(fixed, packets, live, t, packets.due_node[due])
-        due += 1
-    live.number[DUE] = due
-    slot = t & (len(live.routing) - 1)
-    for i in range(live.routing[slot]):
-        ask(fixed, packets, live, t, live.routes[slot, i])
-    live.routing[slot] = 0
-    slot = t & (len(live.granting) - 1)
-    for i in range(live.granting[slot]):
-        start(fixed, live, live.grants[slot, i])
-    live.granting[slot] = 0
-
-
-@cached
-def refill(fixed, packets, live, t, node):
-    """Empty injection VCs take packets."""
-    packet, end = live.taken[node], packets.bound[node + 1]
-    if packet >= end or packets.time[packet] > t:
+def refill(fixed, vcs, nodes, packets, routes, node, t):
+    """A node's empty injection VCs take packets from its source queue."""
+    packet, end = nodes[node].taken, nodes[node].end
+    if packet >= end or packets[packet].time > t:
         return
     for vc in range(fixed.vcs):
         for port in range(node * fixed.inputs + fixed.transit, (node + 1) * fixed.inputs):
             x = port * fixed.vcs + vc
-            if live.front[x] < 0 and packet < end and packets.time[packet] <= t:
-                live.count[x] = packets.length[packet]
-                bring(fixed, packets, live, t, x, port << BITS | vc, packet)
+            if vcs[x].front < 0 and packet < end and packets[packet].time <= t:
+                vcs[x].count = packets[packet].length
+                bring(fixed, vcs, packets, routes, port << BITS | vc, packet, t)
                 packet += 1
-    live.taken[node] = packet
+    nodes[node].taken = packet
 
 
 @njit(inline="always")
-def first_run(packets, packet):
+def first_run(left, packet):
     """The first run that has hops left, −1 = none."""
-    for run in range(packets.left.shape[1]):
-        if packets.left[packet, run] > 0:
+    for run in range(left.shape[1]):
+        if left[packet, run] > 0:
             return run
     return -1
 
 
 @njit(inline="always")
-def crossing(fixed, packets, packet, node, run, direction, phase):
-    """(column of the rule's classes, the packet's bits after the hop): see `choices.crossing`."""
+def crossed_after(fixed, packets, wrap, packet, node, run, direction, phase):
+    """(the packet's bits after the hop, the bit of this run)."""
     place = direction >> 1 if fixed.memory == AXIS else 0 if fixed.memory == PATH else run
     bit = np.int64(1) << np.int64(place)
-    crossed = packets.crossed[packet]
-    if fixed.memory == AXIS and packets.stage[packet] != phase:
+    crossed = packets[packet].crossed
+    if fixed.memory == AXIS and packets[packet].stage != phase:
         crossed = np.int64(0)
-    if fixed.wrap[node, direction]:
-        crossed |= bit
-    still = fixed.until[node, direction] < packets.left[packet, run]
-    if fixed.memory == REST:
-        column = 0 if still else 1
-    else:
-        column = 1 if crossed & bit or (fixed.memory == AHEAD and still) else 0
-    return column, crossed
+    return crossed | bit if wrap[node, direction] else crossed, bit
 
 
 @cached
-def ask(fixed, packets, live, t, code):
-    """A head's route is known: it leaves the network here, or asks for an output VC from now on."""
+def ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, code, t):
+    """A head's route is known: it leaves the network here, or asks for an output VC from now on. See `choices.choices`."""
     port, vc = code >> BITS, code & LAST
-    x = port * fixed.vcs + vc
-    node, packet = fixed.node[port], live.front[x]
-    run = first_run(packets, packet)
+    here, node = vcs[port * fixed.vcs + vc], ports[port].node
+    packet = here.front
+    run = first_run(left, packet)
     if run < 0:
-        hold(fixed, live, t, x, code, -1)
+        hold(fixed, vcs, outs, ports, nodes, grants, code, -1, t)
         return
-    row = packets.row[packet]
-    direction, phase = fixed.direction[row, run], fixed.phase[row, run]
-    column = crossing(fixed, packets, packet, node, run, direction, phase)[0]
-    low, behind = fixed.low[phase, column, 0], fixed.low[phase, column, 1]
-    live.wanted[x], live.run[x] = node * fixed.ports + fixed.port_of[node, direction], run
-    live.allowed[x] = np.uint16((1 << behind) - (1 << low))
-    live.need[x] = 0 if fixed.switching == WORMHOLE else packets.length[packet]
-    live.keeps[x] = -2
-    if fixed.bubble:
-        live.keeps[x] = vc if packets.going[packet] == direction else -1
-    live.asks[port] |= np.uint16(1 << vc)
-    live.ask_ports[node] |= ONE << np.uint64(port - node * fixed.inputs)
-    live.changed[node] = 1
+    row = packets[packet].row
+    d, stage = direction[row, run], phase[row, run]
+    crossed, bit = crossed_after(fixed, packets, wrap, packet, node, run, d, stage)
+    past, still = crossed & bit != 0, until[node, d] < left[packet, run]
+    first, last = (1, 1) if past or (fixed.memory == AHEAD and still) else (0, 0)
+    if fixed.memory == REST:
+        first, last = (0, 0) if still else (1, 1)
+    elif fixed.balanced and not past and not still:
+        if left[packet, run] == hops[row, run]:
+            first, last = 0, 1
+        elif low[stage, 1, 0] <= vc < low[stage, 1, 1]:
+            first, last = 1, 1
+    allowed = 0
+    for column in range(first, last + 1):
+        allowed |= (1 << low[stage, column, 1]) - (1 << low[stage, column, 0])
+    here.wanted = node * fixed.ports + port_of[node, d]
+    here.run = run
+    here.allowed = allowed
+    here.need = 0 if fixed.switching == WORMHOLE else packets[packet].length
+    here.keeps = -2 if not fixed.bubble else vc if packets[packet].going == d else -1
+    ports[port].asks |= np.uint16(1 << vc)
+    nodes[node].ask_ports |= ONE << np.uint64(port - node * fixed.inputs)
+    nodes[node].changed = 1
 
 
 @njit(inline="always")
-def hold(fixed, live, t, x, code, out):
-    live.mode[x], live.out[x] = ACTIVE | FRESH, out
+def hold(fixed, vcs, outs, ports, nodes, grants, code, out, t):
+    here = vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
+    here.mode = ACTIVE | FRESH
+    here.out = out
     if fixed.vc_delay == 0:
-        start(fixed, live, code)
+        start(fixed, vcs, outs, ports, nodes, code)
     else:
-        slot = (t + fixed.vc_delay) & (len(live.granting) - 1)
-        live.grants[slot, live.granting[slot]] = code
-        live.granting[slot] += 1
+        put(grants, (t + fixed.vc_delay) & (len(grants) - 1), code)
+
+
+@njit(inline="always")
+def start(fixed, vcs, outs, ports, nodes, code):
+    vcs[(code >> BITS) * fixed.vcs + (code & LAST)].mode |= STARTED
+    ready(fixed, vcs, outs, ports, nodes, code >> BITS, code & LAST)
 
 
 @cached
-def start(fixed, live, code):
-    port, vc = code >> BITS, code & LAST
-    x = port * fixed.vcs + vc
-    live.mode[x] |= STARTED
-    ready(fixed, live, x, port, vc)
-
-
-@cached
-def any_run(fixed, packets, live, x, node):
+def any_run(fixed, outs, channels, packets, left, port_of, direction, packet, need, node):
     """(an output VC above the escape's, its run) that has room, the one with the most credits; (−1, 0) where none has."""
-    packet = live.front[x]
-    row = packets.row[packet]
-    need = fixed.buffer if fixed.switching == WORMHOLE else live.need[x]
+    row = packets[packet].row
+    if fixed.switching == WORMHOLE:
+        need = fixed.buffer
     best, best_run, most = -1, 0, -1
-    for run in range(packets.left.shape[1]):
-        if packets.left[packet, run] == 0:
+    for run in range(left.shape[1]):
+        if left[packet, run] == 0:
             continue
-        channel = node * fixed.ports + fixed.port_of[node, fixed.direction[row, run]]
+        channel = node * fixed.ports + port_of[node, direction[row, run]]
         for vc in range(fixed.escape, fixed.vcs):
-            credits = live.credits[channel * fixed.vcs + vc]
-            if live.free[channel] >> vc & 1 and credits >= need and credits > most:
+            credits = outs[channel * fixed.vcs + vc].credits
+            if channels[channel].free >> vc & 1 and credits >= need and credits > most:
                 best, best_run, most = channel << BITS | vc, run, credits
     return best, best_run
 
 
+@njit(inline="always")
+def own_run(fixed, outs, channels, longest, here):
+    """The output VC of those allowed that has room, the one with the most credits; −1 where none has."""
+    channel = np.int64(here.wanted)
+    possible, best, most = np.uint64(channels[channel].free & here.allowed), -1, -1
+    while possible:
+        vc = lowest(possible)
+        possible &= possible - ONE
+        credits = outs[channel * fixed.vcs + vc].credits
+        need = here.need if here.keeps == -2 or here.keeps == vc else here.need + longest
+        if credits >= need and credits > most:
+            best, most = channel << BITS | vc, credits
+    return best
+
+
 @cached
-def allocate_channels(fixed, packets, live, t, node, scratch):
+def allocate_channels(
+    fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
+):  # fmt: skip
     """VC allocation of a node. scratch int64[4, P]: of every output port the winner so far: its order, code, output VC and run."""
-    winner, codes, outs, runs = scratch[0], scratch[1], scratch[2], scratch[3]
-    winner[:] = 1 << 40
-    live.changed[node] = 0
+    orders, codes, gets, runs = scratch[0], scratch[1], scratch[2], scratch[3]
+    orders[:] = NOBODY
+    nodes[node].changed = 0
     choosing = won = 0
     all_vcs, first_port = fixed.inputs * fixed.vcs, node * fixed.inputs
-    ports = live.ask_ports[node]
-    while ports:
-        i = lowest(ports)
-        ports &= ports - ONE
-        vcs = np.uint64(live.asks[first_port + i])
-        while vcs:
-            vc = lowest(vcs)
-            vcs &= vcs - ONE
-            x = (first_port + i) * fixed.vcs + vc
-            out, run = any_run(fixed, packets, live, x, node) if fixed.adaptive else (-1, 0)
+    asking = nodes[node].ask_ports
+    while asking:
+        i = lowest(asking)
+        asking &= asking - ONE
+        heads = np.uint64(ports[first_port + i].asks)
+        while heads:
+            vc = lowest(heads)
+            heads &= heads - ONE
+            here = vcs[(first_port + i) * fixed.vcs + vc]
+            out, run = -1, np.int64(here.run)
+            if fixed.adaptive:
+                out, run = any_run(fixed, outs, channels, packets, left, port_of, direction, here.front, here.need, node)
             if out < 0:
-                run = np.int64(live.run[x])
-                channel = np.int64(live.wanted[x])
-                possible, most = np.uint64(live.free[channel] & live.allowed[x]), -1
-                while possible:
-                    v = lowest(possible)
-                    possible &= possible - ONE
-                    credits = live.credits[channel * fixed.vcs + v]
-                    need = live.need[x] + (packets.longest if live.keeps[x] != -2 and live.keeps[x] != v else 0)
-                    if credits >= need and credits > most:
-                        out, most = channel << BITS | v, credits
-                if out < 0:
-                    continue
+                out, run = own_run(fixed, outs, channels, fixed.longest, here), np.int64(here.run)
+            if out < 0:
+                continue
             choosing += 1
             channel = out >> BITS
             port = channel - node * fixed.ports
-            order = i * fixed.vcs + vc - live.last_granted[channel] - 1
+            order = i * fixed.vcs + vc - channels[channel].last_granted - 1
             if order < 0:
                 order += all_vcs
             if fixed.transit_first and i >= fixed.transit:
                 order += all_vcs
-            if order < winner[port]:
-                won += winner[port] == 1 << 40
-                winner[port], codes[port], outs[port], runs[port] = order, (first_port + i) << BITS | vc, out, run
-    if not choosing:
+            if order < orders[port]:
+                won += orders[port] == NOBODY
+                orders[port], codes[port], gets[port], runs[port] = order, (first_port + i) << BITS | vc, out, run
+    if choosing == 0:
         return
-    live.changed[node] = choosing > won
+    nodes[node].changed = choosing > won
     for port in range(fixed.ports):
-        if winner[port] < 1 << 40:
-            grant(fixed, packets, live, t, node, codes[port], outs[port], runs[port])
+        if orders[port] < NOBODY:
+            grant(
+                fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, codes[port], gets[port], runs[port], t
+            )
 
 
 @cached
-def grant(fixed, packets, live, t, node, code, out, run):
+def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, code, out, run, t):
     """The head takes the output VC, and its packet the hop."""
-    port, vc = code >> BITS, code & LAST
-    x, channel, v = port * fixed.vcs + vc, out >> BITS, out & LAST
+    port, vc, channel = code >> BITS, code & LAST, out >> BITS
     i = port - node * fixed.inputs
-    live.free[channel] &= np.uint16(~(1 << v))
-    live.holder[channel * fixed.vcs + v] = code
-    live.last_granted[channel] = i * fixed.vcs + vc
-    live.asks[port] &= np.uint16(~(1 << vc))
-    if live.asks[port] == 0:
-        live.ask_ports[node] &= ~(ONE << np.uint64(i))
-    packet = live.front[x]
-    row = packets.row[packet]
-    direction, phase = fixed.direction[row, run], fixed.phase[row, run]
-    packets.crossed[packet] = crossing(fixed, packets, packet, node, run, direction, phase)[1]
-    packets.left[packet, run] -= 1
-    packets.stage[packet], packets.going[packet] = phase, direction
-    hold(fixed, live, t, x, code, out)
+    channels[channel].free &= np.uint16(~(1 << (out & LAST)))
+    outs[channel * fixed.vcs + (out & LAST)].holder = code
+    channels[channel].last_granted = i * fixed.vcs + vc
+    ports[port].asks &= np.uint16(~(1 << vc))
+    if ports[port].asks == 0:
+        nodes[node].ask_ports &= ~(ONE << np.uint64(i))
+    packet = vcs[port * fixed.vcs + vc].front
+    row = packets[packet].row
+    d, stage = direction[row, run], phase[row, run]
+    packets[packet].crossed = crossed_after(fixed, packets, wrap, packet, node, run, d, stage)[0]
+    packets[packet].stage = stage
+    packets[packet].going = d
+    left[packet, run] -= 1
+    hold(fixed, vcs, outs, ports, nodes, grants, code, out, t)
 
 
 @cached
-def allocate_switch(fixed, packets, live, t, node, nominated, chosen):
-    """Switch allocation of a node. nominated uint64[P + 1]: 0, of every output the input ports as bits; chosen int8[I]: their VCs."""
-    first_port, transit = node * fixed.inputs, (ONE << np.uint64(fixed.transit)) - ONE
-    outputs, ports = np.uint64(0), live.can_ports[node]
-    while ports:
-        i = lowest(ports)
-        ports &= ports - ONE
-        port = first_port + i
-        vc = after(np.uint64(live.can[port]), live.last_vc[port])
-        out = live.out[port * fixed.vcs + vc]
-        output = fixed.ports if out < 0 else (out >> BITS) - node * fixed.ports
-        nominated[output] |= ONE << np.uint64(i)
-        outputs |= ONE << np.uint64(output)
-        chosen[i] = vc
-    while outputs:
-        output = lowest(outputs)
-        outputs &= outputs - ONE
-        left, many = nominated[output], 1 if output < fixed.ports else fixed.ejection
-        nominated[output] = np.uint64(0)
-        last = live.last_sent[node, output]
-        while left and many > 0:
-            i = after(left & transit if fixed.transit_first and left & transit else left, last)
-            left &= ~(ONE << np.uint64(i))
-            many -= 1
-            live.last_sent[node, output] = i
-            live.last_vc[first_port + i] = chosen[i]
-            send(fixed, packets, live, t, node, i, chosen[i])
-
-
-@cached
-def send(fixed, packets, live, t, node, i, vc):
-    """A flit goes."""
-    port = node * fixed.inputs + i
-    x = port * fixed.vcs + vc
-    packet, out, fresh = live.front[x], live.out[x], live.mode[x] & FRESH
-    live.rest[x] -= 1
-    live.count[x] -= 1
-    live.moved[x] = t
-    tail, blocked = live.rest[x] == 0, live.count[x] == 0
-    if i < fixed.transit:
-        slot = (t + fixed.credit_delay) & (len(live.returning) - 1)
-        live.returns[slot, live.returning[slot]] = fixed.feed[port] << BITS | vc
-        live.returning[slot] += 1
-        live.stored[vc] -= 1
-    else:
-        live.number[INJECTED] += 1
-        if fresh:
-            packets.entered[packet] = t
-    if out >= 0:
-        channel, v = out >> BITS, out & LAST
-        y, land = channel * fixed.vcs + v, fixed.land[channel]
-        live.credits[y] -= 1
-        blocked |= live.credits[y] == 0
-        if fresh:
-            there = land * fixed.vcs + v
-            live.queue[there, live.ends[there] & (live.queue.shape[1] - 1)] = packet
-            live.ends[there] += 1
-        slot = (t + fixed.switch_delay + fixed.delay[channel]) & (len(live.arriving) - 1)
-        live.arrivals[slot, live.arriving[slot]] = land << BITS | v
-        live.arriving[slot] += 1
-        if t >= fixed.measure_from:
-            live.flits[channel] += 1
-        if tail:
-            live.holder[y] = -1
-            live.free[channel] |= np.uint16(1 << v)
-            live.changed[node] = 1
-    else:
-        live.number[EJECTED] += 1
-        if tail:
-            packets.delivered[packet] = t + fixed.switch_delay
-            live.number[LEFT] -= 1
-    live.mode[x] &= ~FRESH
-    if tail:
-        live.front[x], live.mode[x], live.out[x] = -1, 0, -1
-        if i >= fixed.transit:
-            live.refilled[live.number[REFILLED]] = node
-            live.number[REFILLED] += 1
-        elif live.count[x] > 0:
-            live.waking[live.number[WAKING]] = port << BITS | vc
-            live.number[WAKING] += 1
-    if tail or blocked:
-        live.can[port] &= np.uint16(~(1 << vc))
-        if live.can[port] == 0:
-            live.can_ports[node] &= ~(ONE << np.uint64(i))
+def allocate_switch(
+    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, nominated, chosen, t
+):  # fmt: skip
+    """Switch allocation of all nodes. nominated uint64[P + 1]: 0, of every output the input ports as bits; chosen int64[64]: their VCs."""
+    transit = (ONE << np.uint64(fixed.transit)) - ONE
+    back = (t + fixed.credit_delay) & (len(returns) - 1)
+    measured = t >= fixed.measure_from
+    for node in range(fixed.nodes):
+        able = nodes[node].can_ports
+        if able == 0:
+            continue
+        first_port, first_channel = node * fixed.inputs, node * fixed.ports
+        outputs = np.uint64(0)
+        while able:
+            i = lowest(able)
+            able &= able - ONE
+            port = first_port + i
+            vc = after(np.uint64(ports[port].can), np.int64(ports[port].last_vc))
+            out = vcs[port * fixed.vcs + vc].out
+            output = fixed.ports if out < 0 else (out >> BITS) - first_channel
+            nominated[output] |= ONE << np.uint64(i)
+            outputs |= ONE << np.uint64(output)
+            chosen[i] = vc
+        while outputs:
+            output = lowest(outputs)
+            outputs &= outputs - ONE
+            bidding, many = nominated[output], 1
+            nominated[output] = np.uint64(0)
+            last = np.int64(nodes[node].last_ejected)
+            if output < fixed.ports:
+                last = np.int64(channels[first_channel + output].last_sent)
+            else:
+                many = fixed.ejection
+            winner = last
+            while bidding and many > 0:
+                winner = after(bidding & transit if fixed.transit_first and bidding & transit else bidding, last)
+                bidding &= ~(ONE << np.uint64(winner))
+                many -= 1
+                port, vc = first_port + winner, chosen[winner]
+                ports[port].last_vc = vc
+                # the flit leaves
+                here = vcs[port * fixed.vcs + vc]
+                packet, out, fresh, rest, count = here.front, here.out, here.mode & FRESH, here.rest - 1, here.count - 1
+                here.rest, here.count, here.moved = rest, count, t
+                keeps_on = rest > 0 and count > 0
+                if winner < fixed.transit:
+                    put(returns, back, ports[port].feed << BITS | vc)
+                    stored[vc] -= 1
+                else:
+                    number[INJECTED] += 1
+                    if fresh:
+                        packets[packet].entered = t
+                if out >= 0:
+                    channel, v = out >> BITS, out & LAST
+                    there, land = outs[channel * fixed.vcs + v], channels[channel].land
+                    there.credits -= 1
+                    keeps_on = keeps_on and there.credits > 0
+                    if fresh:
+                        beyond = land * fixed.vcs + v
+                        queue[beyond, vcs[beyond].ends & (queue.shape[1] - 1)] = packet
+                        vcs[beyond].ends += 1
+                    put(arrivals, (t + channels[channel].delay) & (len(arrivals) - 1), land << BITS | v)
+                    if measured:
+                        channels[channel].flits += 1
+                    if rest == 0:
+                        there.holder = -1
+                        channels[channel].free |= np.uint16(1 << v)
+                        nodes[node].changed = 1
+                else:
+                    number[EJECTED] += 1
+                    if rest == 0:
+                        packets[packet].delivered = t + fixed.switch_delay
+                        number[LEFT] -= 1
+                if fresh:
+                    here.mode = ACTIVE | STARTED
+                if rest == 0:
+                    here.front, here.mode, here.out = -1, 0, -1
+                    if winner >= fixed.transit:
+                        refills[0] += 1
+                        refills[refills[0]] = node
+                    elif count > 0:
+                        waking[0] += 1
+                        waking[waking[0]] = port << BITS | vc
+                if not keeps_on:
+                    ports[port].can &= np.uint16(~(1 << vc))
+                    if ports[port].can == 0:
+                        nodes[node].can_ports &= ~(ONE << np.uint64(winner))
+            if output < fixed.ports:
+                channels[first_channel + output].last_sent = winner
+            else:
+                nodes[node].last_ejected = winner

@@ -59,6 +59,9 @@ class Wiring(NamedTuple):
              "ahead" or a later one of the same run
              "rest"  only where neither this hop nor a later one of the run crosses
     shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
+    balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's first hop,
+             and keeps to that column to its end: free of cycles where the rule is, since such a run goes once along a line that
+             no dateline interrupts. Not with `adaptive`; memory "run" or "axis"
     """
 
     to: np.ndarray
@@ -68,6 +71,7 @@ class Wiring(NamedTuple):
     classes: np.ndarray
     memory: str
     shares: np.ndarray
+    balanced: bool = False
 
 
 class Batch(NamedTuple):

@@ -1,0 +1,151 @@
+"""What the compiled steps keep of an experiment: records, so that what belongs together lies together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.network.choices import Travel
+from kernels.network.outcome import State
+from kernels.network.task import Experiment, Task
+
+BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
+ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
+LEFT, INJECTED, EJECTED, DUE = range(4)  # of `number`: packets not delivered yet, flits, packets that are generated already
+
+
+def record(**fields: str) -> np.dtype:
+    return np.dtype(list(fields.items()), align=True)
+
+
+# of an input VC: front, out, count, moved as in `State`, out as a code; rest: flits of the front still to go; packets
+# behind the front: places begins … ends − 1 of its queue; of a head that asks: wanted channel, allowed VCs as bits, need of
+# credits, the VC on which it needs no more (keeps: −1 none, −2 any), its run
+VC = record(
+    front="i4", out="i4", count="i4", rest="i4", moved="i4", begins="i4", ends="i4", wanted="i4", need="i4",
+    allowed="u2", mode="u1", keeps="i1", run="i1",
+)  # fmt: skip
+OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
+# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last
+PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1")
+# of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
+# VC of the node that got a VC last; the input port that sent last
+CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1")
+# of a node: ports whose flits can go, whose heads ask, as bits; its next packet, the one behind its last; whether its VC
+# allocation may differ from that of the cycle before; the input port that ejected last
+NODE = record(can_ports="u8", ask_ports="u8", taken="i4", end="i4", changed="u1", last_ejected="i1")
+PACKET = record(row="i4", time="i4", entered="i4", delivered="i4", crossed="i8", length="i2", stage="i1", going="i1")  # `Batch`, `Travel`
+
+
+class Fixed(NamedTuple):
+    """Numbers of `Task` and `Router`; longest packet of the experiment."""
+
+    nodes: int
+    ports: int
+    inputs: int
+    transit: int
+    vcs: int
+    escape: int
+    buffer: int
+    switching: int
+    memory: int
+    balanced: bool
+    adaptive: bool
+    bubble: bool
+    transit_first: bool
+    ejection: int
+    route_delay: int
+    vc_delay: int
+    switch_delay: int
+    credit_delay: int
+    measure_from: int
+    longest: int
+
+
+class Live(NamedTuple):
+    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q]; wheels
+    int32[S, …] with a slot for every cycle in which something may be due, codes behind their number: arrivals of flits, returns of credits,
+    routes found, grants of VCs that take effect; waking, refills: what was emptied in the cycle before, behind their number;
+    stored int64[V]: flits in the channels' buffers; occupancy int64[V]: their sum over cycles; number: see LEFT and those behind it.
+    """
+
+    vcs: np.ndarray
+    outs: np.ndarray
+    ports: np.ndarray
+    channels: np.ndarray
+    nodes: np.ndarray
+    packets: np.ndarray
+    left: np.ndarray
+    queue: np.ndarray
+    arrivals: np.ndarray
+    returns: np.ndarray
+    routes: np.ndarray
+    grants: np.ndarray
+    waking: np.ndarray
+    refills: np.ndarray
+    time_due: np.ndarray
+    node_due: np.ndarray
+    stored: np.ndarray
+    occupancy: np.ndarray
+    number: np.ndarray
+
+    @property
+    def travel(self) -> Travel:
+        return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going")))
+
+    def state(self, vcs: int) -> State:
+        """Codes made indices."""
+        out, holder = (np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST)) for code in (self.vcs["out"], self.outs["holder"]))
+        here = self.vcs
+        return State(here["front"], here["mode"] > 0, out, here["count"], here["moved"], self.outs["credits"], holder)
+
+
+def fixed_of(task: Task, experiment: Experiment) -> Fixed:
+    router = task.router
+    return Fixed(
+        *(task.nodes, task.ports, task.inputs, task.transit, task.vcs, task.escape, task.buffer, task.switching, task.memory),
+        *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
+        *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay, task.measure_from, experiment.longest),
+    )
+
+
+def live_of(task: Task, experiment: Experiment) -> Live:
+    """Nothing under way, all buffers empty. Wheels have a power of 2 of slots, and so have the queues' places."""
+    router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
+    inputs, out_ports = task.nodes * task.inputs, task.nodes * task.ports
+    x, y = inputs * task.vcs, out_ports * task.vcs
+
+    vcs, outs, ports, channels = np.zeros(x, VC), np.zeros(y, OUT), np.zeros(inputs, PORT), np.zeros(out_ports, CHANNEL)
+    vcs["front"] = vcs["out"] = outs["holder"] = ports["last_vc"] = -1
+    outs["credits"] = task.buffer
+    ports["node"], ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
+    channels["land"], channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(router.switch_delay)
+    channels["free"], channels["last_granted"], channels["last_sent"] = 2**task.vcs - 1, -1, -1
+
+    nodes, packets = np.zeros(task.nodes, NODE), np.zeros(experiment.end - experiment.begin, PACKET)
+    nodes["taken"], nodes["end"], nodes["last_ejected"] = experiment.first[:-1], experiment.first[1:], -1
+    packets["row"], packets["time"], packets["length"] = batch.row[own], batch.time[own], batch.length[own]
+    packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1
+    due = np.argsort(packets["time"], kind="stable")
+
+    def wheel(longest: int, most: int) -> np.ndarray:
+        return np.zeros((1 << longest.bit_length(), most + 1), np.int32)
+
+    behind = task.buffer // int(packets["length"].min(initial=task.buffer)) + 1  # packets of a buffer: a part of one, and whole ones
+    return Live(
+        *(vcs, outs, ports, channels, nodes, packets),
+        left=task.hops[batch.row[own]],
+        queue=np.zeros((x, 1 << behind.bit_length()), np.int32),
+        arrivals=wheel(int(channels["delay"].max(initial=0)), out_ports),
+        returns=wheel(router.credit_delay, inputs),
+        routes=wheel(router.route_delay, x),
+        grants=wheel(router.vc_delay, x),
+        waking=np.zeros(inputs + 1, np.int32),
+        refills=np.zeros(inputs + 1, np.int32),
+        time_due=packets["time"][due],
+        node_due=np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))[due],
+        stored=np.zeros(task.vcs, np.int64),
+        occupancy=np.zeros(task.vcs, np.int64),
+        number=np.array([len(packets), 0, 0, 0]),
+    )
