@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from pipeline.errors import BadInput, Refused
+from pipeline.static.links import channel_orbits
 from pipeline.symmetry import orbits_under, proved_symmetries
 from pipeline.topology import Topology
 from pipeline.traffic import Traffic
@@ -94,25 +94,6 @@ def keeps(traffic: Traffic, image: np.ndarray) -> bool:
         return False
     moved = traffic.own[image][:, image]
     return (moved != traffic.own).nnz == 0
-
-
-def channel_orbits(topology: Topology, images: Sequence[np.ndarray]) -> np.ndarray:
-    """int32[A]: orbit of every channel under the group that automorphisms, int32[N] each, generate.
-
-    A channel goes where its ends go; of parallel ones, sorted by capacity, each goes where its like goes.
-    """
-    tail, head, port = topology.arcs
-    key = tail.astype(np.int64) * topology.nodes + head
-    order = np.lexsort((key if topology.capacity is None else topology.capacity[tail, port], key))
-    ranked = key[order]
-    place = np.arange(len(key)) - np.searchsorted(ranked, ranked)
-    moved = []
-    for image in images:
-        target = image[tail[order]].astype(np.int64) * topology.nodes + image[head[order]]
-        carried = np.empty(len(key), np.int64)
-        carried[order] = order[np.searchsorted(ranked, target) + place]
-        moved.append(carried)
-    return orbits_under(len(key), moved).member
 
 
 def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.ndarray, nodes: int) -> np.ndarray:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from kernels.loads import minimal_loads
 from pipeline.errors import BadInput
 from pipeline.routing.forms import LayeredRouting
-from pipeline.static.links import link_orbits
+from pipeline.static.links import channel_orbits
 from pipeline.symmetry import Orbits, orbits_under, proved_symmetries
 from pipeline.topology import NO_PORT, Topology
 from pipeline.traffic import Traffic
@@ -33,7 +32,7 @@ def layered_flows(
     except OverflowError:
         raise BadInput("expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them") from None
     if images:
-        flows = _averaged(topology, images, nodes, flows)
+        flows = _averaged(topology, images, flows)
     return flows, hops, lost
 
 
@@ -91,28 +90,18 @@ def _summed(routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: s
     return over_channels(routing, flows), hops, lost
 
 
-def channel_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits) -> np.ndarray:
-    """int32[N, P]: which orbit each port's channel belongs to; a link's two directions may be in different ones."""
-    arcs = link_orbits(replace(topology, plan=replace(topology.plan, directed=True)), images, nodes)
-    # the frame names the channels that leave a node in its representative's order: bring them into the ports' order
-    label = np.empty(topology.ports.shape, np.int32)
-    carried = np.take_along_axis(arcs.label[nodes.member], np.argsort(arcs.frame, axis=1), axis=1)
-    np.put_along_axis(label, np.argsort(topology.ports, axis=1), carried, axis=1)
-    return label
-
-
-def _averaged(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: np.ndarray) -> np.ndarray:
+def _averaged(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray) -> np.ndarray:
     """Every channel's load, from loads that one root of each orbit caused in the place of all.
 
     The sum over an orbit of channels does not depend on which node of an orbit causes it, and all
     channels of the orbit carry the same; so each carries the mean. A link's two directions may carry
     different loads (over next hops), and are kept apart.
     """
-    label = channel_orbits(topology, images, nodes)
     present = topology.ports != NO_PORT
-    order = np.argsort(label[present], kind="stable")  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
-    first = np.searchsorted(label[present][order], np.arange(label[present].max(initial=-1) + 1))
+    orbit = channel_orbits(topology, images)
+    order = np.argsort(orbit, kind="stable")  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
+    first = np.searchsorted(orbit[order], np.arange(orbit.max(initial=-1) + 1))
     mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))
     averaged = np.zeros_like(load)
-    averaged[present] = mean[label[present]]
+    averaged[present] = mean[orbit]
     return averaged

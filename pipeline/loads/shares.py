@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.loads.layered import arc_capacity, channel_orbits
+from pipeline.loads.layered import arc_capacity
 from pipeline.loads.route_table import RouteTable
 from pipeline.routing import LayeredRouting, Routing, SourceRouting
-from pipeline.symmetry import orbits_under, proved_symmetries
+from pipeline.static.links import channel_orbits
+from pipeline.symmetry import proved_symmetries
 from pipeline.topology import NO_PORT
 
 BLOCK = 1 << 20  # pairs whose routes are walked at a time
@@ -16,7 +17,7 @@ BLOCK = 1 << 20  # pairs whose routes are walked at a time
 def channels_apart(routing: Routing) -> np.ndarray:
     """int64[C]: a channel (node · P + port) of each class that the routing treats alike; all of them where it has no symmetry."""
     topology = routing.topology
-    nodes, width = topology.ports.shape
+    width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
     if isinstance(routing, SourceRouting):
         if not routing.regular:
@@ -27,8 +28,7 @@ def channels_apart(routing: Routing) -> np.ndarray:
     images = proved_symmetries(topology) if routing.plain else []
     if not images:
         return present
-    label = channel_orbits(topology, images, orbits_under(nodes, images)).reshape(-1)[present]
-    return present[np.unique(label, return_index=True)[1]]
+    return present[np.unique(channel_orbits(topology, images), return_index=True)[1]]
 
 
 def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.symmetry import Orbits
+from pipeline.symmetry import Orbits, orbits_under
 from pipeline.topology import NO_PORT, Topology
 
 CHUNK = 1 << 18  # nodes whose channels are compared at a time
@@ -64,6 +65,21 @@ def link_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits)
             break  # one orbit already: the rest cannot change it
     number, label = _label(topology, frame, nodes, merged, joined)
     return LinkOrbits(number, label, frame)
+
+
+def channel_orbits(topology: Topology, images: Sequence[np.ndarray]) -> np.ndarray:
+    """int32[A]: orbit of every directed channel, in node and port order, under the group that the proved automorphisms `images` generate.
+
+    A link's two directions may be in different orbits. No two channels may join the same two nodes one way (families
+    make them one channel of larger capacity).
+    """
+    nodes = orbits_under(topology.nodes, images)
+    arcs = link_orbits(replace(topology, plan=replace(topology.plan, directed=True)), images, nodes)
+    # the frame names the channels that leave a node in its representative's order: bring them into the ports' order
+    label = np.empty(topology.ports.shape, np.int32)
+    carried = np.take_along_axis(arcs.label[nodes.member], np.argsort(arcs.frame, axis=1), axis=1)
+    np.put_along_axis(label, np.argsort(topology.ports, axis=1), carried, axis=1)
+    return label[topology.ports != NO_PORT]
 
 
 def _frames(topology: Topology, images: Sequence[np.ndarray], representatives: np.ndarray) -> np.ndarray:
