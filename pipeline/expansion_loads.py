@@ -12,9 +12,10 @@ from pipeline.config_schema import Sweep
 from pipeline.costs import loads_memory
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit
+from pipeline.loads.source import MOST_PAIRS, pairs_followed
 from pipeline.points import Point
+from pipeline.routing import Routing, SourceRouting, routing
 from pipeline.routing import canonical as canonical_routing
-from pipeline.routing import routing
 from pipeline.topologies import build, plan
 from pipeline.topology import Topology
 from pipeline.traffic import canonical, traffic
@@ -63,8 +64,9 @@ def _suitable(sweep: Sweep, points: Sequence[Point], *, skip: bool) -> Iterator[
     topology = build(points[0].topology, memory=memory_limit(sweep))
     for point in points:
         try:
-            routing(str(point.routing), topology)
+            form = routing(str(point.routing), topology)[1]
             check_fit(topology, str(point.traffic))
+            _check_work(point, topology, form)
         except Refused:
             raise
         except BadInput as error:
@@ -85,6 +87,18 @@ def check_fit(topology: Topology, pattern: str) -> None:
     if (own.data[part[own.row] != part[own.col]] > 0).any() or (len(busy) and (busy != busy[0]).any()):
         raise BadInput(
             f"traffic {pattern} on {topology.spelling}: expected a network that joins all who send to each other, got one of several components"
+        )
+
+
+def _check_work(point: Point, topology: Topology, form: Routing) -> None:
+    """Refuse exact loads of more pairs than can be followed."""
+    if point.packets is not None or not isinstance(form, SourceRouting):
+        return
+    pairs = pairs_followed(form, traffic(str(point.traffic), topology)[1].at_nodes(topology.terminals, topology.nodes))
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"loads of {point}: expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,};"
+            " sample them (sample: {packets: 10000000})"
         )
 
 

@@ -6,6 +6,7 @@ hyphens or underscores in the name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -55,6 +56,11 @@ def _parsed(spelling: str, kind: str, example: str) -> Spelling:
     if len(spelling) > LONGEST:
         raise BadInput(f"{kind} of {len(spelling)} characters; at most {LONGEST} are read: write it like {example}")
     try:
-        return parse(f"{name}{opening}{rest}" if opening else f"{name}()", remedy=f"write it like {example}")
+        return parse(f"{name}{opening}{_underscored(rest)}" if opening else f"{name}()", remedy=f"write it like {example}")
     except BadInput as refusal:
         raise BadInput(f"{kind} {refusal}") from None
+
+
+def _underscored(arguments: str) -> str:
+    """Words with hyphens, dimension-order, as the table names them; what stands in quotes is left alone."""
+    return re.sub(r"""("[^"]*"|'[^']*')|(?<=[A-Za-z])-(?=[A-Za-z])""", lambda found: found[1] or "_", arguments)

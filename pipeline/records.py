@@ -95,10 +95,19 @@ LOADS = (
     Column("terminal_saturation_load", "double", "flits/cycle/terminal", "the smaller of saturation_load and ejection_load"),
     Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load"),
     Column("mean_hops", "double", "hops", "mean path of an injected flit; one to its own source counts, with 0 hops"),
+    Column(
+        "stretch", "double", "", "mean_hops over that of shortest paths under the same traffic; null where it is sampled, or too large to compute"
+    ),
     Column("per_class_load", "map<string, struct<mean: double, max: double>>", "flits/cycle", "of each link class, as in per_class_load['x'].max"),
     Column("per_class_hops", "map<string, double>", "hops", "mean hops over the links of each class, of an injected flit; together, mean_hops"),
     Column("max_channel_load_stderr", "double", "flits/cycle", "standard error of max_channel_load; null where it is exact"),
-    Column("max_channel_load_low", "double", "flits/cycle", "estimate biased low where max_channel_load is biased high; null where it is exact"),
+    Column(
+        "max_channel_load_low",
+        "double",
+        "flits/cycle",
+        "on average too low, where a sampled max_channel_load is too high; the truth lies between them but for four standard errors either way",
+    ),
+    Column("max_channel_load_low_stderr", "double", "flits/cycle", "standard error of max_channel_load_low; null where it is exact"),
     Column("packets", "int64", "packets", "packets sampled; null where it is exact"),
     Column("seed", "int64", "", "seed of the sample; null where it is exact"),
     Column(

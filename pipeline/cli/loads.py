@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -89,7 +90,7 @@ def loads(
       torusweep loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv
     """
     from kernels.backend import device_name, resolve
-    from pipeline.cli.sampling import counted
+    from pipeline.cli.sampling import counted, shared, waiting
     from pipeline.errors import BadInput
     from pipeline.loads import channel_table, exact_loads, record_of, sampled_loads
     from pipeline.loads.bounds import bounds_of
@@ -99,6 +100,10 @@ def loads(
     for name, given in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
         if given is not None and not sampled:
             raise BadInput(f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets")
+    if sampled and symmetry == "off":
+        raise BadInput("--symmetry off: expected with --method exact only, got monte-carlo, which uses no symmetry; leave it out")
+    if channels and bounds:
+        raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
     running = resolve(backend)
     network = build(topology)
     what: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
@@ -106,8 +111,12 @@ def loads(
         most = packets or 10_000_000
         with counted(most) as progress:
             found = sampled_loads(network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress)
+        reached = found.estimate.stderr / max(float(found.load.max(initial=0.0)), 1e-300) if found.estimate else 0.0
+        if relative_error is not None and reached > relative_error:
+            click.echo(f"the relative error is still {reached:.2g} after {most:,} packets; raise --packets for {relative_error:g}", err=True)
     else:
-        found = exact_loads(network, **what, use_symmetry=symmetry == "on")
+        with shared("routes followed") as told:
+            found = exact_loads(network, **what, use_symmetry=symmetry == "on", progress=told)
     if channels:
         from pipeline.table_text import as_csv
         from pipeline.table_text import as_json as json_array
@@ -115,7 +124,8 @@ def loads(
         table = channel_table(found)
         click.echo(json_array(table) if as_json else as_csv(table), nl=False)
         return
-    record = record_of(found, bounds_of(found, use_symmetry=symmetry == "on") if bounds else None)
+    with waiting("linear programmes and matchings: some minutes on networks of hundreds of nodes") if bounds else nullcontext():
+        record = record_of(found, bounds_of(found, use_symmetry=symmetry == "on") if bounds else None)
     if as_json:
         options.print_json(record)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isclose
 from typing import Any
 
 from rich.table import Table
@@ -31,10 +32,10 @@ def print_loads(record: dict[str, Any], *, computed_by: str) -> None:
 def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, value) of what a person reads first; --json has every column."""
     saturation, utilization = record["saturation_load"], record["link_utilization"]
-    first = "channels" if saturation == record["terminal_saturation_load"] else "terminals, at ejection"
+    first = _first(saturation, record["ejection_load"])
     error = ""
     if record["method"] == "monte-carlo":
-        error = f" ± {record['max_channel_load_stderr']:.2g}, biased high; {record['max_channel_load_low']:.7g}, biased low"
+        error = f" ± {record['max_channel_load_stderr']:.2g}, on average too high"
     return [
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
@@ -43,11 +44,32 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("terminals saturate at", f"{record['ejection_load']:.7g} flits/cycle/terminal"),
         ("first to saturate", first),
         ("busiest channel", f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal"),
+        *_of_sample(record),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
-        ("mean path", f"{record['mean_hops']:.10g} hops"),
+        ("mean path", f"{record['mean_hops']:.10g} hops{_stretched(record['stretch'])}"),
         *_of_collective(record),
         *_of_bounds(record),
     ]
+
+
+def _of_sample(record: dict[str, Any]) -> list[tuple[str, str]]:
+    if record["method"] != "monte-carlo":
+        return []
+    low = f"{record['max_channel_load_low']:.7g} ± {record['max_channel_load_low_stderr']:.2g}"
+    return [("on average too low", f"{low}: half of the packets chose the channel, the others measure it")]
+
+
+def _first(saturation: float | None, ejection: float) -> str:
+    """Which of the two saturation loads is reached first; rounding decides nothing."""
+    if saturation is not None and isclose(saturation, ejection, rel_tol=1e-12):
+        return "channels and terminals alike"
+    return "channels" if saturation is not None and saturation < ejection else "terminals, at ejection"
+
+
+def _stretched(stretch: float | None) -> str:
+    if stretch is None or stretch < 1 + 1e-12:
+        return "" if stretch is None else ", the shortest"
+    return f", {100 * (stretch - 1):.3g} % longer than the shortest"
 
 
 def _of_collective(record: dict[str, Any]) -> list[tuple[str, str]]:

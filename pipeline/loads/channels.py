@@ -20,12 +20,14 @@ class Estimate(NamedTuple):
 
     stderr   standard error of the largest load, from batches of packets
     low      load, on one half of the packets, of the channel that is largest on the other: biased low, where the maximum is biased high
+    low_stderr  standard error of low
     packets  packets sampled
     seed     their seed
     """
 
     stderr: float
     low: float
+    low_stderr: float
     packets: int
     seed: int
 
@@ -39,6 +41,7 @@ class ChannelLoads(NamedTuple):
     ejected     float            what the terminal that receives most receives
     estimate    of sampled loads; None where they are exact
     collective  of exact loads of a collective operation: its phases' times
+    stretch     mean_hops over that of shortest paths; None where it was not computed, or nothing moves
     """
 
     topology: Topology
@@ -49,6 +52,7 @@ class ChannelLoads(NamedTuple):
     ejected: float
     estimate: Estimate | None = None
     collective: Collective | None = None
+    stretch: float | None = None
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -73,10 +77,12 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "terminal_saturation_load": ejection if saturation is None else min(saturation, ejection),
         "link_utilization": mean / most if most else None,
         "mean_hops": loads.mean_hops,
+        "stretch": loads.stretch,
         "per_class_load": {name: dict(zip(("mean", "max"), _mean_and_max(load[own]))) for name, own in classes.items()},
         "per_class_hops": {name: float(flits[own].sum()) / len(topology.terminals) for name, own in classes.items()},
         "max_channel_load_stderr": None if estimate is None else estimate.stderr,
         "max_channel_load_low": None if estimate is None else estimate.low,
+        "max_channel_load_low_stderr": None if estimate is None else estimate.low_stderr,
         "packets": None if estimate is None else estimate.packets,
         "seed": None if estimate is None else estimate.seed,
         "phases": None if operation is None else [_phase(phase) for phase in operation.phases],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from pipeline.loads.layered import layered_flows
 from pipeline.loads.source import source_flows
 from pipeline.routing import LayeredRouting, Routing
 from pipeline.routing import routing as routing_on
+from pipeline.routing.minimal import minimal_ecmp
 from pipeline.topology import Topology
 from pipeline.traffic import Traffic
 from pipeline.traffic import traffic as pattern_on
+
+STRETCHED = 5000  # nodes up to which the shortest paths of traffic that no symmetry keeps are looked up, to compare with
 
 
 def exact_loads(
@@ -26,6 +30,7 @@ def exact_loads(
     backend: str = "auto",
     use_symmetry: bool = True,
     threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> ChannelLoads:
     """Expected load of every channel.
 
@@ -33,19 +38,25 @@ def exact_loads(
     traffic        a pattern's spelling (pipeline.traffic)
     use_symmetry   start from one node of each orbit where routing and traffic allow it: changes only the way, and the
                    last digits of a sum
+    progress       is told the share of the work that is done
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
-    some traffic has no path to its destination.
+    some traffic has no path to its destination; Refused where there are too many pairs to follow.
     """
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
     capacity = np.maximum(topology.capacity, 1) if topology.capacity is not None else 1
 
-    def flows(matrix: Traffic) -> tuple[np.ndarray, float]:
-        return _flows(form, matrix.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry, backend=backend, threads=threads)
+    def flows(matrix: Traffic, told: Callable[[float], None] | None = None, by: Routing = form) -> tuple[np.ndarray, float]:
+        at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
+        return _flows(by, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=told)
 
     try:
-        load, hops = flows(pattern)
+        load, hops = flows(pattern, progress)
         busiest = [float((flows(phase.traffic)[0] / capacity).max(initial=0.0)) for phase in pattern.phases]
+        shortest = hops
+        if not (isinstance(form, LayeredRouting) and form.plain):
+            known = (use_symmetry and pattern.symmetric) or topology.nodes <= STRETCHED
+            shortest = flows(pattern, by=minimal_ecmp(topology))[1] if known else 0.0
     except BadInput as refusal:
         raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
     return ChannelLoads(
@@ -56,12 +67,12 @@ def exact_loads(
         hops / len(topology.terminals),
         float(pattern.received().max()),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
+        stretch=hops / shortest if shortest else None,
     )
 
 
-def _flows(routing: Routing, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None) -> tuple[np.ndarray, float]:
+def _flows(routing: Routing, traffic: Traffic, **how: Any) -> tuple[np.ndarray, float]:
     """(float64[N, P] flits over every channel, hops of all flits)."""
-    how: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
     if isinstance(routing, LayeredRouting):
         load, hops, lost = layered_flows(routing, traffic, **how)
         if lost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,17 +18,24 @@ BLOCK = 1 << 23  # demands that are written out at a time: 64 MiB
 
 
 def layered_flows(
-    routing: LayeredRouting, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
+    routing: LayeredRouting,
+    traffic: Traffic,
+    *,
+    use_symmetry: bool,
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, float, float]:
     """(float64[N, P] flits over every channel, hops of all flits, flits that no path carries) of traffic between the nodes.
 
+    progress   is told the share of the roots that have been followed
     Raises BadInput where there are more shortest paths between two nodes than float64 can count.
     """
     topology = routing.topology
     images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
     nodes = orbits_under(topology.nodes, images)
     try:
-        flows, hops, lost = _summed(routing, traffic, nodes, backend, threads)
+        flows, hops, lost = _summed(routing, traffic, nodes, backend, threads, progress)
     except OverflowError:
         raise BadInput("expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them") from None
     if images:
@@ -36,7 +43,7 @@ def layered_flows(
     return flows, hops, lost
 
 
-def over_channels(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
+def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
     """[N, P]: what passes every channel, of what passes every arc between states, [S, Q]; summed in the order of states and arcs."""
     if routing.plain:
         return flows
@@ -56,7 +63,9 @@ def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
     return np.where(routing.port == NO_PORT, np.int32(1), capacity[routing.node[:, None], routing.port])
 
 
-def _summed(routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: str, threads: int | None) -> tuple[np.ndarray, float, float]:
+def _summed(
+    routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: str, threads: int | None, progress: Callable[[float], None] | None
+) -> tuple[np.ndarray, float, float]:
     """A root stands for its orbit.
 
     Shares over paths are the same from everywhere and are followed from the sources; shares over
@@ -87,7 +96,9 @@ def _summed(routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: s
         flows += part.load
         hops += part.hops - routing.extra * part.delivered
         lost += part.unreachable
-    return over_channels(routing, flows), hops, lost
+        if progress is not None:
+            progress(min(1.0, (first + step) / len(roots)))
+    return channels_of_arcs(routing, flows), hops, lost
 
 
 def _averaged(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray) -> np.ndarray:

@@ -18,11 +18,10 @@ from kernels.routes import route_flows
 from kernels.walks import shortest_walks
 from pipeline.errors import BadInput
 from pipeline.loads.channels import ChannelLoads, Estimate
-from pipeline.loads.layered import arc_capacity
-from pipeline.loads.layered import over_channels as over_channels_of_states
+from pipeline.loads.layered import arc_capacity, channels_of_arcs
 from pipeline.loads.packets import Packets
 from pipeline.loads.route_table import RouteTable
-from pipeline.loads.source import over_channels
+from pipeline.loads.source import channels_of_directions
 from pipeline.routing import LayeredRouting, SourceRouting
 from pipeline.routing import routing as routing_on
 from pipeline.topology import Topology
@@ -122,7 +121,7 @@ class _Routes:
                 flows = route_flows(
                     self.routing.moves.next, start[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads
                 )
-                counts[group] += over_channels(self.routing, flows)
+                counts[group] += channels_of_directions(self.routing, flows)
         return counts
 
 
@@ -157,7 +156,7 @@ class _Walks:
             )
         if routing.plain:
             return walks.count
-        return np.stack([over_channels_of_states(routing, count) for count in walks.count])
+        return np.stack([channels_of_arcs(routing, count) for count in walks.count])
 
 
 def _in_blocks(draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None) -> list[np.ndarray]:
@@ -172,8 +171,10 @@ def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: 
     loads = count * (injected / each)[:, None, None] / capacity
     whole = (count.sum(axis=0) / capacity).reshape(-1)
     if not whole.any():
-        return Estimate(0.0, 0.0, packets, seed)
+        return Estimate(0.0, 0.0, 0.0, packets, seed)
     stderr = loads.reshape(GROUPS, -1)[:, whole.argmax()].std(ddof=1) / np.sqrt(GROUPS)
-    halves = [loads[part::2].mean(axis=0).reshape(-1) for part in (0, 1)]
-    low = np.mean([halves[1][halves[0].argmax()], halves[0][halves[1].argmax()]])
-    return Estimate(float(stderr), float(low), packets, seed)
+    halves = [loads[part::2].reshape(GROUPS // 2, -1) for part in (0, 1)]
+    largest = [int(half.mean(axis=0).argmax()) for half in halves]
+    others = [halves[1][:, largest[0]], halves[0][:, largest[1]]]  # what each half's largest carries on the other
+    low, low_error = np.mean([other.mean() for other in others]), np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2
+    return Estimate(float(stderr), float(low), float(low_error), packets, seed)

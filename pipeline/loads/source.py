@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log2
+from typing import NamedTuple
 
 import numpy as np
 
 from kernels.routes import route_flows
+from pipeline.errors import Refused
 from pipeline.loads.route_table import RouteTable
 from pipeline.routing.forms import SourceRouting
 from pipeline.topology import NO_PORT
@@ -14,20 +17,79 @@ from pipeline.traffic import Traffic
 from pipeline.traffic.matrix import alike
 
 BLOCK = 1 << 20  # pairs that are written out at a time
+MOST_PAIRS = 10**10  # whose routes are followed: a quarter of an hour
 LARGEST_SUM = 54  # bits: a route may pass a channel several times, and int64 must hold all passes
 
 
-def source_flows(routing: SourceRouting, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None) -> np.ndarray:
-    """float64[N, P]: flits over every channel, of traffic between the nodes."""
-    topology = routing.topology
-    table, flows = RouteTable(routing), np.zeros(routing.moves.port.shape)
-    alike_in_cells = use_symmetry and routing.regular and _same_in(routing.cell, np.bincount(topology.terminals, minlength=topology.nodes))
+def source_flows(
+    routing: SourceRouting,
+    traffic: Traffic,
+    *,
+    use_symmetry: bool,
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """float64[N, P]: flits over every channel, of traffic between the nodes.
+
+    progress   is told the share of the pairs whose routes have been followed
+    Raises Refused where there are too many pairs.
+    """
+    table, flows, done = RouteTable(routing), np.zeros(routing.moves.port.shape), 0
+    parts = _parts(routing, traffic, use_symmetry)
+    pairs = sum(part.pairs for part in parts)
+    if pairs > MOST_PAIRS:
+        raise Refused(f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,}; sample them: --method monte-carlo")
+    for part in parts:
+        own = np.zeros_like(flows)
+        for first in range(0, len(part.sources), part.step):
+            some = part.sources[first : first + part.step]
+            row, destination, demand = part.traffic.pairs(some)
+            own += _flows(table, some[row], destination, demand * part.weights[first + row], backend, threads)
+            done += len(some) * (part.pairs // len(part.sources))
+            if progress is not None:
+                progress(done / pairs)
+        flows += _averaged(routing, own) if part.by_cell else own
+    return channels_of_directions(routing, flows)
+
+
+def pairs_followed(routing: SourceRouting, traffic: Traffic) -> int:
+    """Pairs whose routes `source_flows` follows, by symmetry where it may."""
+    return sum(part.pairs for part in _parts(routing, traffic, True))
+
+
+class _Part(NamedTuple):
+    """Traffic of one pass, followed from these sources, each times its weight; by_cell: one source stands for its cell."""
+
+    traffic: Traffic
+    sources: np.ndarray
+    weights: np.ndarray
+    by_cell: bool
+
+    @property
+    def dense(self) -> bool:
+        return bool(self.traffic.common.any())
+
+    @property
+    def pairs(self) -> int:
+        return len(self.sources) * len(self.traffic.common) if self.dense else max(self.traffic.own.nnz, len(self.sources))
+
+    @property
+    def step(self) -> int:
+        """Sources whose pairs are written out at a time."""
+        return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
+
+
+def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list[_Part]:
+    topology, cell = routing.topology, routing.cell
+    alike_in_cells = use_symmetry and routing.regular and _same_in(cell, np.bincount(topology.terminals, minlength=topology.nodes))
+    parts = []
     for half in halves(routing, traffic):
         if half.symmetric and alike_in_cells:
-            flows += _from_each_cell(table, half, backend, threads)
+            parts.append(_Part(half, np.unique(cell, return_index=True)[1].astype(np.int32), np.bincount(cell).astype(np.float64), True))
         else:
-            flows += _from(table, half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), backend, threads)
-    return over_channels(routing, flows)
+            parts.append(_Part(half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), False))
+    return parts
 
 
 def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
@@ -39,31 +101,16 @@ def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
     return [spread, alike(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
 
 
-def _from_each_cell(table: RouteTable, traffic: Traffic, backend: str, threads: int | None) -> np.ndarray:
-    """float64[N, D]: one source of each cell stands for all of it, and every node of a cell has the mean."""
-    cell, moves = table.routing.cell, table.routing.moves
-    size = np.bincount(cell)
-    sources = np.unique(cell, return_index=True)[1].astype(np.int32)
-    flows = _from(table, traffic, sources, size.astype(np.float64), backend, threads)
-    for d in range(moves.port.shape[1]):
-        flows[:, d] = (np.bincount(cell, flows[:, d]) / size)[cell]
-    flows[moves.port == NO_PORT] = 0
-    return flows
+def _averaged(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
+    """float64[N, D]: every node of a cell has the mean of what one source of each cell caused in it."""
+    size, mean = np.bincount(routing.cell), np.zeros_like(flows)
+    for d in range(routing.moves.port.shape[1]):
+        mean[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
+    mean[routing.moves.port == NO_PORT] = 0
+    return mean
 
 
-def _from(table: RouteTable, traffic: Traffic, sources: np.ndarray, weights: np.ndarray, backend: str, threads: int | None) -> np.ndarray:
-    """float64[N, D]: what S sources, int32[S], send, each times its weight, float64[S]."""
-    nodes = table.routing.topology.nodes
-    flows = np.zeros(table.routing.moves.port.shape)
-    step = max(1, BLOCK // nodes) if traffic.common.any() else BLOCK
-    for first in range(0, len(sources), step):
-        some = sources[first : first + step]
-        row, destination, demand = traffic.pairs(some)
-        flows += _flows(table, some[row], destination, demand * weights[first + row], backend, threads)
-    return flows
-
-
-def over_channels(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
+def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
     """[N, P]: what passes every channel, of what moves in every direction, [N, D]; several directions may share a channel."""
     total = np.zeros(routing.topology.ports.shape, flows.dtype)
     for d, port in enumerate(routing.moves.port.T):

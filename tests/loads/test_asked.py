@@ -1,0 +1,86 @@
+"""What is asked of loads: how far paths are from the shortest, how far the work is, what is too much, how names are written."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline import cli
+from pipeline.errors import BadInput, Refused
+from pipeline.loads import exact_loads, source
+from pipeline.routing import canonical, routing
+from pipeline.topologies import build
+from pipeline.traffic import traffic
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "pattern", "stretch"),
+    [
+        ("torus(k=4, n=2)", "minimal", "transpose", 1),
+        ("torus(k=4, n=2)", "dimension_order", "uniform", 1),
+        ("torus(k=4, n=2)", "valiant", "uniform", 2),  # two uniform halves
+        ("ring(k=8)", "valiant", "neighbour", 4),  # twice k/4 hops instead of one
+        ("pruned_torus(k=3, n=4)", "clustering", "uniform", (40 / 9) / (104 / 27)),  # by plain loops: 4.444… hops, 3.851… the shortest
+    ],
+)
+def test_stretch_is_hops_over_the_shortest(network: str, name: str, pattern: str, stretch: float):
+    assert exact_loads(build(network), routing=name, traffic=pattern).stretch == pytest.approx(stretch, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["dimension_order", "valiant", "minimal", "up_down"])
+def test_progress_grows_to_the_whole(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(source, "BLOCK", 64)
+    told: list[float] = []
+    exact_loads(build("torus(k=4, n=2)"), routing=name, traffic="hot_region", progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
+
+
+def test_more_pairs_than_can_be_followed_are_refused(monkeypatch: pytest.MonkeyPatch):
+    topology = build("mesh(k=4, n=2)")
+    form = routing("dimension_order", topology)[1]
+    assert source.pairs_followed(form, traffic("uniform", topology)[1]) == 256
+    assert source.pairs_followed(routing("dimension_order", build("torus(k=4, n=2)"))[1], traffic("uniform", topology)[1]) == 16
+    assert source.pairs_followed(form, traffic("transpose", topology)[1]) == 16
+    monkeypatch.setattr(source, "MOST_PAIRS", 255)
+    with pytest.raises(Refused, match=r"at most 255 pairs of nodes to follow routes between, got 256; sample them: --method monte-carlo$"):
+        exact_loads(topology, routing="dimension_order")
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("dimension-order(tie=split)", "dimension_order"),
+        ("valiant(by=dimension-order)", "valiant(by=dimension_order)"),
+        ("valiant(by='dimension-order')", None),
+        (" up-down( root = 3, split = next-hops )", "up_down(root=3, split=next_hops)"),
+    ],
+)
+def test_words_may_have_hyphens(written: str, name: str | None):
+    if name is None:
+        with pytest.raises(BadInput):  # what is quoted is left alone
+            canonical(written)
+    else:
+        assert canonical(written) == name
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--packets", "1000"], "--packets: expected with --method monte-carlo only"),
+        (["--method", "monte-carlo", "--symmetry", "off"], "--symmetry off: expected with --method exact only"),
+        (["--channels", "--bounds"], "expected --channels or --bounds, got both"),
+        (["--routing", "adaptive"], "'torusweep deadlock' analyses it"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(options: list[str], says: str):
+    result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", *options])
+    assert result.exit_code != 0
+    assert says in str(result.exception) + result.output
+
+
+def test_a_sample_for_a_person_has_both_ends_of_the_bracket():
+    result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", "--method", "monte-carlo", "--packets", "1000", "--relative-error", "0.000001"])
+    assert result.exit_code == 0, result.output
+    for words in ("on average too high", "on average too low", "the relative error is still"):
+        assert words in result.output
