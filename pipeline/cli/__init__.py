@@ -62,11 +62,13 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="torusweep", message="torusweep %(version)s")
 def torusweep() -> None:
-    """Distances, symmetry and cost of torus-like interconnection networks, over whole design spaces.
+    """Distances, channel loads, deadlock, latency and cost of torus-like interconnection networks, over whole design spaces.
 
     \b
     Examples:
       torusweep describe "rtt(a=4)"                    one network
+      torusweep loads "rtt(a=16)"                      where it saturates
+      torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
       torusweep topologies                             what there is
