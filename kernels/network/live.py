@@ -89,6 +89,9 @@ class Live(NamedTuple):
     stored: np.ndarray
     occupancy: np.ndarray
     number: np.ndarray
+    scratch: np.ndarray
+    wanted: np.ndarray
+    chosen: np.ndarray
 
     @property
     def travel(self) -> Travel:
@@ -148,4 +151,7 @@ def live_of(task: Task, experiment: Experiment) -> Live:
         stored=np.zeros(task.vcs, np.int64),
         occupancy=np.zeros(task.vcs, np.int64),
         number=np.array([len(packets), 0, 0, 0]),
+        scratch=np.zeros((4, task.ports), np.int64),
+        wanted=np.zeros(64, np.int64),
+        chosen=np.zeros(64, np.int64),
     )

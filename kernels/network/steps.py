@@ -5,7 +5,7 @@ number of flits and the packets that they belong to, which the sender notes at o
 flits are there. Every input port has a mask of VCs whose flits could be sent, every node one of such ports, and a mark that
 its VC allocation may differ from the last cycle's; other nodes and VCs cost nothing.
 
-Functions take arrays, not tuples of them: Numba would count references to each at every call.
+All of it is one file because Numba's cache watches one file: after a change elsewhere, callers would go on with what they compiled in.
 """
 
 from __future__ import annotations
@@ -16,13 +16,21 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 
-from kernels.distance.bits import cached
 from kernels.network.live import ACTIVE, BITS, DUE, EJECTED, FRESH, INJECTED, LAST, LEFT, STARTED
 from kernels.network.task import AHEAD, AXIS, PATH, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 ONE = np.uint64(1)
 NOBODY = 1 << 40  # an order behind all others
+
+
+def plain(function):
+    """Compile without counting references to arrays, which takes half the time; such code cannot make arrays."""
+    options: Any = {"nogil": True, "_nrt": False}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # Numba finds no folder that it may write to
+        return njit(**options)(function)
 
 
 @intrinsic
@@ -42,7 +50,7 @@ def after(mask, last):
     return last + 1 + lowest(behind) if behind else lowest(mask)
 
 
-@njit(inline="always")
+@plain
 def put(wheel, slot, code):
     """Append to a slot, whose first entry is the number of those behind it."""
     place = wheel[slot, 0] + 1
@@ -50,18 +58,16 @@ def put(wheel, slot, code):
     wheel[slot, place] = code
 
 
-@cached
+@plain
 def advance(
     fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
-    time_due, node_due, stored, occupancy, number, port_of, wrap, until, low, direction, hops, phase, t, stop,
+    time_due, node_due, stored, occupancy, number, scratch, wanted, chosen, port_of, wrap, until, low, direction, hops, phase, t, stop,
 ):  # fmt: skip
     """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered.
 
     fixed: see `live.Fixed`; vcs … number: see `live.Live`; time_due, node_due int32[M]: when and where packets are generated,
     by time; port_of … phase: see `Wiring`, `Task` and `simulate`
     """
-    scratch = np.empty((4, fixed.ports), np.int64)
-    nominated, chosen = np.zeros(fixed.ports + 1, np.uint64), np.zeros(64, np.int64)
     while t < stop and number[LEFT] > 0:
         credits_return(fixed, vcs, outs, ports, nodes, returns, t)
         flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t)
@@ -92,7 +98,7 @@ def advance(
                     fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
                 )
         allocate_switch(
-            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, nominated, chosen, t
+            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, wanted, chosen, t
         )
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
@@ -101,7 +107,7 @@ def advance(
     return t
 
 
-@njit(inline="always")
+@plain
 def ready(fixed, vcs, outs, ports, nodes, port, vc):
     """Note that the VC's flits can go, if they can."""
     here = vcs[port * fixed.vcs + vc]
@@ -111,7 +117,7 @@ def ready(fixed, vcs, outs, ports, nodes, port, vc):
         nodes[node].can_ports |= ONE << np.uint64(port - node * fixed.inputs)
 
 
-@cached
+@plain
 def credits_return(fixed, vcs, outs, ports, nodes, returns, t):
     slot = t & (len(returns) - 1)
     heed = fixed.switching != WORMHOLE or fixed.adaptive  # heads that ask look at credits
@@ -127,7 +133,7 @@ def credits_return(fixed, vcs, outs, ports, nodes, returns, t):
     returns[slot, 0] = 0
 
 
-@cached
+@plain
 def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t):
     slot = t & (len(arrivals) - 1)
     for i in range(1, arrivals[slot, 0] + 1):
@@ -143,7 +149,7 @@ def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals,
     arrivals[slot, 0] = 0
 
 
-@cached
+@plain
 def come_forward(fixed, vcs, packets, left, queue, routes, code, t):
     """The next packet of a channel's VC, some of whose flits are here."""
     x = (code >> BITS) * fixed.vcs + (code & LAST)
@@ -154,7 +160,7 @@ def come_forward(fixed, vcs, packets, left, queue, routes, code, t):
     bring(fixed, vcs, packets, routes, code, packet, t)
 
 
-@njit(inline="always")
+@plain
 def bring(fixed, vcs, packets, routes, code, packet, t):
     here = vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
     here.front = packet
@@ -163,7 +169,7 @@ def bring(fixed, vcs, packets, routes, code, packet, t):
     put(routes, (t + fixed.route_delay) & (len(routes) - 1), code)
 
 
-@cached
+@plain
 def refill(fixed, vcs, nodes, packets, routes, node, t):
     """A node's empty injection VCs take packets from its source queue."""
     packet, end = nodes[node].taken, nodes[node].end
@@ -179,7 +185,7 @@ def refill(fixed, vcs, nodes, packets, routes, node, t):
     nodes[node].taken = packet
 
 
-@njit(inline="always")
+@plain
 def first_run(left, packet):
     """The first run that has hops left, −1 = none."""
     for run in range(left.shape[1]):
@@ -188,7 +194,7 @@ def first_run(left, packet):
     return -1
 
 
-@njit(inline="always")
+@plain
 def crossed_after(fixed, packets, wrap, packet, node, run, direction, phase):
     """(the packet's bits after the hop, the bit of this run)."""
     place = direction >> 1 if fixed.memory == AXIS else 0 if fixed.memory == PATH else run
@@ -199,7 +205,7 @@ def crossed_after(fixed, packets, wrap, packet, node, run, direction, phase):
     return crossed | bit if wrap[node, direction] else crossed, bit
 
 
-@cached
+@plain
 def ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, code, t):
     """A head's route is known: it leaves the network here, or asks for an output VC from now on. See `choices.choices`."""
     port, vc = code >> BITS, code & LAST
@@ -234,7 +240,7 @@ def ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, un
     nodes[node].changed = 1
 
 
-@njit(inline="always")
+@plain
 def hold(fixed, vcs, outs, ports, nodes, grants, code, out, t):
     here = vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
     here.mode = ACTIVE | FRESH
@@ -245,13 +251,13 @@ def hold(fixed, vcs, outs, ports, nodes, grants, code, out, t):
         put(grants, (t + fixed.vc_delay) & (len(grants) - 1), code)
 
 
-@njit(inline="always")
+@plain
 def start(fixed, vcs, outs, ports, nodes, code):
     vcs[(code >> BITS) * fixed.vcs + (code & LAST)].mode |= STARTED
     ready(fixed, vcs, outs, ports, nodes, code >> BITS, code & LAST)
 
 
-@cached
+@plain
 def any_run(fixed, outs, channels, packets, left, port_of, direction, packet, need, node):
     """(an output VC above the escape's, its run) that has room, the one with the most credits; (−1, 0) where none has."""
     row = packets[packet].row
@@ -269,7 +275,7 @@ def any_run(fixed, outs, channels, packets, left, port_of, direction, packet, ne
     return best, best_run
 
 
-@njit(inline="always")
+@plain
 def own_run(fixed, outs, channels, longest, here):
     """The output VC of those allowed that has room, the one with the most credits; −1 where none has."""
     channel = np.int64(here.wanted)
@@ -284,7 +290,7 @@ def own_run(fixed, outs, channels, longest, here):
     return best
 
 
-@cached
+@plain
 def allocate_channels(
     fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
 ):  # fmt: skip
@@ -331,7 +337,7 @@ def allocate_channels(
             )
 
 
-@cached
+@plain
 def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, code, out, run, t):
     """The head takes the output VC, and its packet the hop."""
     port, vc, channel = code >> BITS, code & LAST, out >> BITS
@@ -352,95 +358,120 @@ def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap,
     hold(fixed, vcs, outs, ports, nodes, grants, code, out, t)
 
 
-@cached
+@plain
 def allocate_switch(
-    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, nominated, chosen, t
+    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, wanted, chosen, t
 ):  # fmt: skip
-    """Switch allocation of all nodes. nominated uint64[P + 1]: 0, of every output the input ports as bits; chosen int64[64]: their VCs."""
+    """Switch allocation of all nodes, and what it sends. wanted, chosen int64[64]: of a node's input ports the output and the VC wanted."""
     transit = (ONE << np.uint64(fixed.transit)) - ONE
     back = (t + fixed.credit_delay) & (len(returns) - 1)
     measured = t >= fixed.measure_from
+    returned, injected, ejected = returns[back, 0], 0, 0
     for node in range(fixed.nodes):
         able = nodes[node].can_ports
         if able == 0:
             continue
         first_port, first_channel = node * fixed.inputs, node * fixed.ports
-        outputs = np.uint64(0)
-        while able:
-            i = lowest(able)
-            able &= able - ONE
+        outputs = clashes = np.uint64(0)
+        left = able
+        while left:
+            i = lowest(left)
+            left &= left - ONE
             port = first_port + i
             vc = after(np.uint64(ports[port].can), np.int64(ports[port].last_vc))
             out = vcs[port * fixed.vcs + vc].out
             output = fixed.ports if out < 0 else (out >> BITS) - first_channel
-            nominated[output] |= ONE << np.uint64(i)
-            outputs |= ONE << np.uint64(output)
-            chosen[i] = vc
-        while outputs:
-            output = lowest(outputs)
-            outputs &= outputs - ONE
-            bidding, many = nominated[output], 1
-            nominated[output] = np.uint64(0)
-            last = np.int64(nodes[node].last_ejected)
-            if output < fixed.ports:
-                last = np.int64(channels[first_channel + output].last_sent)
+            bit = ONE << np.uint64(output)
+            clashes |= outputs & bit
+            outputs |= bit
+            wanted[i], chosen[i] = output, vc
+        several = clashes >> np.uint64(fixed.ports)  # 1: bids for ejection
+        while clashes:
+            output = lowest(clashes)
+            clashes &= clashes - ONE
+            able &= ~losers(fixed, channels, nodes, node, able, output, wanted, transit)
+        while able:
+            i = lowest(able)
+            able &= able - ONE
+            port, vc, output = first_port + i, chosen[i], wanted[i]
+            ports[port].last_vc = vc
+            here = vcs[port * fixed.vcs + vc]
+            packet, out, fresh, rest, count = here.front, here.out, here.mode & FRESH, here.rest - 1, here.count - 1
+            here.rest = rest
+            here.count = count
+            here.moved = t
+            more = rest > 0 and count > 0
+            if i < fixed.transit:
+                returned += 1
+                returns[back, returned] = ports[port].feed << BITS | vc
+                stored[vc] -= 1
             else:
-                many = fixed.ejection
-            winner = last
-            while bidding and many > 0:
-                winner = after(bidding & transit if fixed.transit_first and bidding & transit else bidding, last)
-                bidding &= ~(ONE << np.uint64(winner))
-                many -= 1
-                port, vc = first_port + winner, chosen[winner]
-                ports[port].last_vc = vc
-                # the flit leaves
-                here = vcs[port * fixed.vcs + vc]
-                packet, out, fresh, rest, count = here.front, here.out, here.mode & FRESH, here.rest - 1, here.count - 1
-                here.rest, here.count, here.moved = rest, count, t
-                keeps_on = rest > 0 and count > 0
-                if winner < fixed.transit:
-                    put(returns, back, ports[port].feed << BITS | vc)
-                    stored[vc] -= 1
-                else:
-                    number[INJECTED] += 1
-                    if fresh:
-                        packets[packet].entered = t
-                if out >= 0:
-                    channel, v = out >> BITS, out & LAST
-                    there, land = outs[channel * fixed.vcs + v], channels[channel].land
-                    there.credits -= 1
-                    keeps_on = keeps_on and there.credits > 0
-                    if fresh:
-                        beyond = land * fixed.vcs + v
-                        queue[beyond, vcs[beyond].ends & (queue.shape[1] - 1)] = packet
-                        vcs[beyond].ends += 1
-                    put(arrivals, (t + channels[channel].delay) & (len(arrivals) - 1), land << BITS | v)
-                    if measured:
-                        channels[channel].flits += 1
-                    if rest == 0:
-                        there.holder = -1
-                        channels[channel].free |= np.uint16(1 << v)
-                        nodes[node].changed = 1
-                else:
-                    number[EJECTED] += 1
-                    if rest == 0:
-                        packets[packet].delivered = t + fixed.switch_delay
-                        number[LEFT] -= 1
+                injected += 1
                 if fresh:
-                    here.mode = ACTIVE | STARTED
+                    packets[packet].entered = t
+            if out >= 0:
+                channel, v = out >> BITS, out & LAST
+                there, line = outs[channel * fixed.vcs + v], channels[channel]
+                credits = there.credits - 1
+                there.credits = credits
+                more = more and credits > 0
+                line.last_sent = i
+                put(arrivals, (t + line.delay) & (len(arrivals) - 1), line.land << BITS | v)
+                if measured:
+                    line.flits += 1
+                if fresh:
+                    beyond = line.land * fixed.vcs + v
+                    queue[beyond, vcs[beyond].ends & (queue.shape[1] - 1)] = packet
+                    vcs[beyond].ends += 1
                 if rest == 0:
-                    here.front, here.mode, here.out = -1, 0, -1
-                    if winner >= fixed.transit:
-                        refills[0] += 1
-                        refills[refills[0]] = node
-                    elif count > 0:
-                        waking[0] += 1
-                        waking[waking[0]] = port << BITS | vc
-                if not keeps_on:
-                    ports[port].can &= np.uint16(~(1 << vc))
-                    if ports[port].can == 0:
-                        nodes[node].can_ports &= ~(ONE << np.uint64(winner))
-            if output < fixed.ports:
-                channels[first_channel + output].last_sent = winner
+                    there.holder = -1
+                    line.free |= np.uint16(1 << v)
+                    nodes[node].changed = 1
             else:
-                nodes[node].last_ejected = winner
+                ejected += 1
+                if several == 0:
+                    nodes[node].last_ejected = i
+                if rest == 0:
+                    packets[packet].delivered = t + fixed.switch_delay
+                    number[LEFT] -= 1
+            if fresh:
+                here.mode = ACTIVE | STARTED
+            if rest == 0:
+                here.front = -1
+                here.mode = 0
+                here.out = -1
+                if i >= fixed.transit:
+                    refills[0] += 1
+                    refills[refills[0]] = node
+                elif count > 0:
+                    waking[0] += 1
+                    waking[waking[0]] = port << BITS | vc
+            if not more:
+                can = ports[port].can & ~(1 << vc)
+                ports[port].can = can
+                if can == 0:
+                    nodes[node].can_ports &= ~(ONE << np.uint64(i))
+    returns[back, 0] = returned
+    number[INJECTED] += injected
+    number[EJECTED] += ejected
+
+
+@plain
+def losers(fixed, channels, nodes, node, able, output, wanted, transit):
+    """uint64: as bits, the input ports that nominate for an output and are not taken."""
+    bids = np.uint64(0)
+    while able:
+        i = lowest(able)
+        able &= able - ONE
+        if wanted[i] == output:
+            bids |= ONE << np.uint64(i)
+    ejects = output == fixed.ports
+    last = np.int64(nodes[node].last_ejected) if ejects else np.int64(channels[node * fixed.ports + output].last_sent)
+    many = fixed.ejection if ejects else 1
+    while bids and many > 0:
+        taken = after(bids & transit if fixed.transit_first and bids & transit else bids, last)
+        bids &= ~(ONE << np.uint64(taken))
+        many -= 1
+        if ejects:
+            nodes[node].last_ejected = taken
+    return bids
