@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from pipeline.deadlock import TRIED, Suited, least_rule, routing_spelling, suited, verdict_on
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
+from pipeline.loads.route_table import WHOLE
 from pipeline.routing import Routing, SourceRouting
 from pipeline.routing import routing as routing_on
 from pipeline.routing.forms import AdaptiveRouting
@@ -57,6 +60,30 @@ def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_leas
     if allow_deadlock:
         return chosen(topology, routing, "none", virtual_channels, allow_deadlock=True)
     raise _may_lock_up(topology, routing, f"no rule is shown to keep it free of deadlock with virtual_channels={virtual_channels}")
+
+
+def balanced(routing: Routing, rule: Rule) -> bool:
+    """Whether packets that will not cross a ring's dateline may use the class behind it, too; it is all but empty without them.
+
+    So it is where a rule that keeps routes free of deadlock tells classes by datelines, and every route goes along
+    each axis once in a phase, in the same order of axes in all routes of that phase: then the channels of both classes of a
+    line, along which such a run goes once and which no dateline interrupts, stay in the order in which packets pass them.
+    """
+    if not isinstance(routing, SourceRouting) or rule.memory not in ("run", "axis") or (rule.classes[:, 0] == rule.classes[:, 1]).all():
+        return False
+    if routing.keys > WHOLE:
+        return False  # not looked at
+    _, _, direction, hops, phase = routing.routes(np.arange(routing.keys))
+    axes = routing.moves.port.shape[1] // 2
+    before = np.zeros((routing.phases, axes, axes), bool)  # some route of the phase goes along one axis before the other
+    for later in range(1, direction.shape[1]):
+        for earlier in range(later):
+            both = (hops[:, earlier] > 0) & (hops[:, later] > 0) & (phase[:, earlier] == phase[:, later])
+            before[phase[both, later], direction[both, earlier] // 2, direction[both, later] // 2] = True
+    order = before.copy()
+    for middle in range(axes):
+        order |= order[:, :, middle, None] & order[:, middle, None, :]
+    return not order.diagonal(axis1=1, axis2=2).any()
 
 
 def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:

@@ -12,7 +12,7 @@ from pipeline.deadlock import routing_spelling, rule_spelling
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.routing import Routing, SourceRouting
-from pipeline.simulation.choice import USUAL, Choice, chosen, suitable
+from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, suitable
 from pipeline.simulation.packets import INJECTIONS
 from pipeline.simulation.presets import Preset, preset
 from pipeline.topology import NO_PORT, Topology
@@ -135,7 +135,7 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         bubble=choice.rule.bubble,
         transit_first=made.transit_first,
     )
-    return Setup(topology, settled, traffic, choice.form, _wiring(choice.form, choice.rule, escape), router)
+    return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router)
 
 
 def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, unproved: bool) -> Choice:
@@ -158,8 +158,9 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, 
     )
 
 
-def _wiring(routing: Routing, rule: Rule, channels: int) -> Wiring:
+def _wiring(choice: Choice, channels: int) -> Wiring:
     """The network, its datelines and the rule as the kernel takes them; `channels` are shared out among the rule's classes."""
+    routing, rule = choice.form, choice.rule
     ports = routing.topology.ports
     if isinstance(routing, SourceRouting):
         port_of, wrap = routing.moves.port, routing.moves.wrap
@@ -167,7 +168,9 @@ def _wiring(routing: Routing, rule: Rule, channels: int) -> Wiring:
         port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
         wrap = np.zeros(port_of.shape, bool)
     delay = np.ones(ports.shape, np.int16)
-    return Wiring(ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels))
+    return Wiring(
+        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), not choice.adaptive and balanced(routing, rule)
+    )
 
 
 def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: Rule) -> int:
