@@ -1,0 +1,237 @@
+"""One flit after the other in plain Python, from the text of `kernels.network` alone: lists of flits, dictionaries of VCs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.network import Batch, Router, Wiring
+
+Place = tuple[int, int, int]  # of an input VC: its node, its port among the node's, its number
+
+
+class Packet:
+    def __init__(self, number: int, source: int, time: int, length: int, runs: list[tuple[int, int, int]]) -> None:
+        self.number, self.source, self.time, self.length = number, source, time, length
+        self.runs = [list(run) for run in runs]  # direction, hops left, phase
+        self.full = [hops for _, hops, _ in runs]
+        self.past: list[tuple[int, int, int, bool]] = []  # run, direction, phase, over a dateline: of every hop
+        self.entered = self.delivered = -1
+
+    def next_run(self) -> int | None:
+        return next((i for i, run in enumerate(self.runs) if run[1]), None)
+
+
+class Channel:
+    def __init__(self, node: int, port: int, there: int, delay: int) -> None:
+        self.node, self.port, self.there, self.delay, self.place = node, port, there, delay, -1
+        self.flits = 0
+
+
+class Network:
+    def __init__(self, wiring: Wiring, router: Router, routes: tuple[Any, Any, Any], batch: Batch, experiment: int = 0) -> None:
+        self.wiring, self.router = wiring, router
+        self.V, self.B, self.J = router.virtual_channels, router.buffer_flits, router.injection_flits
+        self.escape = self.V if router.escape is None else router.escape
+        self.N, self.P = wiring.to.shape
+        self.next = [[int(wiring.to[n, p]) if p >= 0 else -1 for p in wiring.port_of[n]] for n in range(self.N)]
+        self.channels = {
+            (n, p): Channel(n, p, int(wiring.to[n, p]), int(wiring.delay[n, p])) for n in range(self.N) for p in range(self.P) if wiring.to[n, p] >= 0
+        }
+        self.into: list[list[Channel]] = [[] for _ in range(self.N)]
+        for channel in self.channels.values():
+            channel.place = len(self.into[channel.there])
+            self.into[channel.there].append(channel)
+        self.transit = max(map(len, self.into))
+        self.I = self.transit + self.J
+        self.packets: list[Packet] = []
+        self.sources: list[list[Packet]] = []
+        first = batch.first[experiment].tolist()
+        for n in range(self.N):
+            own = []
+            for k in range(first[n], first[n + 1]):
+                row = int(batch.row[k])
+                runs = [tuple(int(array[row, i]) for array in routes) for i in range(routes[0].shape[1])]
+                own.append(Packet(k - first[0], n, int(batch.time[k]), int(batch.length[k]), [(d, h, f) for d, h, f in runs]))
+            self.packets += own
+            self.sources.append(own.copy())
+        self.longest = max((packet.length for packet in self.packets), default=0)
+        self.buffer: dict[Place, list[tuple[Packet, int]]] = {(n, i, v): [] for n in range(self.N) for i in range(self.I) for v in range(self.V)}
+        self.forward: dict[Place, tuple[Packet, int]] = {}  # who has come forward, and when
+        self.output: dict[Place, tuple[Any, int]] = {}  # (channel and VC, or None for ejection), from when on flits may go
+        self.held: dict[tuple[Channel, int], Place] = {}
+        self.credits = {(channel, v): self.B for channel in self.channels.values() for v in range(self.V)}
+        self.in_flight: list[tuple[int, Channel, int, tuple[Packet, int]]] = []
+        self.returning: list[tuple[int, Channel, int]] = []
+        self.last_vc = dict.fromkeys(((n, i) for n in range(self.N) for i in range(self.I)), -1)
+        self.last_granted = dict.fromkeys(self.channels.values(), -1)
+        self.last_sent: dict[Any, int] = {}
+        self.stored = [0] * self.V
+
+    def run(self, cycles: int) -> int:
+        t = 0
+        while t < cycles and any(packet.delivered < 0 for packet in self.packets):
+            self.cycle(t)
+            t += 1
+        return t
+
+    def cycle(self, t: int) -> None:
+        for due, channel, v, flit in self.in_flight:
+            if due == t:
+                self.buffer[channel.there, channel.place, v].append(flit)
+        self.in_flight = [flying for flying in self.in_flight if flying[0] > t]
+        for due, channel, v in self.returning:
+            if due == t:
+                self.credits[channel, v] += 1
+        self.returning = [credit for credit in self.returning if credit[0] > t]
+        for n in range(self.N):
+            for v in range(self.V):
+                for i in range(self.transit, self.I):
+                    if not self.buffer[n, i, v] and self.sources[n] and self.sources[n][0].time <= t:
+                        packet = self.sources[n].pop(0)
+                        self.buffer[n, i, v] = [(packet, f) for f in range(packet.length)]
+        for place, flits in self.buffer.items():
+            if flits and place not in self.forward:
+                packet = flits[0][0]
+                whole = sum(flit[0] is packet for flit in flits) == packet.length
+                if self.router.switching != "store-and-forward" or whole or packet.next_run() is None:
+                    self.forward[place] = packet, t
+        self.allocate_channels(t)
+        self.allocate_switch(t)
+        for (_, i, v), flits in self.buffer.items():
+            if i < self.transit:
+                self.stored[v] += len(flits)
+
+    def round_robin(self, candidates: list[int], last: int, transit: int) -> list[int]:
+        ordered = sorted(c for c in candidates if c > last) + sorted(c for c in candidates if c <= last)
+        if self.router.transit_first:
+            return [c for c in ordered if c < transit] + [c for c in ordered if c >= transit]
+        return ordered
+
+    def allocate_channels(self, t: int) -> None:
+        asked: dict[Channel, dict[int, tuple[Place, int, int]]] = {}
+        for place, (packet, since) in self.forward.items():
+            if place in self.output or since + self.router.route_delay > t:
+                continue
+            if packet.next_run() is None:
+                self.output[place] = None, t + self.router.vc_delay
+                continue
+            choice = self.choice(place, packet)
+            if choice:
+                channel, v, run = choice
+                asked.setdefault(channel, {})[place[1] * self.V + place[2]] = place, v, run
+        for channel, bids in asked.items():
+            winner = self.round_robin(list(bids), self.last_granted[channel], self.transit * self.V)[0]
+            place, v, run = bids[winner]
+            self.last_granted[channel] = winner
+            self.held[channel, v] = place
+            self.output[place] = (channel, v), t + self.router.vc_delay
+            packet = self.forward[place][0]
+            direction, _, phase = packet.runs[run]
+            packet.past.append((run, direction, phase, bool(self.wiring.wrap[place[0], direction])))
+            packet.runs[run][1] -= 1
+
+    def choice(self, place: Place, packet: Packet) -> tuple[Channel, int, int] | None:
+        free = lambda channel, v, need: (channel, v) not in self.held and self.credits[channel, v] >= need  # noqa: E731
+        channel_of = lambda run: self.channels[place[0], int(self.wiring.port_of[place[0], packet.runs[run][0]])]  # noqa: E731
+        wormhole = self.router.switching == "wormhole"
+        possible = []
+        if self.router.adaptive:
+            for run, (_, hops, _) in enumerate(packet.runs):
+                if hops:
+                    need = self.B if wormhole else packet.length
+                    possible += [(channel_of(run), v, run) for v in range(self.escape, self.V) if free(channel_of(run), v, need)]
+        run = packet.next_run()
+        assert run is not None
+        if not possible:
+            for v in sorted(self.allowed(place, packet, run)):
+                need = 0 if wormhole else packet.length
+                going = packet.past[-1][1] if packet.past else None
+                if self.router.bubble and not (going == packet.runs[run][0] and place[2] == v):
+                    need += self.longest
+                if free(channel_of(run), v, need):
+                    possible.append((channel_of(run), v, run))
+        return max(possible, key=lambda choice: self.credits[choice[0], choice[1]], default=None)  # the first of equal ones
+
+    def ahead(self, node: int, direction: int, hops: int) -> bool:
+        for _ in range(hops):
+            if self.wiring.wrap[node, direction]:
+                return True
+            node = self.next[node][direction]
+        return False
+
+    def allowed(self, place: Place, packet: Packet, run: int) -> set[int]:
+        direction, hops, phase = packet.runs[run]
+        now = bool(self.wiring.wrap[place[0], direction])
+        memory = "rest" if self.router.adaptive else self.wiring.memory
+        same_phase = []
+        for hop in reversed(packet.past):
+            if hop[2] != phase:
+                break
+            same_phase.append(hop)
+        past = {
+            "run": any(wrap for r, _, _, wrap in packet.past if r == run),
+            "axis": any(wrap for _, d, _, wrap in same_phase if d // 2 == direction // 2),
+            "path": any(wrap for *_, wrap in packet.past),
+            "ahead": any(wrap for r, _, _, wrap in packet.past if r == run),
+            "rest": False,
+        }[memory]
+        ahead = self.ahead(place[0], direction, hops)
+        column = int(not ahead if memory == "rest" else past or (ahead if memory == "ahead" else now))
+        vcs = [self.class_vcs(phase, c) for c in (0, 1)]
+        if not self.wiring.balanced or past or ahead:
+            return vcs[column]
+        if hops == packet.full[run]:
+            return vcs[0] | vcs[1]
+        return vcs[1] if place[2] in vcs[1] else vcs[0]
+
+    def class_vcs(self, phase: int, column: int) -> set[int]:
+        number = int(self.wiring.classes[phase, column])
+        begin = int(self.wiring.shares[:number].sum())
+        return set(range(begin, begin + int(self.wiring.shares[number])))
+
+    def allocate_switch(self, t: int) -> None:
+        bids: dict[Any, dict[int, int]] = {}
+        for n in range(self.N):
+            for i in range(self.I):
+                able = []
+                for v in range(self.V):
+                    place = n, i, v
+                    if place in self.output and self.buffer[place] and self.output[place][1] <= t:
+                        target = self.output[place][0]
+                        # flits of a later packet wait for their own output
+                        if self.buffer[place][0][0] is self.forward[place][0] and (target is None or self.credits[target] > 0):
+                            able.append(v)
+                if able:
+                    v = ([v for v in able if v > self.last_vc[n, i]] + able)[0]
+                    target = self.output[n, i, v][0]
+                    bids.setdefault(("out of", n) if target is None else target[0], {})[i] = v
+        for output, who in bids.items():
+            many = self.router.ejection_flits if isinstance(output, tuple) else 1
+            for i in self.round_robin(list(who), self.last_sent.get(output, -1), self.transit)[:many]:
+                self.last_sent[output] = i
+                n = output[1] if isinstance(output, tuple) else output.node
+                self.last_vc[n, i] = who[i]
+                self.send(t, (n, i, who[i]))
+
+    def send(self, t: int, place: Place) -> None:
+        flit = self.buffer[place].pop(0)
+        packet, number = flit
+        target = self.output[place][0]
+        if place[1] >= self.transit:
+            if number == 0:
+                packet.entered = t
+        else:
+            self.returning.append((t + self.router.credit_delay, self.into[place[0]][place[1]], place[2]))
+        last = number == packet.length - 1
+        if target is None:
+            if last:
+                packet.delivered = t + self.router.switch_delay
+        else:
+            channel, v = target
+            channel.flits += 1
+            self.credits[target] -= 1
+            self.in_flight.append((t + self.router.switch_delay + channel.delay, channel, v, flit))
+            if last:
+                del self.held[target]
+        if last:
+            del self.output[place], self.forward[place]
