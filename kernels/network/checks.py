@@ -104,7 +104,7 @@ def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, pha
     expect(direction.ndim == 2, "direction of shape [R, L]", direction.shape)
     expect(hops.shape == direction.shape, f"hops of shape {direction.shape}", hops.shape)
     expect(phase.shape == direction.shape, f"phase of shape {direction.shape}", phase.shape)
-    expect(hops.shape[1] <= MOST_RUNS, f"at most {MOST_RUNS} runs of a route", hops.shape[1])
+    expect(1 <= hops.shape[1] <= MOST_RUNS, f"1 … {MOST_RUNS} runs of a route (of 0 hops where it needs fewer)", hops.shape[1])
     within("hops", hops, 0, 2**15 - 1)
     taken = hops > 0
     within("direction", direction[taken], 0, wiring.port_of.shape[1] - 1)

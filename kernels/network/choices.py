@@ -67,7 +67,7 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     vc = np.arange(task.escape, task.vcs)
     port = task.wiring.port_of[node[:, None], task.direction[row]]
     any_y = ((node * task.ports)[:, None] + port)[:, :, None] * task.vcs + vc
-    any_y = np.where(to_go[:, :, None], any_y, -1).reshape(len(x), -1)
+    any_y = np.where(to_go[:, :, None], any_y, -1).reshape(len(x), task.hops.shape[1] * len(vc))
     any_run = np.broadcast_to(np.arange(task.hops.shape[1])[:, None], (task.hops.shape[1], len(vc))).reshape(-1)
     any_need = np.broadcast_to(np.where(task.switching == WORMHOLE, task.buffer, length), any_y.shape)
     return Choices(np.hstack([any_y, y]), np.hstack([np.broadcast_to(any_run, any_y.shape), runs]), np.hstack([any_need, need]))

@@ -15,7 +15,8 @@ from kernels.network.waits import deadlock
 def simulated(task: Task, threads: int | None) -> Simulated:
     """See `kernels.network.simulate`."""
     threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
-    return joined(task, in_threads(lambda experiment: outcome(task, experiment), task.experiments, threads))
+    experiments = task.experiments
+    return joined(task, in_threads(lambda experiment: outcome(task, experiment), experiments, threads) if experiments else [])
 
 
 def outcome(task: Task, experiment: Experiment) -> Outcome:

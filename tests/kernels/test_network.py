@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, both, batch, torus_wiring, uniform
+from network_cases import Routes, batch, both, torus_wiring, uniform
 from network_oracle import Network
 
+from kernels.backend import BackendUnavailable
 from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, simulate
 from kernels.routes import route_flows
 
@@ -190,7 +192,7 @@ def arrival(to: np.ndarray, port_of: np.ndarray, node: int, direction: np.ndarra
     return ends.pop() if len(ends) == 1 else None
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**6))
 def test_like_plain_python_on_random_networks(seed: int) -> None:
     wiring, router, routes, packets = random_case(seed)
@@ -207,3 +209,248 @@ def test_like_plain_python_on_random_networks(seed: int) -> None:
         for (node, port), channel in plain.channels.items():
             assert found.flits[experiment, node, port] == channel.flits
         assert found.occupancy[experiment] == pytest.approx(np.array(plain.stored) / max(1, ran) / max(1, len(plain.channels)))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6))
+def test_deadlock_is_found_where_nothing_moves_any_more_and_nowhere_else(seed: int) -> None:
+    wiring, router, routes, packets = random_case(seed)
+    found = both(wiring, router, routes, packets, cycles=800, stall=40)
+    for experiment in range(2):
+        plain = Network(wiring, router, routes, packets, experiment)
+        done = plain.run(int(found.ran[experiment])) if found.stalled[experiment] >= 0 else plain.run(800)
+        waiting = found.waiting[experiment]
+        if found.stalled[experiment] < 0:
+            assert waiting == []
+            assert all(packet.delivered >= 0 for packet in plain.packets)
+            continue
+        places = [plain.channels[u, p] for u, p, _ in waiting]
+        fronts = [plain.forward[channel.there, channel.place, v] for channel, (_, _, v) in zip(places, waiting)]
+        for t in range(done, done + 150):
+            plain.cycle(t)
+        assert [plain.forward[channel.there, channel.place, v] for channel, (_, _, v) in zip(places, waiting)] == fronts
+        assert [places[i - 1].there for i in range(len(places))] == [channel.node for channel in places]
+
+
+# --- deadlock -----------------------------------------------------------------------------------
+
+
+def ring_packets(nodes: int, flits: int) -> Batch:
+    """Every node at once to the one half-way round: all channels of one direction are held, each by a packet that needs the next."""
+    return batch(nodes, [[(0, s, (s + nodes // 2) % nodes, nodes // 2, flits) for s in range(nodes)]])
+
+
+@pytest.mark.parametrize("switching", SWITCHINGS)
+def test_a_ring_with_one_vc_deadlocks(switching: str) -> None:
+    buffer = {"wormhole": 2}.get(switching, 6)
+    found = both(torus_wiring(6, dateline=False, vcs=1), Router(1, buffer, switching), Routes(6).arrays, ring_packets(6, 6), cycles=10**6, stall=50)
+    assert (found.delivered < 0).all()
+    assert sorted(found.waiting[0]) == [(node, 0, 0) for node in range(6)]
+    assert [(node + 1) % 6 for node, _, _ in found.waiting[0]] == [node for node, _, _ in found.waiting[0][1:] + found.waiting[0][:1]]
+    # wormhole: heads leave in 0, are one node on in 2 and can go no farther; two flits of buffer are full with those that leave in 0 and 1.
+    # With store-and-forward they come forward there when their sixth flits, sent in 5, have arrived
+    assert found.stalled[0] == (7 if switching == "store-and-forward" else 2)
+    assert found.ran[0] == 100
+
+
+FREE: dict[str, tuple[Wiring, Router]] = {
+    "dateline": (torus_wiring(6, vcs=2), Router(2, 2)),
+    "dateline, cut-through": (torus_wiring(6, vcs=2), Router(2, 6, "virtual-cut-through")),
+    "dateline, both classes": (torus_wiring(6, vcs=2)._replace(balanced=True), Router(2, 2)),
+    "a class where a dateline is ahead": (torus_wiring(6, vcs=2, memory="rest"), Router(2, 2)),
+    "bubble": (torus_wiring(6, vcs=1, dateline=False), Router(1, 12, "virtual-cut-through", bubble=True)),
+    "bubble, store-and-forward": (torus_wiring(6, vcs=1, dateline=False), Router(1, 12, "store-and-forward", bubble=True)),
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_and_does_not_with_a_rule(name: str) -> None:
+    wiring, router = FREE[name]
+    found = both(wiring, router, Routes(6).arrays, ring_packets(6, 6), cycles=10**6, stall=50)
+    assert (found.delivered >= 0).all()
+
+
+SATURATED: dict[str, tuple[Wiring, Router]] = {
+    "dateline": (torus_wiring(4, 4, vcs=2), Router(2, 2)),
+    "dateline, both classes": (torus_wiring(4, 4, vcs=2)._replace(balanced=True), Router(2, 2)),
+    "bubble, 2 VCs": (torus_wiring(4, 4, vcs=2, dateline=False), Router(2, 10, "virtual-cut-through", bubble=True)),
+    "adaptive, bubble": (
+        torus_wiring(4, 4, vcs=3, dateline=False, escape=1),
+        Router(3, 10, "virtual-cut-through", adaptive=True, escape=1, bubble=True, transit_first=True),
+    ),
+    "adaptive, wormhole": (torus_wiring(4, 4, vcs=3, escape=2), Router(3, 2, adaptive=True, escape=2)),
+    "adaptive, cut-through": (torus_wiring(4, 4, vcs=3, escape=2), Router(3, 5, "virtual-cut-through", adaptive=True, escape=2)),
+}
+
+
+@pytest.mark.parametrize("name", SATURATED)
+def test_no_deadlock_in_a_flood(name: str) -> None:
+    wiring, router = SATURATED[name]
+    routes = Routes(4, 4)
+    packets = uniform(routes, 3.0, 3000, 5, [1, 2])
+    found = simulate(wiring, router, *routes.arrays, packets, cycles=10**6, stall=100, backend="numba")
+    assert (found.delivered >= 0).all()
+    # every flit over every channel of its route
+    if not router.adaptive:
+        source = np.repeat(np.tile(np.arange(16), 2), np.diff(packets.first, axis=1).ravel())
+        expected = route_flows(wiring.to, source, packets.row, routes.direction, routes.hops, packets.length)
+        assert found.flits.sum(axis=0).tolist() == expected.tolist()
+    assert found.flits.sum() == (routes.hops[packets.row].sum(axis=1) * packets.length).sum()
+
+
+def test_a_flood_with_one_vc_deadlocks() -> None:
+    routes = Routes(4, 4)
+    packets = uniform(routes, 3.0, 3000, 5, [1, 2])
+    found = simulate(torus_wiring(4, 4, vcs=1, dateline=False), Router(1, 2), *routes.arrays, packets, cycles=10**6, stall=100, backend="numba")
+    assert (found.stalled >= 0).all()
+    assert all(len(cycle) >= 3 for cycle in found.waiting)
+
+
+def test_a_local_deadlock_is_found_while_others_move() -> None:
+    """A ring of four that stands still beside one, not connected, whose packets keep on for ever."""
+    to = np.concatenate([np.roll(np.arange(4), -1), np.roll(np.arange(4, 8), -1)]).astype(np.int32)[:, None]
+    wiring = Wiring(to, np.zeros((8, 2), np.int8), np.zeros((8, 2), bool), np.ones((8, 1), np.int16), np.zeros((1, 2), np.int8), "run", np.array([1]))
+    routes = np.zeros((3, 1), np.int8), np.arange(3)[:, None], np.zeros((3, 1), np.int8)
+    stands = [(0, s, (s + 2) % 4, 2, 8) for s in range(4)]
+    goes_on = [(t, 4, 5, 1, 2) for t in range(0, 5000, 4)]
+    found = both(wiring, Router(1, 2), routes, batch(8, [stands + goes_on]), cycles=5000, stall=300)
+    assert sorted(found.waiting[0]) == [(node, 0, 0) for node in range(4)]
+    assert (found.stalled[0], found.ran[0]) == (2, 600)
+
+
+def test_either_class_leaves_the_dependency_graph_without_cycles() -> None:
+    """Of every run that will not cross, both variants; of those that will, class 0 before, class 1 after: Dally & Seitz's condition."""
+    networkx = pytest.importorskip("networkx")
+    for radices in ((5,), (6,), (4, 5)):
+        wiring, routes = torus_wiring(*radices), Routes(*radices)
+        graph = networkx.DiGraph()
+        nodes = len(wiring.to)
+        for source in range(nodes):
+            for destination in range(nodes):
+                row = int(routes.row(np.array(source), np.array(destination)))
+                node, held = source, []
+                for direction, hops in zip(routes.direction[row].tolist(), routes.hops[row].tolist()):
+                    passed = []
+                    for _ in range(hops):
+                        passed.append((node, direction, bool(wiring.wrap[node, direction])))
+                        node = int(wiring.to[node, direction])
+                    crossing = next((i for i, hop in enumerate(passed) if hop[2]), None)
+                    variants = [[0] * hops, [1] * hops] if crossing is None else [[int(i >= crossing) for i in range(hops)]]
+                    ends = []
+                    for classes in variants if hops else []:
+                        way = [(n, d, c) for (n, d, _), c in zip(passed, classes)]
+                        graph.add_edges_from([(last, way[0]) for last in held] + list(pairwise(way)))
+                        ends.append(way[-1])
+                    held = ends or held
+        assert networkx.is_directed_acyclic_graph(graph)
+
+
+# --- what must not matter -----------------------------------------------------------------------
+
+
+def test_threads_and_neighbours_in_a_batch_do_not_matter() -> None:
+    routes, wiring, router = Routes(4, 4), torus_wiring(4, 4), Router(2, 4)
+    loads = [uniform(routes, load, 300, 5, [7]) for load in (0.1, 0.4, 1.0)]
+    alone = [simulate(wiring, router, *routes.arrays, packets, cycles=350, backend="numba") for packets in loads]
+    begin = np.cumsum([0, *(len(packets.time) for packets in loads)])
+    first = np.concatenate([packets.first + start for packets, start in zip(loads, begin)])
+    together = Batch(first, *(np.concatenate(columns) for columns in zip(*(packets[1:] for packets in loads))))
+    for threads in (1, 2, 3):
+        found = simulate(wiring, router, *routes.arrays, together, cycles=350, backend="numba", threads=threads)
+        for i, one in enumerate(alone):
+            own = slice(begin[i], begin[i + 1])
+            assert found.entered[own].tolist() == one.entered.tolist()
+            assert found.delivered[own].tolist() == one.delivered.tolist()
+            assert found.flits[i].tolist() == one.flits[0].tolist()
+            assert found.occupancy[i].tolist() == one.occupancy[0].tolist()
+
+
+def test_what_comes_later_does_not_matter_now() -> None:
+    routes, wiring, router = Routes(4, 4), torus_wiring(4, 4), Router(2, 4)
+    packets = uniform(routes, 0.5, 400, 5, [3])
+    short, long = (simulate(wiring, router, *routes.arrays, packets, cycles=cycles, backend="numba") for cycles in (200, 500))
+    seen = (long.delivered >= 0) & (long.delivered <= 200)
+    assert np.flatnonzero(short.delivered >= 0).tolist() == np.flatnonzero(seen).tolist()
+    assert short.delivered[seen].tolist() == long.delivered[seen].tolist()
+
+
+def test_measuring_from_a_cycle_on_leaves_out_what_was_before() -> None:
+    routes, wiring, router = Routes(4, 4), torus_wiring(4, 4), Router(2, 4)
+    packets = uniform(routes, 0.5, 300, 5, [3])
+    whole, late = (both(wiring, router, routes.arrays, packets, cycles=300, measure_from=cycle) for cycle in (0, 120))
+    early = both(wiring, router, routes.arrays, packets, cycles=120)
+    assert (whole.flits - late.flits).tolist() == early.flits.tolist()
+    assert (300 * whole.occupancy - 180 * late.occupancy)[0] == pytest.approx(120 * early.occupancy[0])
+
+
+def test_nothing_to_do() -> None:
+    for packets in (batch(16, [[], []]), Batch(np.zeros((0, 17), int), *(np.zeros(0, int) for _ in range(4)))):
+        found = both(torus_wiring(4, 4), Router(2, 4), Routes(4, 4).arrays, packets, cycles=10)
+        assert found.ran.tolist() == [0] * len(packets.first)
+        assert found.flits.shape == (len(packets.first), 16, 4)
+        assert not found.flits.any()
+        assert found.waiting == [[]] * len(packets.first)
+
+
+def test_injection_cannot_starve_a_ring_where_transit_goes_first() -> None:
+    """Why throughput may fall beyond saturation: at every node injection gets its turn, and the ring fills up behind it."""
+    routes = Routes(16, 16)
+    accepted = {}
+    for transit_first in (False, True):
+        for load in (0.35, 0.5):
+            packets = uniform(routes, load, 1600, 1, [1])
+            wiring = torus_wiring(16, 16, vcs=4)._replace(balanced=True)
+            found = simulate(wiring, Router(4, 16, transit_first=transit_first), *routes.arrays, packets, cycles=1600, backend="numba")
+            accepted[transit_first, load] = ((found.delivered >= 800) & (found.delivered < 1600)).sum() / 800 / 256
+    assert accepted[False, 0.35] == pytest.approx(0.35, rel=0.02)
+    assert accepted[False, 0.5] < 0.25
+    assert accepted[True, 0.5] > 0.34
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+GOOD: dict[str, Any] = {"wiring": torus_wiring(4, 4), "router": Router(2, 4), "routes": Routes(4, 4).arrays, "batch": batch(16, [[(0, 0, 5, 5, 3)]])}
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "cycles": ({"cycles": 0}, "cycles of 1"),
+    "stall": ({"stall": 0}, "stall ≥ 1"),
+    "threads": ({"threads": 0}, "threads ≥ 1"),
+    "measure": ({"measure_from": -1}, "measure_from ≥ 0"),
+    "no VC": ({"router": Router(0, 4)}, "virtual_channels of 1 … 16, got 0"),
+    "no buffer": ({"router": Router(2, 0)}, "buffer_flits of 1"),
+    "switching": ({"router": Router(2, 4, "circuit")}, "switching of wormhole, virtual-cut-through, store-and-forward, got 'circuit'"),
+    "credit": ({"router": Router(2, 4, credit_delay=0)}, "credit_delay of 1"),
+    "a packet larger than the buffer": ({"router": Router(2, 2, "virtual-cut-through")}, "buffer_flits ≥ 3, the longest packet"),
+    "no room for a bubble": ({"router": Router(2, 5, "virtual-cut-through", bubble=True)}, "buffer_flits ≥ 6, the two longest packets"),
+    "bubble and wormhole": ({"router": Router(2, 8, bubble=True)}, "with bubble, got wormhole"),
+    "adaptive without VCs": ({"router": Router(2, 4, adaptive=True)}, "escape of 1 … 1 with adaptive, got 2"),
+    "escape without adaptive": ({"router": Router(2, 4, escape=1)}, "escape of all 2"),
+    "shares": ({"router": Router(3, 4)}, "shares that add up to the escape's 3 virtual channels, got 2"),
+    "memory": ({"wiring": GOOD["wiring"]._replace(memory="forever")}, "memory of run, axis"),
+    "balanced": ({"wiring": GOOD["wiring"]._replace(memory="path", balanced=True)}, "memory run or axis"),
+    "nowhere": ({"wiring": GOOD["wiring"]._replace(to=np.full((16, 4), -1))}, "port_of that names ports with a channel"),
+    "no time": (
+        {"router": Router(2, 4, switch_delay=0), "wiring": torus_wiring(4, 4, delay=0)},
+        "switch_delay or every channel's delay ≥ 1",
+    ),
+    "astray": ({"batch": batch(16, [[(0, 0, 6, 5, 3)]])}, "packet 0 from node 0 by row 5 arrives at node 5, not 6"),
+    "row": ({"batch": batch(16, [[(0, 0, 5, 16, 3)]])}, "row of 0 … 15"),
+    "length": ({"batch": batch(16, [[(0, 0, 5, 5, 0)]])}, "length of 1"),
+    "time falls": ({"batch": GOOD["batch"]._replace(first=np.array([[0] + [2] * 16]), **{
+        "time": [1, 0], "row": [5, 5], "length": [1, 1], "destination": [5, 5]})}, "packet 1 before its predecessor"),
+    "first": ({"batch": GOOD["batch"]._replace(first=np.array([[0] * 17]))}, "first that rises from 0 to 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    changes, words = REFUSED[name]
+    given = GOOD | {"cycles": 10} | changes
+    wiring, router, routes, packets = (given.pop(key) for key in ("wiring", "router", "routes", "batch"))
+    with pytest.raises(ValueError, match=words) as refusal:
+        simulate(wiring, router, *routes, packets, **given)
+    assert "\n" not in str(refusal.value)
+
+
+def test_there_is_no_gpu_code_yet() -> None:
+    with pytest.raises(BackendUnavailable, match="no GPU code"):
+        simulate(GOOD["wiring"], GOOD["router"], *GOOD["routes"], GOOD["batch"], cycles=10, backend="cupy")
