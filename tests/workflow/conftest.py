@@ -22,7 +22,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """static.parquet of an undisturbed run of `rings`, in one process, without Dask."""
     run = Run(tmp_path_factory.mktemp("clean"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.sweep.evaluate", made_up)
+        patch.setattr("pipeline.evaluate.evaluate", made_up)
         assert run.here("points") == run.here("static", workers=0) == 0
     assert len(run.shards()) > 1
     return run.static()

@@ -39,4 +39,4 @@ def evaluate(point, **_):
 
 def dask_setup(worker):
     """Called by Dask in a worker that was told to load this file."""
-    pipeline.sweep.evaluate = evaluate
+    pipeline.evaluate.evaluate = evaluate

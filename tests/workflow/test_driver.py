@@ -59,7 +59,7 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert rings.here("check") == 1
     assert "2 points failed, 0 numbers are unexplained" in capsys.readouterr().out
     before = rings.shards()
-    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)  # tried again, without their faults
+    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)  # tried again, without their faults
     assert rings.here("static", workers=0) == 0
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
@@ -101,7 +101,7 @@ def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, statu
     assert not (rings.folder / "static.parquet").exists()
     saved = rings.shards()
     assert len(saved) >= 2
-    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)
+    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
     assert rings.here("static", workers=0) == 0
     assert rings.static() == clean
     assert set(saved) <= set(rings.shards())
@@ -135,7 +135,7 @@ def test_a_second_run_is_refused_at_once(rings: Run):  # 11
 
 
 def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 23
-    monkeypatch.setattr("pipeline.sweep.evaluate", made_up)
+    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
     rings.here("points")
     rings.here("static", workers=0)
     shards = rings.shards()
@@ -196,7 +196,7 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
             raise GpuOutOfMemory("made up")
         return made_up(point)
 
-    monkeypatch.setattr("pipeline.sweep.evaluate", evaluate)
+    monkeypatch.setattr("pipeline.evaluate.evaluate", evaluate)
     monkeypatch.setattr("pipeline.sweep.resolve", lambda backend: "cupy")
     monkeypatch.setattr("pipeline.sweep.device_name", lambda backend: "a made-up GPU")
     rings.here("points")
