@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernels.network import SWITCHINGS, Router, Wiring
-from pipeline.deadlock import routing_spelling, rule_spelling
+from pipeline.deadlock import least_rule, routing_spelling, rule_spelling
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.routing import Routing, SourceRouting
@@ -143,19 +143,25 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, 
     many, routing = asked.virtual_channels or made.virtual_channels, asked.routing or made.routing
     rule = asked.vc_rule or (made.vc_rule if switching == made.switching else None)
     free, cut_through = asked.virtual_channels is None, switching == "virtual-cut-through"
-    refusals: list[BadInput] = []
+    last: BadInput | None = None
     for name in [routing] if routing else USUAL:
         try:
             if rule is not None:
                 return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock or unproved)
             return suitable(topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock)
         except BadInput as refusal:
-            refusals.append(refusal)
-    raise (
-        refusals[0]
-        if routing
-        else BadInput(f"simulation of {topology.spelling}: expected a routing, got none, and the last that was tried: {refusals[-1]}")
-    )
+            if routing or _works(topology, name):
+                raise
+            last = refusal
+    raise BadInput(f"simulation of {topology.spelling}: expected a routing, got none, and none of the usual ones will do, the last because: {last}")
+
+
+def _works(topology: Topology, routing: str) -> bool:
+    """Whether a routing suits a network, and some rule keeps it from locking up."""
+    try:
+        return least_rule(topology, routing)[1] is not None
+    except BadInput:
+        return False
 
 
 def _wiring(choice: Choice, channels: int) -> Wiring:

@@ -1,0 +1,138 @@
+"""What a simulation settles where it is told little, what it refuses, and that both classes of a dateline may be used."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import networkx as nx
+import pytest
+
+from pipeline.deadlock import suited
+from pipeline.errors import BadInput, Refused
+from pipeline.simulation import Parameters, Request, request_of, set_up, simulation_records
+from pipeline.simulation.choice import balanced
+from pipeline.topologies import build
+from tests.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
+
+SETTLED = [
+    ("torus(k=4, n=2)", {}, ("dimension_order", "dateline", 2, 8, "wormhole")),
+    ("mesh(k=4, n=2)", {}, ("dimension_order", "none", 2, 8, "wormhole")),
+    ("rtt(a=4)", {}, ("routing_record", "dateline", 2, 8, "wormhole")),
+    ("mh3dt(m=3, n=2, levels=2, q=0)", {}, ("hierarchical", "r05_phases", 2, 8, "wormhole")),
+    ("pruned_torus(k=4, n=3)", {}, ("up_down", "none", 2, 8, "wormhole")),
+    ("torus(k=4, n=2, directed=true)", {}, ("dimension_order", "dateline", 2, 8, "wormhole")),
+    ("torus(k=4, n=2)", {"routing": "valiant"}, ("valiant", "phases_dateline", 4, 8, "wormhole")),
+    ("torus(k=4, n=2)", {"routing": "adaptive"}, ("adaptive", "dateline", 3, 8, "wormhole")),
+    ("torus(k=4, n=2)", {"switching": "virtual-cut-through"}, ("dimension_order", "dateline", 2, 16, "virtual-cut-through")),
+    ("pdtt(a=2)", {"router": "bluegene"}, ("adaptive", "bubble", 3, 64, "virtual-cut-through")),
+    ("pdtt(a=2)", {"router": "bluegene", "packet_flits": 40}, ("adaptive", "bubble", 3, 80, "virtual-cut-through")),
+    ("torus(k=4, n=2)", {"vc_rule": "none", "allow_deadlock": True}, ("dimension_order", "none", 2, 8, "wormhole")),
+]
+
+
+@pytest.mark.parametrize(("spelling", "asked", "expected"), SETTLED, ids=[f"{row[0]}-{row[1]}" for row in SETTLED])
+def test_what_is_not_said_follows_from_the_network_and_the_router(spelling, asked, expected):
+    settled = set_up(build(spelling), Parameters(**asked)).parameters
+    assert (settled.routing, settled.vc_rule, settled.virtual_channels, settled.buffer_flits, settled.switching) == expected
+
+
+REFUSED = [
+    ("torus(k=4, n=2)", {"router": "defalt"}, "unknown router 'defalt'; did you mean 'default'?"),
+    ("torus(k=4, n=2)", {"virtual_channels": 1}, "choose rule dateline with 2 virtual channels or more"),
+    ("torus(k=4, n=2)", {"vc_rule": "none", "virtual_channels": 4}, "choose rule dateline with 2 virtual channels or more, or allow deadlock"),
+    ("mh3dt(m=3, n=2, levels=2, q=0)", {"vc_rule": "r05_wrap"}, "choose rule r05_phases with 2 virtual channels or more"),
+    ("rtt(a=3)", {"routing": "adaptive", "vc_rule": "dateline", "virtual_channels": 3}, "choose"),
+    ("torus(k=4, n=2)", {"virtual_channels": 17}, "virtual_channels=17: expected 1 … 16"),
+    ("torus(k=4, n=2)", {"vc_rule": "bubble"}, "rule bubble: expected switching virtual-cut-through"),
+    ("torus(k=4, n=2)", {"router": "bluegene", "buffer_flits": 31}, "buffer_flits=31: expected room for two packets"),
+    ("torus(k=4, n=2)", {"switching": "store-and-forward", "buffer_flits": 8}, "buffer_flits=8: expected room for a packet"),
+    ("torus(k=4, n=2)", {"warm_up": 10_000}, "warm_up=10000: expected 0 … 9,999"),
+    ("torus(k=4, n=2)", {"traffic": "uniforn"}, "unknown traffic 'uniforn'"),
+    ("torus(k=3, n=2)", {"traffic": "bit_reversal"}, "traffic bit_reversal on torus(k=3, n=2)"),
+    ("directed_torus(k=4, n=2)", {}, "expected a routing, got none"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "asked", "says"), REFUSED, ids=[f"{row[0]}-{row[1]}" for row in REFUSED])
+def test_what_does_not_fit_is_refused_in_one_line(spelling, asked, says):
+    with pytest.raises(BadInput) as caught:
+        set_up(build(spelling), Parameters(**asked))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({}, "expected loads or a precision"),
+        ({"loads": [0.0]}, "load=0.0: expected a number above 0"),
+        ({"loads": [float("nan")]}, "load=nan: expected a number above 0"),
+        ({"loads": [0.1], "seeds": [-1]}, "seed=-1: expected"),
+        ({"loads": [0.1], "seeds": [1, 1]}, "all different"),
+        ({"loads": [0.1], "packets_each": 3}, "packets_each=3"),
+        ({"precision": -1.0}, "saturation_precision=-1.0"),
+    ],
+)
+def test_numbers_that_cannot_be_simulated_are_refused(asked, says):
+    with pytest.raises(BadInput, match=says.replace("(", r"\(")):
+        simulation_records(build("ring(k=4)"), Parameters(), **asked)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_runs():
+    with pytest.raises(Refused, match=r"the limit is 0\.1 GiB"):
+        simulation_records(build("torus(k=8, n=3)"), Parameters(cycles=1_000_000), loads=[0.5], memory=10**8)
+
+
+def test_a_request_is_spelled_one_way():
+    one = Request(Parameters(routing="dimension-order", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical()
+    assert request_of(one.spelled()) == one
+    assert one.spelled() == Request(Parameters(routing=" dimension_order( )", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical().spelled()
+
+
+BALANCED = [
+    ("torus(k=4, n=2)", "dimension_order", "dateline", 2),
+    ("torus(radices=[5, 3])", "dimension_order", "dateline", 2),
+    ("rtt(a=3)", "routing_record", "dateline", 2),
+    ("pdtt(a=2)", "routing_record", "dateline", 2),
+    ("torus(k=4, n=2, directed=true)", "dimension_order", "dateline", 2),
+    ("torus(k=4, n=2)", "random_order", "phases_dateline", 4),
+    ("torus(k=5, n=2)", "dimension_order", "r05_wrap", 2),
+]
+
+
+@pytest.mark.parametrize(("spelling", "name", "rule", "channels"), BALANCED)
+def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule, channels):
+    """Every route, with either class in every run that crosses no dateline: networkx finds no cycle."""
+    what = suited(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    assert balanced(what.form, what.rule)
+    step = stepping(what.form)
+    lines = Datelines(what.form.topology.nodes, what.form.moves.port.shape[1], step)
+    graph = nx.DiGraph()
+    for source, _, runs in rows(what.form):
+        hops = hops_of(source, runs, step)[0]
+        per_run = [[hop for hop in hops if hop[3] == run] for run in range(len(runs))]
+        ways = [[None] if any(map(lines.crossed, own)) else [0, 1] for own in per_run]
+        for columns in product(*ways):
+            channels_of = []
+            for own, column in zip(per_run, columns):
+                crossed = False
+                for node, d, phase, _ in own:
+                    crossed |= lines.crossed((node, d, phase, 0))
+                    channels_of.append((node, step(node, d), int(what.rule.classes[phase, int(crossed) if column is None else column])))
+            nx.add_path(graph, channels_of)
+    assert nx.is_directed_acyclic_graph(graph)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name", "rule", "channels"),
+    [
+        ("mh3dt(m=3, n=2, levels=2, q=0)", "hierarchical", "r05_phases", 2),
+        ("ring(k=4)", "dimension_order", "none", 2),
+        ("torus(k=4, n=2)", "dimension_order", "r05_wrap(reading=path)", 2),
+        ("pruned_torus(k=4, n=3)", "minimal_by_address", "dateline", 2),
+        ("mesh(k=3, n=2)", "up_down", "none", 2),
+    ],
+)
+def test_classes_are_kept_apart_where_routes_have_no_order_of_axes(spelling, name, rule, channels):
+    what = suited(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    assert not balanced(what.form, what.rule)

@@ -1,0 +1,168 @@
+"""Simulated networks against what must hold: conservation, bounds, pipelines' sums, a model, a predicted deadlock."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from kernels.dependencies import DEPENDS
+from pipeline.deadlock import deadlock_record, suited
+from pipeline.deadlock.dependencies import dependencies
+from pipeline.loads import exact_loads
+from pipeline.records import SIMULATION
+from pipeline.simulation import PRESETS, Parameters, simulation_records
+from pipeline.simulation.presets import Preset
+from pipeline.static import static_record
+from pipeline.topologies import build
+
+
+def simulated(spelling: str, loads=(0.1,), seeds=(1,), **asked):
+    how = {name: asked.pop(name) for name in ("precision", "packets_each") if name in asked}
+    return simulation_records(build(spelling), Parameters(**{"cycles": 3000, **asked}), loads=loads, seeds=seeds, **how)
+
+
+NETWORKS = [
+    ("torus(k=4, n=2)", {}),
+    ("torus(k=4, n=2)", {"routing": "adaptive", "switching": "virtual-cut-through", "virtual_channels": 3}),
+    ("torus(k=4, n=2)", {"routing": "valiant"}),
+    ("mesh(k=4, n=2)", {"switching": "store-and-forward"}),
+    ("rtt(a=4)", {"router": "bluegene"}),
+    ("torus(k=4, n=2, directed=true)", {}),
+    ("hypercube(n=4)", {"router": "booksim2"}),
+    ("ccc(n=3)", {"traffic": "uniform_other"}),
+    ("faulty(torus(k=4, n=2), links=3, seed=1)", {}),
+]
+
+
+@pytest.mark.parametrize(("spelling", "asked"), NETWORKS, ids=[f"{row[0]}-{row[1]}" for row in NETWORKS])
+def test_below_saturation_what_is_offered_is_accepted(spelling, asked):
+    (row,) = simulated(spelling, loads=[0.12], seeds=[1, 2], **{"packet_flits": 4, "cycles": 4000, "warm_up": 500, **asked})
+    assert list(row) == [column.name for column in SIMULATION]
+    assert not row["saturated"]
+    assert row["accepted_load"] == pytest.approx(row["generated_load"], rel=0.02)
+    assert abs(row["accepted_load"] - 0.12) < 3 * row["accepted_load_error"]
+    assert row["p50_latency"] <= row["p99_latency"]
+    assert row["network_latency"] <= row["total_latency"]
+    assert sum(entry["packets"] for entry in row["latency_histogram"]) == row["packets"]
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "tornado", "transpose"])
+def test_channels_carry_what_their_exact_loads_say(pattern):
+    """Mean use of a class = offered load × exact load, within 4 % (the packets of a run of 12,000 cycles scatter by about 1 %)."""
+    (row,) = simulated("torus(k=4, n=2)", loads=[0.2], traffic=pattern, packet_flits=2, cycles=12_000, warm_up=1000)
+    topology = build("torus(k=4, n=2)")
+    exact = exact_loads(topology, routing="dimension_order", traffic=pattern).load
+    for number, name in enumerate("xy"):
+        expected = row["generated_load"] * exact[topology.link_class == number].mean()
+        assert row["per_class_utilization"][name]["mean"] == pytest.approx(expected, rel=0.04, abs=1e-9)
+
+
+BOUNDED = [
+    ("torus(k=4, n=2)", {"traffic": "tornado"}, "dimension_order"),
+    ("torus(k=8, n=2)", {"traffic": "transpose"}, "dimension_order"),
+    ("mesh(k=4, n=2)", {}, "dimension_order"),
+    ("rtt(a=4)", {"virtual_channels": 4}, "routing_record"),
+    ("ring(k=8)", {}, "dimension_order"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "asked", "routing"), BOUNDED, ids=[f"{row[0]}-{row[1]}" for row in BOUNDED])
+def test_saturation_lies_below_the_channels_bound(spelling, asked, routing):
+    (row,) = simulated(spelling, loads=(), precision=0.02, **asked)
+    loads = exact_loads(build(spelling), routing=routing, traffic=asked.get("traffic", "uniform"))
+    bound = min(1, 1 / loads.load.max())
+    # 2 % less than what is offered still counts as accepted
+    assert 0.3 * bound < row["simulated_saturation"] <= bound / 0.98 + 0.01
+    assert row["saturation_precision"] == 0.02
+    assert row["offered_load"] == row["simulated_saturation"]
+    overload = simulated(spelling, loads=[1.5 * bound], **asked)[0]
+    assert overload["saturated"]
+    if "traffic" not in asked:  # where all terminals are alike, none is accepted more than the others
+        assert overload["accepted_load"] < bound
+    assert overload["max_channel_utilization"] <= 1
+
+
+@pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through", "store-and-forward"])
+@pytest.mark.parametrize("router", ["default", "booksim2", "rahman-2005"])
+def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
+    """A packet in 30,000 cycles a terminal: the mean of (H + 1) pipelines, H channels and the packet's length behind the head."""
+    asked = {"router": router, "switching": switching, "buffer_flits": 32, "packet_flits": 5, "traffic": "uniform_other", "cycles": 40_000}
+    (row,) = simulated("mesh(k=3, n=2)", loads=[2e-4], warm_up=0, **asked)
+    made, network = PRESETS[router], build("mesh(k=3, n=2)")
+    hops = np.array([[sum(abs(a // 3**i % 3 - b // 3**i % 3) for i in range(2)) for a in range(9)] for b in range(9)])
+    pipeline = made.route_delay + made.vc_delay + made.switch_delay
+    latencies = {int((h + 1) * pipeline + h + 4 * (h if switching == "store-and-forward" else 1)) for h in np.unique(hops) if h}
+    assert network.nodes == 9
+    found = {entry["latency"] for entry in row["latency_histogram"]}
+    assert found <= {latency if latency < 32 else latency // 2 * 2 for latency in latencies}
+    assert len(found) >= 3
+
+
+@pytest.mark.parametrize(("load", "flits"), [(0.05, 16), (0.1, 16), (0.1, 64)])
+def test_at_low_load_contention_is_what_parhami_and_kwai_say(monkeypatch, load, flits):
+    """P04, sec. 5: virtual cut-through, one queue a channel, uniform traffic, T_c of FACTS' closed form; what waits at the source is not in it.
+
+    A third of the way goes straight on in dimension order, which P04 does not know: within a quarter.
+    """
+    monkeypatch.setitem(PRESETS, "one queue", Preset("virtual-cut-through", 1, 1024, 16, 0, 0, 1, 1, "dimension_order", "bubble"))
+    (row,) = simulated("torus(k=8, n=3)", loads=[load], router="one queue", packet_flits=flits, buffer_flits=16 * flits, cycles=8000, warm_up=1500)
+    distance, degree = static_record(build("torus(k=8, n=3)"))["mean_distance_distinct"], 6
+    busy, whole = load * 511 / 512 * distance / degree, flits * distance
+    contention = busy / (2 * (1 - busy)) * ((degree - 2) * whole + 2 - degree / whole) / (degree - 1)
+    empty = (distance + 1) + distance + flits - 1
+    assert row["network_latency"] - empty == pytest.approx(contention, rel=0.25)
+    assert row["network_latency"] == pytest.approx(empty + contention, rel=0.05)
+
+
+MH3DT = "mh3dt(m=4, n=2, levels=2, q=0)"
+
+
+@pytest.mark.parametrize("rule", ["r05_wrap", "r05_phases"])
+def test_mh3dt_locks_up_under_the_rule_of_the_proof_and_not_by_phases(rule):
+    """Rahman et al. 2005, Theorem 1; the cyclic wait is one of the dependency graph that `torusweep deadlock` searches."""
+    topology = build(MH3DT)
+    verdict = deadlock_record(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
+    (row,) = simulated(MH3DT, loads=[1.0], router="rahman-2005", vc_rule=rule, cycles=6000, allow_deadlock=True)
+    assert verdict["deadlock_free"] == ("yes" if rule == "r05_phases" else "no")
+    assert row["deadlocked"] == (rule == "r05_wrap")
+    assert row["saturated"]
+    if rule == "r05_phases":
+        assert row["waiting"] is None
+        return
+    assert row["deadlock_cycle"] < 6000
+    what = suited(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
+    depends = dependencies(what.form, what.rule, 2).channels.depends
+    channels = [_channel(what.form.moves, text) for text in row["waiting"]]
+    assert len(channels) >= 2
+    for (node, held), (after, asked) in zip(channels, [*channels[1:], channels[0]]):
+        assert topology.ports[node, held // 2] == after
+        assert depends[node, held, asked] & DEPENDS
+
+
+def _channel(moves, text: str) -> tuple[int, int]:
+    """(node, port · 2 + virtual channel) of '17 (1,0,1,0,0,0) x+ vc1'."""
+    node, name, sign, channel = re.fullmatch(r"(\d+) \([\d,]+\) (.+)([+-]) vc(\d)", text).groups()
+    return int(node), int(moves.port[int(node), 2 * moves.names.index(name) + (sign == "-")]) * 2 + int(channel)
+
+
+def test_a_row_depends_on_its_load_and_seeds_alone():
+    asked = {"cycles": 1500, "routing": "valiant"}
+    together = simulated("torus(k=4, n=2)", loads=[0.05, 0.1, 0.2], seeds=[4, 5], **asked)
+    for row in together:
+        assert simulated("torus(k=4, n=2)", loads=[row["offered_load"]], seeds=[4, 5], **asked) == [row]
+    apart = simulation_records(build("torus(k=4, n=2)"), Parameters(**asked), loads=[0.05, 0.1, 0.2], seeds=[4, 5], memory=2_000_000, threads=1)
+    assert apart == together
+    assert simulated("torus(k=4, n=2)", loads=[0.1], seeds=[4], **asked)[0]["accepted_load"] != together[1]["accepted_load"]
+
+
+def test_a_workload_is_timed_to_its_last_packet():
+    """A ring's tornado of 4: every packet goes a way of one hop; 3 packets of 8 flits leave one behind the other."""
+    (row,) = simulated("ring(k=4)", loads=(), packets_each=3, traffic="neighbour", packet_flits=8, virtual_channels=2)
+    assert row["offered_load"] is None
+    assert row["saturated"] is None
+    assert row["packets"] == 12
+    empty = 2 * 3 + 1 + 7
+    assert empty + 2 * 8 <= row["delivery_time"] <= empty + 1 + 3 * 8
+    assert simulated("ring(k=4)", loads=(), packets_each=30, traffic="neighbour", cycles=50)[0]["delivery_time"] is None

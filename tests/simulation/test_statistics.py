@@ -1,0 +1,103 @@
+"""Figures of runs whose packets are made up: means, intervals, the end of the warm-up, saturation."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pipeline.simulation.statistics import Run, figures, histogram, mser5
+
+
+def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: int = 10_000, lost: float = 0.0) -> Run:
+    """Packets at random times with independent latencies of that mean; some never arrive."""
+    random = np.random.default_rng(seed)
+    time = np.sort(random.integers(0, end, packets)).astype(np.int32)
+    delivered = time + 10 + random.exponential(latency - 10, packets).astype(np.int32)
+    delivered[random.random(packets) < lost] = -1
+    return Run(time, np.where(delivered < 0, -1, time + 4).astype(np.int32), delivered.astype(np.int32), np.zeros(0, np.int64), 4, 16, end)
+
+
+def test_loads_and_latencies_are_those_of_the_window():
+    run = Run(
+        time=np.array([0, 10, 20, 30, 90], np.int32),
+        entered=np.array([1, 12, 20, 35, -1], np.int32),
+        delivered=np.array([8, 25, 45, 99, -1], np.int32),
+        local=np.array([50, 5], np.int64),
+        flits=4,
+        terminals=2,
+        end=100,
+    )
+    found = figures([run], 20)
+    assert found.packets == 3
+    assert found.accepted.mean == pytest.approx(4 * (3 + 1) / 2 / 80)
+    assert found.generated.mean == pytest.approx(4 * (3 + 1) / 2 / 80)
+    assert found.total.mean == pytest.approx((15 + 25 + 69) / 3)
+    assert found.network.mean == pytest.approx((13 + 25 + 64) / 3)
+    assert found.quantiles == (25, 69)
+    assert found.histogram == [(15, 1), (25, 1), (68, 1)]
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say():
+    """Of 200 runs, 95 % within the binomial's 5 standard deviations."""
+    truth = 10 + np.floor(np.random.default_rng(99).exponential(20, 10**6)).mean()
+    inside = 0
+    for seed in range(200):
+        found = figures([steady(seed, packets=4000)], 500)
+        inside += abs(found.total.mean - truth) <= found.total.half_width
+    assert 190 - 5 * np.sqrt(200 * 0.95 * 0.05) <= inside <= 200
+
+
+def test_more_seeds_narrow_the_interval():
+    one, four = figures([steady(0)], 500), figures([steady(seed) for seed in range(4)], 500)
+    assert four.packets > 3.9 * one.packets
+    assert four.total.half_width < 0.7 * one.total.half_width
+    assert four.accepted.mean == pytest.approx(4 * 20_000 / 16 / 10_000, rel=0.02)
+
+
+@pytest.mark.parametrize(("lost", "saturated"), [(0.0, False), (0.01, False), (0.05, True), (0.5, True)])
+def test_saturated_is_less_than_98_percent(lost, saturated):
+    assert figures([steady(3, packets=60_000, lost=lost)], 500).saturated == saturated
+
+
+def test_nothing_delivered_has_no_latency():
+    found = figures([steady(lost=1.0)], 100)
+    assert (found.packets, found.total.mean, found.quantiles, found.histogram) == (0, None, None, [])
+    assert found.saturated
+    nothing = figures([Run(*np.zeros((3, 0), np.int32), np.zeros(0, np.int64), 4, 16, 1000)], None)
+    assert (nothing.accepted.mean, nothing.saturated) == (0, False)
+
+
+def test_a_warm_up_as_long_as_the_run_is_refused():
+    with pytest.raises(ValueError, match="warm-up shorter than the run"):
+        figures([steady()], 10_000)
+
+
+def test_the_warm_up_ends_where_the_latencies_settle():
+    run = steady(1)
+    late = np.maximum(0, 200 - run.time // 10)  # 200 cycles more at first, none from cycle 2000 on
+    run = run._replace(time=run.time, delivered=run.delivered + late.astype(np.int32))
+    assert 1200 <= mser5(run) <= 2600
+    assert mser5(steady(1)) <= 5000
+
+
+@pytest.mark.parametrize("packets", [3, 10, 11, 500, 1000])
+def test_mser5_is_what_plain_loops_find(packets):
+    run = steady(5, packets=packets)
+    order = sorted((d, i) for i, d in enumerate(run.delivered.tolist()) if d < run.end)
+    latencies = [d - int(run.time[i]) for d, i in order]
+    batches = [np.mean(latencies[i : i + 5]) for i in range(0, len(latencies) - 4, 5)]
+    cuts = range(len(batches) // 2 + 1) if len(batches) > 1 else [0]
+    found = [sum((x - np.mean(batches[cut:])) ** 2 for x in batches[cut:]) / max(len(batches) - cut, 1) ** 2 for cut in cuts]
+    best = int(np.argmin(found))
+    assert mser5(run) == (order[5 * best][0] if best else 0)
+
+
+def test_bins_are_a_sixteenth_of_their_lower_end_at_most():
+    latencies = np.arange(1, 5000, dtype=np.int32)
+    bins = histogram(latencies)
+    assert sum(many for _, many in bins) == len(latencies)
+    assert bins[:32] == [(latency, 1) for latency in range(1, 32)] + [(32, 2)]
+    lower = [low for low, _ in bins]
+    assert all(high - low <= max(1, low / 16) for low, high in pairwise(lower))

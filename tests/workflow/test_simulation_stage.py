@@ -1,0 +1,87 @@
+"""The table of simulations: what is asked, several rows of a point, the same whoever computes them, and what is refused first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from rings import Run
+
+from pipeline.asked import asked_points
+from pipeline.config import load
+from pipeline.errors import BadInput, Refused
+from pipeline.store import read_manifest
+
+CONFIG = """
+sweep: rings
+topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)"]
+simulation:
+  - {loads: [0.1, 0.3], seeds: [1, 2], cycles: 600, virtual_channels: [2, 4]}
+  - {loads: 0.2, traffic: [transpose, tornado], families: [torus], cycles: 600, saturation_precision: 0.25, router: bluegene}
+"""
+
+
+def computed(run: Run, workers: int) -> list[dict[str, object]]:
+    for path in run.shards():
+        path.unlink()
+    assert run.here("static", workers=workers) == run.here("simulation", workers=workers) == 0
+    return pq.read_table(run.folder / "simulation.parquet").to_pylist()
+
+
+def test_rows_are_those_asked_for(rings: Run):
+    rings.config.write_text(CONFIG)
+    rings.here("points")
+    rows = computed(rings, 0)
+    found = [(row["topology"], row["virtual_channels"], row["traffic"], row["offered_load"]) for row in rows]
+    networks = ("torus(k=4, n=2)", "mesh(k=3, n=2)")
+    first = [(network, many, "uniform", offered) for network in networks for many in (2, 4) for offered in (0.1, 0.3)]
+    assert found == [*first, *(("torus(k=4, n=2)", 3, pattern, 0.2) for pattern in ("transpose", "tornado"))]
+    assert all((row["simulated_saturation"] is None) == (row["router"] == "default") for row in rows)
+    assert read_manifest(rings.folder)["tables"]["simulation"]["rows"] == len(rows)
+    assert computed(rings, 2) == rows
+    # what is done is not computed again, and a shard's several rows of a point stay together
+    before = rings.shards()
+    assert rings.here("simulation", workers=0) == 0
+    assert rings.shards() == before
+    assert pq.read_table(rings.folder / "simulation.parquet").to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("{loads: 0.1, vc_rule: datelines}", "unknown rule 'datelines'; did you mean 'dateline'"),
+        ("{loads: 0.1, router: fast}", "unknown router 'fast'"),
+        ("{cycles: 100}", "expected loads or a precision of saturation"),
+        ("{loads: 0}", "load=0.0: expected a number above 0"),
+        ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels=17"),
+        ("{loads: 0.1, warm_up: 10000}", "warm_up=10000"),
+        ("{loads: 0.1, routing: routing_record, families: [mesh]}", "(skip_unsuitable: true leaves such networks out)"),
+        ("{loads: 0.1, routing: routing_record, families: [mesh], skip_unsuitable: true}", "expected at least one network, got none"),
+        ("{loads: 0.1, switching: wormhole, vc_rule: bubble}", "rule bubble: expected switching"),
+        ("{loads: 0.1, seeds: [3, 3]}", "all different"),
+        ("{loads: 0.1, load: 0.2}", "load"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
+    path = tmp_path / "my.yaml"
+    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "mesh(k=4, n=2)"]\nsimulation: [{entry}]\n')
+    with pytest.raises(BadInput) as caught:
+        asked_points(load(path))
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:3:")
+
+
+def test_more_points_than_the_limit_are_refused(tmp_path: Path):
+    path = tmp_path / "my.yaml"
+    path.write_text(CONFIG + "limits: {points: 3}\n")
+    with pytest.raises(Refused, match="4 points of simulation"):
+        asked_points(load(path))
+
+
+def test_an_unproved_rule_fails_where_it_is_simulated(rings: Run):
+    rings.config.write_text('sweep: rings\ntopologies: ["ring(k=4)"]\nsimulation: [{loads: 0.1, cycles: 200, vc_rule: none}]\n')
+    rings.here("points")
+    assert rings.here("static", workers=0) == rings.here("simulation", workers=0) == 0
+    (failure,) = [entry for entry in read_manifest(rings.folder)["failed"] if entry["stage"] == "simulation"]
+    assert "choose rule dateline" in failure["reason"]
