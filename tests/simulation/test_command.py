@@ -13,7 +13,10 @@ from pipeline.records import SIMULATION
 from pipeline.simulation import PRESETS
 
 COLUMNS = [column.name for column in SIMULATION]
-FULL = "--switching wormhole --routing dimension-order --virtual-channels 2 --buffer-flits 8 --packet-flits 16 --traffic uniform --load 0.2 --seed 1 --json"
+FULL = (
+    "--switching wormhole --routing dimension-order --virtual-channels 2 --buffer-flits 8 --packet-flits 16"
+    " --traffic uniform --load 0.2 --seed 1 --json"
+)
 
 
 def said(*arguments: str) -> str:
@@ -42,7 +45,7 @@ def test_what_a_person_reads():
     text = said("ring(k=8)", "--load", "0.1", "--load", "0.9", "--cycles", "2000")
     assert "total latency by offered load" in text
     assert "saturated" in text
-    text = said("ring(k=4)", "--vc-rule", "none", "--virtual-channels", "1", "--load", "1", "--packet-flits", "64", "--allow-deadlock")
+    text = said("ring(k=8)", "--vc-rule", "none", "--virtual-channels", "1", "--load", "1", "--packet-flits", "64", "--allow-deadlock")
     assert "deadlock since cycle" in text
     assert "waits for the next" in text
     assert "delivered after" in said("ring(k=4)", "--packets-each", "2")
