@@ -23,6 +23,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/distance.py
 	$(BIN)/python benchmarks/loads.py
 	$(BIN)/python benchmarks/walks.py
+	$(BIN)/python benchmarks/network.py
 
 docs: .venv/ready
 	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md

@@ -53,7 +53,7 @@ from kernels import backend as backends
 from kernels.network.checks import checked
 from kernels.network.task import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring
 
-__all__ = ["MEMORIES", "SWITCHINGS", "Batch", "Router", "Simulated", "Wiring", "simulate"]
+__all__ = ["MEMORIES", "SWITCHINGS", "Batch", "Router", "Simulated", "Wiring", "simulate", "state_bytes"]
 
 
 def simulate(
@@ -94,3 +94,14 @@ def simulate(
     from kernels.network import cpu
 
     return cpu.simulated(task, threads)
+
+
+def state_bytes(wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1) -> int:
+    """Bytes that an experiment takes while it runs (with numba, one for each thread), beyond the arrays that `simulate` is given.
+
+    packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
+    """
+    from kernels.network.live import layout
+
+    shapes = layout(wiring, router, packets, runs, shortest)
+    return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())

@@ -37,7 +37,7 @@ def checked(
     batch = _checked_batch(wiring, routes[1], batch)
     task = Task(wiring, router, routes, batch, cycles, measure_from, stall)
     expect(task.inputs <= MOST_INPUTS, f"at most {MOST_INPUTS} input ports of a node, injection among them", task.inputs)
-    expect(task.nodes * task.inputs * task.vcs < 2**31, "fewer than 2³¹ input VCs in the network", task.nodes * task.inputs * task.vcs)
+    expect(task.nodes * task.inputs < 2**27, "fewer than 2²⁷ input ports in the network", task.nodes * task.inputs)
     longest = int(batch.length.max(initial=0))
     if task.switching != WORMHOLE:
         least = longest * (2 if router.bubble else 1)

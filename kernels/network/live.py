@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernels.network.choices import Travel
 from kernels.network.outcome import State
-from kernels.network.task import Experiment, Task
+from kernels.network.task import Experiment, Router, Task, Wiring, most_into
 
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
@@ -113,45 +113,62 @@ def fixed_of(task: Task, experiment: Experiment) -> Fixed:
     )
 
 
+def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least.
+
+    Wheels have a power of 2 of slots, and so have the queues' places.
+    """
+    nodes, out_ports = wiring.to.shape
+    channels, inputs = wiring.to.size, nodes * (most_into(wiring.to) + router.injection_flits)
+    x, y = inputs * router.virtual_channels, channels * router.virtual_channels
+    behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
+
+    def wheel(longest: int, most: int) -> tuple[tuple[int, ...], Any]:
+        return (1 << longest.bit_length(), most + 1), np.int32
+
+    return {
+        "vcs": ((x,), VC),
+        "outs": ((y,), OUT),
+        "ports": ((inputs,), PORT),
+        "channels": ((channels,), CHANNEL),
+        "nodes": ((nodes,), NODE),
+        "packets": ((packets,), PACKET),
+        "left": ((packets, runs), np.int16),
+        "queue": ((x, 1 << behind.bit_length()), np.int32),
+        "arrivals": wheel(router.switch_delay + int(wiring.delay.max(initial=0)), channels),
+        "returns": wheel(router.credit_delay, inputs),
+        "routes": wheel(router.route_delay, x),
+        "grants": wheel(router.vc_delay, x),
+        "waking": ((inputs + 1,), np.int32),
+        "refills": ((inputs + 1,), np.int32),
+        "time_due": ((packets,), np.int32),
+        "node_due": ((packets,), np.int32),
+        "stored": ((router.virtual_channels,), np.int64),
+        "occupancy": ((router.virtual_channels,), np.int64),
+        "number": ((4,), np.int64),
+        "scratch": ((4, out_ports), np.int64),
+        "wanted": ((64,), np.int64),
+        "chosen": ((64,), np.int64),
+    }
+
+
 def live_of(task: Task, experiment: Experiment) -> Live:
-    """Nothing under way, all buffers empty. Wheels have a power of 2 of slots, and so have the queues' places."""
-    router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
-    inputs, out_ports = task.nodes * task.inputs, task.nodes * task.ports
-    x, y = inputs * task.vcs, out_ports * task.vcs
-
-    vcs, outs, ports, channels = np.zeros(x, VC), np.zeros(y, OUT), np.zeros(inputs, PORT), np.zeros(out_ports, CHANNEL)
-    vcs["front"] = vcs["out"] = outs["holder"] = ports["last_vc"] = -1
-    outs["credits"] = task.buffer
-    ports["node"], ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
-    channels["land"], channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(router.switch_delay)
-    channels["free"], channels["last_granted"], channels["last_sent"] = 2**task.vcs - 1, -1, -1
-
-    nodes, packets = np.zeros(task.nodes, NODE), np.zeros(experiment.end - experiment.begin, PACKET)
-    nodes["taken"], nodes["end"], nodes["last_ejected"] = experiment.first[:-1], experiment.first[1:], -1
+    """Nothing under way, all buffers empty."""
+    batch, own = task.batch, slice(experiment.begin, experiment.end)
+    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest)
+    live = Live(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
+    live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
+    live.outs["credits"] = task.buffer
+    live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
+    live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
+    live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
+    live.nodes["taken"], live.nodes["end"], live.nodes["last_ejected"] = experiment.first[:-1], experiment.first[1:], -1
+    packets = live.packets
     packets["row"], packets["time"], packets["length"] = batch.row[own], batch.time[own], batch.length[own]
     packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1
+    live.left[:] = task.hops[batch.row[own]]
     due = np.argsort(packets["time"], kind="stable")
-
-    def wheel(longest: int, most: int) -> np.ndarray:
-        return np.zeros((1 << longest.bit_length(), most + 1), np.int32)
-
-    behind = task.buffer // int(packets["length"].min(initial=task.buffer)) + 1  # packets of a buffer: a part of one, and whole ones
-    return Live(
-        *(vcs, outs, ports, channels, nodes, packets),
-        left=task.hops[batch.row[own]],
-        queue=np.zeros((x, 1 << behind.bit_length()), np.int32),
-        arrivals=wheel(int(channels["delay"].max(initial=0)), out_ports),
-        returns=wheel(router.credit_delay, inputs),
-        routes=wheel(router.route_delay, x),
-        grants=wheel(router.vc_delay, x),
-        waking=np.zeros(inputs + 1, np.int32),
-        refills=np.zeros(inputs + 1, np.int32),
-        time_due=packets["time"][due],
-        node_due=np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))[due],
-        stored=np.zeros(task.vcs, np.int64),
-        occupancy=np.zeros(task.vcs, np.int64),
-        number=np.array([len(packets), 0, 0, 0]),
-        scratch=np.zeros((4, task.ports), np.int64),
-        wanted=np.zeros(64, np.int64),
-        chosen=np.zeros(64, np.int64),
-    )
+    live.time_due[:] = packets["time"][due]
+    live.node_due[:] = np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))[due]
+    live.number[LEFT] = len(packets)
+    return live

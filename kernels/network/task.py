@@ -115,12 +115,18 @@ class Simulated(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; longest packet in flits."""
+    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in flits (1 of none)."""
 
     begin: int
     end: int
     first: np.ndarray
+    shortest: int
     longest: int
+
+
+def most_into(to: np.ndarray) -> int:
+    """Channels that lead to a node, at most."""
+    return int(np.bincount(to[to >= 0], minlength=1).max())
 
 
 class Task:
@@ -158,7 +164,7 @@ class Task:
         tail, port = np.nonzero(wiring.to >= 0)
         head = wiring.to[tail, port]
         into = np.bincount(head, minlength=self.nodes)
-        self.transit = int(into.max(initial=0))
+        self.transit = most_into(wiring.to)
         self.inputs = self.transit + router.injection_flits
         order = np.argsort(head, kind="stable")
         rank = np.empty(len(head), np.int64)
@@ -169,9 +175,12 @@ class Task:
 
     @property
     def experiments(self) -> list[Experiment]:
-        first = self.batch.first
-        blocks = [(int(row[0]), int(row[-1])) for row in first]
-        return [Experiment(begin, end, row - begin, int(self.batch.length[begin:end].max(initial=0))) for row, (begin, end) in zip(first, blocks)]
+        made = []
+        for row in self.batch.first:
+            begin, end = int(row[0]), int(row[-1])
+            length = self.batch.length[begin:end] if end > begin else np.array([1])
+            made.append(Experiment(begin, end, row - begin, int(length.min()), int(length.max())))
+        return made
 
     @cached_property
     def next(self) -> np.ndarray:

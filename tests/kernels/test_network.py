@@ -13,7 +13,9 @@ from network_cases import Routes, batch, both, torus_wiring, uniform
 from network_oracle import Network
 
 from kernels.backend import BackendUnavailable
-from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, simulate
+from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
+from kernels.network.checks import checked
+from kernels.network.live import live_of
 from kernels.routes import route_flows
 
 # --- a lone packet ------------------------------------------------------------------------------
@@ -405,6 +407,17 @@ def test_injection_cannot_starve_a_ring_where_transit_goes_first() -> None:
     assert accepted[False, 0.35] == pytest.approx(0.35, rel=0.02)
     assert accepted[False, 0.5] < 0.25
     assert accepted[True, 0.5] > 0.34
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_memory_is_told_before_it_is_taken(seed: int) -> None:
+    wiring, router, routes, packets = random_case(seed)
+    task = checked(wiring, router, *routes, packets, 10, 0, 10, None)
+    for experiment in task.experiments:
+        held = live_of(task, experiment)
+        number = experiment.end - experiment.begin
+        told = state_bytes(wiring, router, packets=number, runs=routes[1].shape[1], shortest=experiment.shortest)
+        assert told == sum(array.nbytes for array in held)
 
 
 # --- what is refused ----------------------------------------------------------------------------

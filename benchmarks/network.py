@@ -1,0 +1,121 @@
+"""Flit-level simulation: cycles per second on one thread, beside BookSim2's on another machine, and batches on several threads.
+
+    python benchmarks/network.py [--repeats 3] [--threads 2]
+
+Tori, dimension order, wormhole, datelines, packets of 16 flits, buffers of 8, uniform Bernoulli traffic, at 30, 60 and 90 % of the
+capacity that the busiest channel sets (8/k flits per node and cycle). One thread's times are CPU time, which what else runs disturbs less
+than the clock. BookSim2's figures are those of its own build on a virtual CPU of an AMD EPYC, at about 30, 60 and 90 % of
+saturation. It is no Python package, so it does not run here: the calibration loop, plain Python, tells machines apart. Beyond
+saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from kernels.network import Batch, Router, Wiring, simulate
+from pipeline.deadlock.rules import vc_rule
+from pipeline.loads.route_table import RouteTable
+from pipeline.routing import routing
+from pipeline.routing.forms import SourceRouting
+from pipeline.topologies import build
+
+FLITS, BUFFER = 16, 8
+SHARES = (0.3, 0.6, 0.9)
+# topology, capacity, VCs, BookSim2's cycles/s, cycles of ours
+CASES = (
+    ("torus(k=8, n=2)", 1.0, 2, (41_000, 22_000, 14_000), 40_000),
+    ("torus(k=16, n=3)", 0.5, 2, (87, 56, 30), 1_000),
+    ("torus(k=16, n=3)", 0.5, 4, (55, 32, 22), 1_000),
+)
+
+
+def calibration() -> float:
+    """CPU seconds of a plain Python loop."""
+    begin = time.process_time()
+    total = 0
+    for i in range(5_000_000):
+        total += i & 3
+    return time.process_time() - begin
+
+
+class Case:
+    """A network to simulate: wiring, and routes with their table."""
+
+    def __init__(self, spelling: str, vcs: int) -> None:
+        topology = build(spelling)
+        made = routing("dimension_order(tie=positive)", topology)[1]
+        assert isinstance(made, SourceRouting)
+        rule = vc_rule("dateline", made)[1]
+        self.nodes, self.table, self.router = topology.nodes, RouteTable(made), Router(vcs, BUFFER)
+        delay = np.ones(topology.ports.shape, np.int16)
+        classes, shares = rule.within(vcs), rule.shares(vcs)
+        self.wiring = Wiring(topology.ports, made.moves.port, made.moves.wrap, delay, classes, rule.memory, shares, balanced=True)
+
+    def packets(self, load: float, cycles: int, seeds: range) -> Batch:
+        """Uniform traffic, an experiment a seed."""
+        parts = []
+        first: list[np.ndarray] = []
+        begin = 0
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            number = int(rng.binomial(self.nodes * cycles, load / FLITS))
+            source, moment = rng.integers(0, self.nodes, number, np.int32), rng.integers(0, cycles, number, np.int32)
+            order = np.lexsort((moment, source))
+            source, moment = source[order], moment[order]
+            destination = (source + rng.integers(1, self.nodes, number, np.int32)) % self.nodes
+            row = self.table.drawn(source, destination, np.zeros(number, np.uint32))
+            first.append(begin + np.searchsorted(source, np.arange(self.nodes + 1)))
+            parts.append((moment, row, np.full(number, FLITS), destination))
+            begin += number
+        moments, rows, lengths, destinations = map(np.concatenate, zip(*parts))
+        return Batch(np.array(first), moments, rows, lengths, destinations)
+
+    def seconds(self, batch: Batch, cycles: int, threads: int, clock: Callable[[], float] = time.process_time) -> tuple[float, int, float]:
+        """(seconds, hops of flits, flits accepted per node and cycle)."""
+        begin = clock()
+        routes = self.table.routes
+        found = simulate(
+            self.wiring, self.router, routes.direction, routes.hops, routes.phase, batch, cycles=cycles, backend="numba", threads=threads
+        )
+        passed = clock() - begin
+        accepted = (found.delivered >= 0).sum() * FLITS / cycles / self.nodes / len(found.ran)
+        return passed, int(found.flits.sum()), float(accepted)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=3, help="turns of each case")
+    parser.add_argument("--threads", type=int, default=2, help="threads for the batch")
+    options = parser.parse_args()
+    for spelling, capacity, vcs, peer, cycles in CASES:
+        case = Case(spelling, vcs)
+        print(f"{spelling}, {vcs} VCs; calibration loop {calibration():.3f} s")
+        for share, other in zip(SHARES, peer):
+            batch = case.packets(share * capacity, cycles, range(1))
+            case.seconds(batch, 2, 1)  # compiles
+            turns = [case.seconds(batch, cycles, 1) for _ in range(options.repeats)]
+            seconds, hops, accepted = statistics.median(turn[0] for turn in turns), turns[0][1], turns[0][2]
+            rate = cycles / seconds
+            print(
+                f"  {share:.0%} of capacity: accepted {accepted:.3f} of {share * capacity:.3f}; {rate:9,.0f} cycles/s,"
+                f" {seconds / hops * 1e9:4.0f} ns a flit's hop; BookSim2 {other:,}: {rate / other:.1f} ×"
+            )
+    case, cycles = Case("torus(k=8, n=2)", 2), 3_000
+    batch = case.packets(0.3, cycles, range(64))
+    case.seconds(batch, 2, options.threads)
+    pairs = [
+        (case.seconds(batch, cycles, 1, time.perf_counter)[0], case.seconds(batch, cycles, options.threads, time.perf_counter)[0])
+        for _ in range(options.repeats)
+    ]
+    gain = statistics.median(one / several for one, several in pairs)
+    print(f"64 experiments of torus(k=8, n=2): {options.threads} threads {gain:.2f} × as fast as one")
+
+
+if __name__ == "__main__":
+    main()
