@@ -37,7 +37,7 @@ the VCs from `escape` on carry packets in the direction of any run that has hops
 of these first (equal credits: the earlier run, then the lower VC), and an escape VC only where none has room. Escape VCs take the first run
 that has hops left, in the class for the rest of it: column 0 while this hop or a later one of the run crosses a dateline, else column 1, whatever
 `memory` says (Duato 1993 needs a class that follows from node and destination). In wormhole switching an adaptive VC
-must be empty to be chosen, so that a head never waits behind another packet there (Duato 1993, assumption 4).
+must be empty to be chosen, so that a head never waits behind another packet there (Duato 1993 lets a queue hold one message's flits).
 
 **Latency of a lone packet** of L flits over H hops, in cycles from its generation to its delivery, where
 B covers the credits' round trip or the whole packet:

@@ -60,8 +60,8 @@ class Wiring(NamedTuple):
              "rest"  only where neither this hop nor a later one of the run crosses
     shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
     balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's first hop,
-             and keeps to that column to its end: free of cycles where the rule is, since such a run goes once along a line that
-             no dateline interrupts. Not with `adaptive`; memory "run" or "axis"
+             and keeps to that column to its end. A ring's dependencies stay without cycles, since no such run passes the dateline;
+             for the whole network routes must take axes in one order. Not with `adaptive`; memory "run" or "axis"
     """
 
     to: np.ndarray
