@@ -36,7 +36,9 @@ PRESETS = {
         "wormhole", 4, 8, 16, 1, 1, 2, 2, source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link"
     ),
     "rahman-2005": Preset(
-        *("wormhole", 2, 2, 16, 0, 0, 1, 1), source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets"
+        # the head's two cycles a hop are its route and the channel: a buffer of 2 covers the credits' round trip, as their output buffer does
+        *("wormhole", 2, 2, 16, 1, 0, 0, 1),
+        source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets",
     ),
     "bluegene": Preset(
         *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson"),
