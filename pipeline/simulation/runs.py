@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernels.network import Batch, simulate
-from pipeline.errors import Refused
+from pipeline.errors import BadInput, Refused
 from pipeline.routing.forms import SourceRouting
 from pipeline.simulation.packets import Generator, Packets, route_words
 from pipeline.simulation.routes import routes_of
@@ -109,18 +109,11 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
         destination=destination,
     )
     cycles, measured = setup.parameters.cycles, _measured_from(setup)
-    found = simulate(
-        setup.wiring,
-        setup.router,
-        rows.direction,
-        rows.hops,
-        rows.phase,
-        batch,
-        cycles=cycles,
-        measure_from=measured,
-        backend=backend,
-        threads=threads,
-    )
+    how: dict[str, Any] = {"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads}
+    try:
+        found = simulate(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch, **how)
+    except ValueError as refusal:
+        raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None
     outcomes = []
     for e, packets in enumerate(generated):
         own = slice(before[e], before[e + 1])
