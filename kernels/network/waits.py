@@ -12,10 +12,10 @@ from kernels.network.task import Experiment, Task
 def deadlock(task: Task, experiment: Experiment, state: State, travel: Travel, t: int) -> tuple[list[tuple[int, int, int]], int]:
     """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) where there is none.
 
-    Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An
-    input VC can go on where its packet is leaving the network, waits for flits that can follow, or may use an output
-    VC whose buffer is not full, or lacks room only until what is under way arrives; or one
-    whose buffer's front can go on. Whatever cannot go on so never will: a wait for *all* choices, not for one of them.
+    Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can go
+    on where its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room only
+    until what is under way arrives; or one whose buffer's front can go on. Whatever cannot go on so never
+    will: a wait for *all* choices, not for one of them.
     """
     there = np.flatnonzero(state.front >= 0)
     on_channel = task.feed[there // task.vcs] >= 0
@@ -23,9 +23,8 @@ def deadlock(task: Task, experiment: Experiment, state: State, travel: Travel, t
         return [], -1
     leaving = ~(travel.left[state.front[there]] > 0).any(axis=1)
     active = state.active[there]
-    moves = state.front < 0  # what is there comes forward next, or is still arriving
+    moves = np.zeros(len(state.front), bool)  # a buffer waited for has a front: where that has just left, its credit is under way
     moves[there[leaving & (~active | (state.out[there] < 0))]] = True
-    moves[there[active & (state.count[there] == 0)]] = True
     holding = there[active & (state.out[there] >= 0)]
     asking = there[~active & ~leaving]
     asked = choices(task, experiment, travel, asking, state.front[asking])

@@ -214,10 +214,11 @@ def test_like_plain_python_on_random_networks(seed: int) -> None:
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(st.integers(0, 10**6))
-def test_deadlock_is_found_where_nothing_moves_any_more_and_nowhere_else(seed: int) -> None:
+@given(st.integers(0, 10**6), st.sampled_from([1, 40]))
+def test_deadlock_is_found_where_nothing_moves_any_more_and_nowhere_else(seed: int, stall: int) -> None:
+    """Searched for in every cycle, too, with flits and credits under way."""
     wiring, router, routes, packets = random_case(seed)
-    found = both(wiring, router, routes, packets, cycles=800, stall=40)
+    found = both(wiring, router, routes, packets, cycles=800, stall=stall)
     for experiment in range(2):
         plain = Network(wiring, router, routes, packets, experiment)
         done = plain.run(int(found.ran[experiment])) if found.stalled[experiment] >= 0 else plain.run(800)
