@@ -2,11 +2,11 @@
 
     python benchmarks/network.py [--repeats 3] [--threads 2]
 
-Tori, dimension order, wormhole, datelines, packets of 16 flits, buffers of 8, uniform Bernoulli traffic, at 30, 60 and 90 % of the
-capacity that the busiest channel sets (8/k flits per node and cycle). One thread's times are CPU time, which what else runs disturbs less
-than the clock. BookSim2's figures are those of its own build on a virtual CPU of an AMD EPYC, at about 30, 60 and 90 % of
-saturation. It is no Python package, so it does not run here: the calibration loop, plain Python, tells machines apart. Beyond
-saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
+Tori, dimension order, wormhole, datelines, one cycle each for route, VC, switch and link, packets of 16 flits, buffers of 8, uniform
+Bernoulli traffic, at 30, 60 and 90 % of the capacity that the busiest channel sets (8/k flits per node and cycle). One thread's
+times are CPU time, which what else runs disturbs less than the clock. BookSim2's figures are those of its own build on a virtual
+CPU of an AMD EPYC, at about 30, 60 and 90 % of saturation. It is no Python package, so it does not run here: the calibration loop,
+plain Python, tells machines apart. Beyond saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Case:
         made = routing("dimension_order(tie=positive)", topology)[1]
         assert isinstance(made, SourceRouting)
         rule = vc_rule("dateline", made)[1]
-        self.nodes, self.table, self.router = topology.nodes, RouteTable(made), Router(vcs, BUFFER)
+        self.nodes, self.table, self.router = topology.nodes, RouteTable(made), Router(vcs, BUFFER, route_delay=1, vc_delay=1)
         delay = np.ones(topology.ports.shape, np.int16)
         classes, shares = rule.within(vcs), rule.shares(vcs)
         self.wiring = Wiring(topology.ports, made.moves.port, made.moves.wrap, delay, classes, rule.memory, shares, balanced=True)
