@@ -459,6 +459,9 @@ def test_rahman_table_1(figure: str, hops: dict[str, tuple[float | None, ...]], 
         assert [found[name].get(measure) for measure in ("shortest", "own routing", "printed")] == [
             None if value is None else pytest.approx(value) for value in expected
         ]
+    shorter = {name: own["own routing"] - own["shortest"] for name, own in found.items() if "own routing" in own}
+    if figure == "r05-table-1-diameter":
+        assert shorter == {"TESH": 10, "H3DT(4,4,2,0)": 1, "MH3DT(4,4,2,0)": 2, "H3DT(4,4,2,2)": 3, "MH3DT(4,4,2,2)": 2}
     cut = {row["network"] for row in rows[figure] if "cut" in row["label"]}
     assert cut == {"2D mesh"}
     assert all(row["shown"] == row["hops"] for row in rows[figure] if row["network"] != "2D mesh")
