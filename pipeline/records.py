@@ -160,7 +160,8 @@ DEADLOCK = (
         "dependencies",
         "int64",
         "",
-        "ordered pairs of these that some packet passes one after the other (of an escape: holds and asks for); null likewise",
+        "ordered pairs of these that some packet passes one after the other (of an escape: holds and asks for); null likewise,"
+        " and of an escape with more than 10,000 channels",
     ),
     Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
     Column("deadlock_free", "string", "", "yes, no, or unknown where nothing is proved"),
@@ -169,16 +170,25 @@ DEADLOCK = (
         "cycle",
         "list<string>",
         "",
-        "a shortest cycle (of a counterexample, where there is one): node, its digits, direction, virtual channel; null where there is none",
+        "a shortest cycle (of a counterexample, where there is one; of an escape with more than 10,000 channels, through some channel):"
+        " node, its digits, direction, virtual channel; null where there is none",
     ),
     Column("cycle_length", "int64", "channels", "channels of that cycle"),
+    Column(
+        "packets",
+        "list<string>",
+        "",
+        "for each channel of the cycle a packet, source → destination, that holds it and asks for the next (the last: for the first); null"
+        " where there is no cycle, or no packets are shown for it",
+    ),
     Column(
         "least_virtual_channels",
         "int64",
         "channels",
-        "fewest with which one of the rules, bubble apart, makes the graph acyclic; null where none does",
+        "fewest with which one of the rules (bubble apart; r05_wrap in its first reading) makes the graph acyclic; null: see least_reason",
     ),
     Column("least_rule", "string", "", "that rule"),
+    Column("least_reason", "string", "", "why there is no such number: no rule offered has one, or it is not determined; null where there is one"),
 )
 
 LATENCY = (

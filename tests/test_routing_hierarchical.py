@@ -88,8 +88,8 @@ def climbs(source: Address, destination: Address, net: Network, tie: str) -> tup
             continue
         corner = min(net.corners[level], key=lambda gates: hops_between(at, gates[needed[0]], net))
         for d in needed:
-            inside = list(walks(at, corner[d], net, 2 if crossed else 0, tie))
-            links = [(2 * digits[d] + (way < 0), abs(way), 1) for way in steps(source[digits[d]], destination[digits[d]], net.n, True, tie)]
+            inside = list(walks(at, corner[d], net, 2 * (net.levels - level) + crossed, tie))
+            links = [(2 * digits[d] + (way < 0), abs(way), 2 * net.levels - 2) for way in steps(source[digits[d]], destination[digits[d]], net.n, True, tie)]
             alternatives = [(*route, *walk, link) for route, walk, link in product(alternatives, inside, links)]
             at, crossed = corner[d], True
     return alternatives, at
@@ -98,7 +98,7 @@ def climbs(source: Address, destination: Address, net: Network, tie: str) -> tup
 def plain_routes(source: Address, destination: Address, net: Network, tie: str) -> list[tuple[Run, ...]]:
     """Every alternative of a route, each as likely as any other."""
     climbed, at = climbs(source, destination, net, tie)
-    return [(*route, *walk) for route, walk in product(climbed, walks(at, destination[: net.dimensions], net, 3, tie))]
+    return [(*route, *walk) for route, walk in product(climbed, walks(at, destination[: net.dimensions], net, 2 * net.levels - 1, tie))]
 
 
 def number(address: Address, net: Network) -> int:
@@ -234,7 +234,7 @@ def test_the_papers_example() -> None:
         met.append((at, phase))
     assert [node for node in nodes[1:-1] if node in dict(met)] == nodes[1:-1]
     assert met[-1] == (nodes[-1], 3)
-    assert [phase for _, phase in met] == [0, 0, 0, 1, 2, 1, 3, 3]
+    assert [phase for _, phase in met] == [0, 0, 0, 2, 1, 2, 3, 3]
     assert routes.hops.sum() == 2 + 1 + 1 + 2 + 1 + 1 + 1 + 1
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import numpy as np
+
+from kernels.distance.threads import in_threads
 
 MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
 DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
@@ -74,16 +77,23 @@ def follow_routes(
 
 
 def follow_layers(
-    channels: Channels, states: np.ndarray, port: np.ndarray, node: np.ndarray, starts: np.ndarray, finishes: np.ndarray, terminals: np.ndarray
+    channels: Channels,
+    states: np.ndarray,
+    port: np.ndarray,
+    node: np.ndarray,
+    starts: np.ndarray,
+    finishes: np.ndarray,
+    sources: np.ndarray,
+    destinations: np.ndarray,
 ) -> None:
-    """Mark what packets pass on any shortest path between two terminals in a graph of states.
+    """Mark what packets pass on any shortest path from a source to a destination in a graph of states.
 
     states     int32[S, Q]  state reached through each arc, −1 = none
     port       int8[S, Q]   the network's port that the arc takes, −1: it stays at the node
     node       int32[S]     the node of each state
     starts     int32[N]     state in which a packet enters the network at each node
     finishes   int32[N]     state in which it has arrived there
-    terminals  int32[T]     nodes that send and receive, each once
+    sources, destinations  int32[·]  nodes that send, and that receive, each once
 
     Destination after destination: one search back from it, then forward over the states that packets reach. A node's
     channels are its ports. What no path joins is skipped; FIRST is not marked.
@@ -94,7 +104,51 @@ def follow_layers(
     head = states[tail, arc]
     order = np.argsort(head, kind="stable")
     begins = np.searchsorted(head[order], np.arange(len(states) + 1))
-    cpu.follow_layers(channels.used, channels.depends, states, port, node, starts, finishes, terminals, begins, tail[order].astype(np.int32))
+    marks = channels.used, channels.depends
+    cpu.follow_layers(*marks, states, port, node, starts, finishes, sources, destinations, begins, tail[order].astype(np.int32))
+
+
+class Escapes(NamedTuple):
+    """Where adaptive packets may go, and their escape channels, for T destinations in a network of N nodes and C escape channels.
+
+    channel  int32[T, N]  a node's escape channel, −1 at the destination
+    away     int16[T, N]  hops from a node to the destination
+    order    int32[T, N]  the nodes, nearest first
+    ports    int32[N, P]  the network
+    ends     int32[C]     the node that a channel leads to
+    """
+
+    channel: np.ndarray
+    away: np.ndarray
+    order: np.ndarray
+    ports: np.ndarray
+    ends: np.ndarray
+
+
+def held_before(asked: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """bool[C]: the escape channels from whose far end a shortest path to their destination meets, there or later, a node whose
+    escape channel to it is in `asked`, bool[C] (Duato 1993: they depend on it, directly or not)."""
+    return _swept("held_before", asked, escapes)
+
+
+def asked_after(held: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """bool[C]: the escape channels that one in `held`, bool[C], depends on, directly or not."""
+    return _swept("asked_after", held, escapes)
+
+
+def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """Destinations shared out among threads."""
+    from kernels.dependencies import cpu
+
+    threads = len(os.sched_getaffinity(0))
+
+    def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
+        found = np.zeros_like(given)
+        getattr(cpu, kernel)(given, found, *of, escapes.ports, escapes.ends)
+        return found
+
+    split = [np.array_split(array, threads) for array in (escapes.channel, escapes.away, escapes.order)]
+    return np.logical_or.reduce(in_threads(part, list(zip(*split)), threads))
 
 
 def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:

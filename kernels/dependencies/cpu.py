@@ -54,13 +54,13 @@ def follow(used, depends, ending, starting, to, port, wrap, source, destination,
 
 
 @cached
-def follow_layers(used, depends, states, port, node, starts, finishes, terminals, begins, before):
+def follow_layers(used, depends, states, port, node, starts, finishes, sources, destinations, begins, before):
     """See `follow_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to s."""
     count, arcs = states.shape
     away = np.full(count, -1, np.int32)
     reached = np.zeros(count, np.bool_)
     queue = np.empty(count, np.int32)
-    for destination in terminals:
+    for destination in destinations:
         queue[0], found, done = finishes[destination], 1, 0
         away[queue[0]] = 0
         while done < found:
@@ -71,7 +71,7 @@ def follow_layers(used, depends, states, port, node, starts, finishes, terminals
                     away[before[i]] = away[state] + 1
                     queue[found] = before[i]
                     found += 1
-        for source in terminals:
+        for source in sources:
             if away[starts[source]] >= 0 and source != destination:
                 reached[starts[source]] = True
         for place in range(found - 1, -1, -1):
@@ -130,3 +130,49 @@ def shortest_cycle(first, to):
                 if place:
                     closed = parent[closed]
     return best
+
+
+@cached
+def held_before(asked, held, channel, away, order, ports, ends):
+    """See `held_before` in the package; marks `held`."""
+    nodes, degree = ports.shape
+    ahead = np.empty(nodes, np.bool_)  # whether one that is asked for is on the way from here, this node's own included
+    for t in range(len(channel)):
+        for node in order[t]:
+            own = channel[t, node]
+            if own < 0:
+                ahead[node] = False
+                continue
+            if ahead[ends[own]]:
+                held[own] = True
+            found = asked[own]
+            nearer = away[t, node] - 1
+            for port in range(degree):
+                if found:
+                    break
+                there = ports[node, port]
+                found = there >= 0 and away[t, there] == nearer and ahead[there]
+            ahead[node] = found
+
+
+@cached
+def asked_after(held, asked, channel, away, order, ports, ends):
+    """See `asked_after` in the package; marks `asked`."""
+    nodes, degree = ports.shape
+    reached = np.empty(nodes, np.bool_)  # whether a packet that holds one may come here
+    for t in range(len(channel)):
+        reached[:] = False
+        for place in range(nodes - 1, -1, -1):
+            node = order[t, place]
+            own = channel[t, node]
+            if own < 0:
+                continue
+            if held[own]:
+                reached[ends[own]] = True
+            if reached[node]:
+                asked[own] = True
+                nearer = away[t, node] - 1
+                for port in range(degree):
+                    there = ports[node, port]
+                    if there >= 0 and away[t, there] == nearer:
+                        reached[there] = True

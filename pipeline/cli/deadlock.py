@@ -39,9 +39,10 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
       none              any virtual channel at any time
       dateline          0, and 1 from the dateline of a ring on
       phases            one for each order of random_order, each half of valiant
-      phases_dateline   two for each of these
+      phases_dateline   two for each of these (also phases+dateline)
       r05_wrap          0, and 1 from a wraparound link on (reading=dimension, path or will)
-      r05_phases        of hierarchical: 0 before the last module, 1 in it (split=after_first)
+      r05_phases        of hierarchical: 0 before the last module, 1 in it (split=last, for
+                        two levels; split=levels: one class a level; split=after_first)
       bubble            a flow control that keeps a slot of every ring free
 
     \b
@@ -52,10 +53,13 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
       torusweep deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3
       torusweep deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json
     """
+    from pipeline.cli.sampling import shared
     from pipeline.deadlock import deadlock_record
     from pipeline.topologies import build
 
-    record = deadlock_record(build(topology), routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    network = build(topology)
+    with shared("dependencies, then the fewest virtual channels") as told:
+        record = deadlock_record(network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=told)
     if as_json:
         options.print_json(record)
     else:

@@ -25,14 +25,15 @@ def print_verdict(record: dict[str, Any]) -> None:
         if record["cycle"]:
             asks = "waits" if record["deadlock_free"] == "no" else "may ask"
             console.print(Text(f"\na packet in each of these channels {asks} for the next, the last one's for the first:", style="dim"))
-            for line in _cycle(record["cycle"]):
+            for line in _cycle(record["cycle"], record["packets"]):
                 console.print(Text(line))
 
 
 def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, value) of what a person reads first; --json has every column."""
     least = record["least_virtual_channels"]
-    size = "of a superset" if record["channels"] is None else f"{record['dependencies']:,} between {record['channels']:,} channels"
+    number = "not counted, of" if record["dependencies"] is None else f"{record['dependencies']:,} between"
+    size = "of a superset" if record["channels"] is None else f"{number} {record['channels']:,} channels"
     return [
         ("routing", record["routing"]),
         ("virtual channels", f"{record['virtual_channels']}, rule {record['vc_rule']}"),
@@ -41,14 +42,16 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("because", record["argument"]),
         (
             "acyclic from",
-            "no number that the rules offer" if least is None else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
+            record["least_reason"] if least is None else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
         ),
     ]
 
 
-def _cycle(channels: list[str]) -> list[str]:
-    """A line a channel; the middle of a long cycle is left out."""
-    numbered = [f"  {number:>{len(str(len(channels)))}}  {channel}" for number, channel in enumerate(channels, 1)]
+def _cycle(channels: list[str], packets: list[str] | None) -> list[str]:
+    """A line a channel, with the packet that holds it; the middle of a long cycle is left out."""
+    wide, digits = max(map(len, channels)), len(str(len(channels)))
+    held = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
+    numbered = [f"  {number:>{digits}}  {channel:{wide}}{by}".rstrip() for number, (channel, by) in enumerate(zip(channels, held), 1)]
     if len(channels) <= SHOWN:
         return numbered
     half = SHOWN // 2

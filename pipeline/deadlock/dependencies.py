@@ -9,7 +9,7 @@ destination by destination.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ MOST_BYTES = 2**31  # that the dependencies may take, one a pair of channels at 
 MOST_PAIRS = 10**8  # of nodes, that are walked: about a minute
 MOST_STEPS = 10**10  # of searches over layers, destinations × states × arcs²: about a minute
 BLOCK = 1 << 20  # pairs that are walked at a time
+STEPS_TOLD = 10**8  # of searches over layers, after which progress is told
+Progress = Callable[[float], None] | None  # is told which share of the work is done, 0 … 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,12 @@ class Dependencies:
     complete: bool = True
 
 
-def dependencies(routing: Routing, rule: Rule, virtual_channels: int) -> Dependencies:
+def part_of(progress: Progress, number: int, parts: int) -> Progress:
+    """What to tell of one of so many parts of the work."""
+    return None if progress is None else lambda share: progress((number + share) / parts)
+
+
+def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: Progress = None) -> Dependencies:
     """The dependencies of a routing between all terminals, under a rule.
 
     Raises Refused where the graph or the way to it is too large.
@@ -53,14 +60,14 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int) -> Depende
         )
     channels = no_channels(topology.nodes, width)
     if isinstance(routing, LayeredRouting):
-        return Dependencies(topology, count, channels, _of_layers(routing, channels))
-    _of_runs(routing, classes, rule.memory, channels)
+        return Dependencies(topology, count, channels, _of_layers(routing, channels, progress))
+    _of_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
         _joined(routing, channels)
     return Dependencies(topology, count, channels)
 
 
-def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> None:
+def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress) -> None:
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
         memory = "run"  # no class depends on a crossing
@@ -69,18 +76,18 @@ def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
     if pairs > MOST_PAIRS:
         raise Refused(
             f"deadlock on {routing.topology.spelling}: under this routing and rule all {pairs:,} pairs of nodes must be walked;"
-            f" at most {MOST_PAIRS:,} are: choose a smaller network, or tie=split or positive"
+            f" at most {MOST_PAIRS:,} are: choose a smaller network"
         )
-    walk_all(routing, classes, memory, channels)
+    walk_all(routing, classes, memory, channels, progress)
 
 
-def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> None:
+def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None) -> None:
     """Mark what packets pass and ask for by walking the routes of every pair; `ending` of first halves, `starting` of last ones."""
     moves, terminals = routing.moves, _terminals(routing.topology)
     everyone, aside = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, everyone), (everyone, terminals)]
     for half, ends in enumerate(halves):
-        marks = channels
+        marks, walked = channels, 0
         if routing.passes == 2:
             marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
         for source, destination in _pairs(routing.cell, *ends):
@@ -89,6 +96,9 @@ def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
             runs = route.astype(np.int32), first, direction, hops, stage
             follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, *runs, classes, memory)
+            walked += len(source)
+            if progress is not None:
+                progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
 
 
 def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -113,15 +123,20 @@ def _joined(routing: SourceRouting, channels: Channels) -> None:
         channels.depends[tail, held] |= channels.ending[tail, held][:, None] & channels.starting[head]
 
 
-def _of_layers(routing: LayeredRouting, channels: Channels) -> bool:
+def _of_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
     """Whether the graph is the routing's own; where the search would be too long, it holds all turns between states."""
     topology = routing.topology
     terminals = _terminals(topology)
     if routing.plain and _linked_are_terminals(topology):
         _of_shortest(topology, channels)
         return True
-    if len(terminals) * routing.states.size * routing.states.shape[1] <= MOST_STEPS:
-        follow_layers(channels, routing.states, routing.port, routing.node, routing.start, routing.finish, terminals)
+    steps = len(terminals) * routing.states.size * routing.states.shape[1]
+    if steps <= MOST_STEPS:
+        parts = np.array_split(terminals, min(len(terminals), steps // STEPS_TOLD + 1))
+        for number, destinations in enumerate(parts):
+            follow_layers(channels, routing.states, routing.port, routing.node, routing.start, routing.finish, terminals, destinations)
+            if progress is not None:
+                progress((number + 1) / len(parts))
         return True
     for arc in range(routing.states.shape[1]):
         goes = np.flatnonzero((routing.states[:, arc] >= 0) & (routing.port[:, arc] != NO_PORT))

@@ -3,70 +3,162 @@
 A packet that has used an escape channel may go on adaptively, still hold the escape channel, and ask
 for another one anywhere on its way: an indirect dependency. The escape's next hop and class depend on
 node and destination alone, so that for each destination every node has one escape channel; it depends
-on those of all nodes that shortest paths lead through from its far end on.
+on those of all nodes that shortest paths lead through from its far end on. Where these are too many
+to be written down, channels that none of those left depends on, or that depend on none, are taken
+away until none is left, which is a proof, or a cycle is.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-from pipeline.deadlock.cycles import Graph
+from kernels.dependencies import Escapes, asked_after, held_before
+from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
+from pipeline.deadlock.dependencies import Progress
+from pipeline.deadlock.verdict import Verdict, verdict_of_escape
 from pipeline.errors import Refused
 from pipeline.routing.forms import AdaptiveRouting, SourceRouting
 from pipeline.topology import NO_PORT, Topology
 
 MOST_CHANNELS = 10_000  # whose dependencies are kept as a matrix
+MOST_PAIRS = 1 << 26  # of a node and a destination: some GiB, and about a minute
+BLOCK = 64  # destinations at a time
+
+
+def escape_verdict(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> tuple[Verdict, int, int | None]:
+    """(verdict, escape channels, dependencies between them).
+
+    classes    int16[F, 2]: class 0 where the rest of the run, this hop included, crosses a dateline, and the second class where
+               none does (or no longer): told from node and destination, as Duato's condition needs it
+
+    Of more than 10,000 channels the dependencies are not counted (None), and the cycle is a shortest one through some channel.
+    Raises Refused for more than 2²⁶ pairs of nodes and destinations.
+    """
+    if not _is_large(routing, classes):
+        graph = escape_graph(routing, classes)
+        return verdict_of_escape(a_shortest_cycle(graph)), len(graph.channel), int(graph.matrix.nnz)
+    escapes, used = _escapes(routing, classes)
+    left = _cyclic_part(escapes, used, progress)
+    return verdict_of_escape(_a_cycle(escapes, left)), int(used.sum()), None
+
+
+def escape_acyclic(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> bool:
+    """Whether the extended dependency graph has no cycle; as in `escape_verdict`."""
+    if not _is_large(routing, classes):
+        return is_acyclic(escape_graph(routing, classes).matrix)
+    return not _cyclic_part(*_escapes(routing, classes), progress).any()
 
 
 def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
-    """Direct and indirect dependencies between the escape channels, over all destinations.
-
-    classes   int16[F, 2]: class 0 where the rest of the run, this hop included, crosses a dateline, and the second class where
-              none does (or no longer): told from node and destination, as Duato's condition needs it
-
-    Raises Refused for more than 10,000 channels.
-    """
-    escape, topology = routing.escape, routing.topology
-    count = int(classes.max()) + 1
-    width = topology.ports.shape[1] * count
-    if topology.nodes * width > MOST_CHANNELS:
-        raise Refused(
-            f"deadlock of adaptive routing on {topology.spelling}: expected at most {MOST_CHANNELS:,} escape channels,"
-            f" got {topology.nodes * width:,}; choose a smaller network"
-        )
-    everyone, away = np.arange(topology.nodes), _distances(topology)
-    depends, used = np.zeros((topology.nodes * width,) * 2, bool), np.zeros(topology.nodes * width, bool)
-    for destination in np.unique(topology.terminals):
-        others = everyone[everyone != destination]
-        direction, kind = _next_hop(escape, classes, others, destination)
-        own = others * width + escape.moves.port[others, direction] * count + kind
-        follows = _on_the_way(topology.ports, away[:, destination])[escape.moves.next[others, direction]][:, others]
-        depends[np.ix_(own, own)] |= follows
-        used[own] = True
+    """Direct and indirect dependencies between the escape channels, over all destinations, as a matrix; classes as in `escape_verdict`."""
+    escapes, used = _escapes(routing, classes)
+    depends = np.zeros((len(used),) * 2, bool)
+    for channel, away in zip(escapes.channel, escapes.away):
+        others = np.flatnonzero(channel >= 0)
+        own = channel[others]
+        depends[np.ix_(own, own)] |= _on_the_way(escapes.ports, away)[escapes.ends[own]][:, others]
     channel = np.flatnonzero(used)
     return Graph(channel, csr_array(depends[np.ix_(channel, channel)]))
 
 
-def _distances(topology: Topology) -> np.ndarray:
-    """float64[N, N]: hops from row to column."""
+def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:
+    return routing.topology.ports.size * (int(classes.max()) + 1) > MOST_CHANNELS
+
+
+def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.ndarray:
+    """bool[C]: the channels on cycles and between them."""
+    left = used
+    while left.any():
+        fewer = left & held_before(left, escapes)
+        fewer &= asked_after(fewer, escapes)
+        if (fewer == left).all():
+            break
+        left = fewer
+        if progress is not None:
+            progress(1 - left.sum() / used.sum())
+    return left
+
+
+def _a_cycle(escapes: Escapes, left: np.ndarray) -> np.ndarray:
+    """int64[L]: a shortest cycle through the first channel that is on one; empty where there is none."""
+    for root in np.flatnonzero(left).tolist():
+        levels = [_only(left, root)]
+        fresh = left.copy()  # not met yet; the root is met when the cycle closes
+        while (level := asked_after(levels[-1], escapes) & fresh).any() and not level[root]:
+            levels.append(level)
+            fresh &= ~level
+        if not level.any():
+            continue
+        cycle = [root]
+        for level in reversed(levels[1:]):
+            cycle.append(int((held_before(_only(left, cycle[-1]), escapes) & level).argmax()))
+        return np.array([root, *cycle[:0:-1]], np.int64)
+    return np.zeros(0, np.int64)
+
+
+def _only(like: np.ndarray, channel: int) -> np.ndarray:
+    one = np.zeros_like(like)
+    one[channel] = True
+    return one
+
+
+def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
+    """Every node's escape channel (node · W + port · C + class) to every destination; and bool, whether a channel is any's."""
+    ports, (port, crosses, away, order) = routing.topology.ports, _ways(routing)
+    count = int(classes.max()) + 1
+    channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
+    channel = np.where(port == NO_PORT, np.int32(-1), channel * np.int32(count) + classes[0].astype(np.int32)[(~crosses).astype(np.int8)])
+    used = np.zeros(ports.size * count, bool)
+    used[channel[channel >= 0]] = True
+    return Escapes(channel, away, order, ports, np.repeat(ports.reshape(-1), count)), used
+
+
+@lru_cache(maxsize=1)  # of one routing under one rule after another
+def _ways(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(port int8, −1 at the destination; whether the run ahead crosses a dateline; hops int16; nodes by hops int32), each [destination, node]."""
+    topology, escape = routing.topology, routing.escape
+    destinations = np.unique(topology.terminals)
+    shape = (len(destinations), topology.nodes)
+    if shape[0] * shape[1] > MOST_PAIRS:
+        raise Refused(
+            f"deadlock of adaptive routing on {topology.spelling}: expected at most {MOST_PAIRS:,} pairs of a node and a destination,"
+            f" got {shape[0] * shape[1]:,}; choose a smaller network"
+        )
+    port, crosses = np.full(shape, NO_PORT, np.int8), np.zeros(shape, bool)
+    away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
+    for begin in range(0, len(destinations), BLOCK):
+        some = destinations[begin : begin + BLOCK]
+        row, node = np.nonzero(np.arange(topology.nodes) != some[:, None])
+        port[begin + row, node], crosses[begin + row, node] = _next_hop(escape, node, some[row])
+        away[begin : begin + BLOCK] = _distances(topology, some)
+    order[:] = np.argsort(away, axis=1, kind="stable")
+    return port, crosses, away, order
+
+
+def _distances(topology: Topology, destinations: np.ndarray) -> np.ndarray:
+    """float64[T, N]: hops from column to row."""
     tail, head, _ = topology.arcs
-    return shortest_path(csr_array((np.ones(len(tail)), (tail, head)), shape=(topology.nodes,) * 2), unweighted=True)
+    links = csr_array((np.ones(len(tail)), (head, tail)), shape=(topology.nodes,) * 2)
+    return shortest_path(links, unweighted=True, indices=destinations)
 
 
-def _next_hop(escape: SourceRouting, classes: np.ndarray, nodes: np.ndarray, destination: int) -> tuple[np.ndarray, np.ndarray]:
-    """(direction, class) of each node's escape channel."""
-    first, _, direction, hops, phase = escape.routes(escape.key(nodes, np.full_like(nodes, destination)))
+def _next_hop(escape: SourceRouting, nodes: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(port, whether the rest of the run crosses a dateline) of each node's escape channel to a destination."""
+    keys, which = np.unique(escape.key(nodes, destinations), return_inverse=True)
+    first, _, direction, hops, _ = escape.routes(keys)
     assert (np.diff(first) == 1).all(), "an escape has one route"
-    row, run = np.arange(len(nodes)), (hops > 0).argmax(axis=1)
-    direction, hops, phase = direction[row, run], hops[row, run], phase[row, run]
+    row, run = np.arange(len(keys)), (hops > 0).argmax(axis=1)
+    direction, hops = direction[row, run][which], hops[row, run][which]
     crosses, at = np.zeros(len(nodes), bool), nodes
     for hop in range(int(hops.max(initial=0))):
         on = hop < hops
         crosses |= on & escape.moves.wrap[at, direction]
         at = np.where(on, escape.moves.next[at, direction], at)
-    return direction, classes[phase, (~crosses).astype(np.int8)]
+    return escape.moves.port[nodes, direction], crosses
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:

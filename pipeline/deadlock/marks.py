@@ -3,7 +3,9 @@
 Where one source stands for all of its cell (`SourceRouting.regular`), what occurs in a route occurs
 from every node of the cell. Elsewhere (meshes) a window counts at a node only as far as the directions
 lead, and all marks are made only if each is proved: the routing, asked for a packet from where the run
-begins to where the window ends, does just that.
+begins to where the window ends, does just that. Where the routing is separable, that packet does so if
+any packet does; a window that it disproves (half a ring across the dateline, where signs decide) is
+put there with fewer hops, or more.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.dependencies import DEPENDS, FIRST, Channels
-from pipeline.deadlock.windows import END, Window, cells_onward, runs_first, windows
+from pipeline.deadlock.windows import END, LONGEST, Reach, Window, cells_onward, runs_first, windows
 from pipeline.routing.forms import Moves, SourceRouting
 from pipeline.topology import NO_PORT
 
@@ -48,16 +50,18 @@ def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, chann
     if found is None:
         return False
     lags = [_lag(routing.moves, d) for d in range(len(onward))]
-    placed = {
-        (window, end): _where(routing.moves, lags[window.direction], window, reach[end][routing.cell])
-        for window, reach in found.items()
-        for end in (0, 1)
-    }
-    if not regular and not all(_proved(routing, lags[window.direction], window, *at) for (window, _), at in placed.items()):
-        return False
+    placed = []
+    for window, reach in found.items():
+        lag = lags[window.direction]
+        for end in (0, 1):
+            at = _where(routing.moves, lag, window, reach[end][routing.cell])
+            known = at if regular else _shown(routing, lag, window, *at, reach, 1 - 2 * end)
+            if known is None:
+                return False
+            placed.append((window, known))
     for half in range(routing.passes):
-        for (window, _), at in placed.items():
-            _mark(routing, classes, lags[window.direction], window, half, *at, channels)
+        for window, known in placed:
+            _mark(routing, classes, lags[window.direction], window, half, *known, channels)
     return True
 
 
@@ -102,26 +106,37 @@ def _mark(
     channels.depends[before, held, asks] |= np.uint8(DEPENDS | FIRST if window.leading else DEPENDS)
 
 
-def _proved(routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray, hops: np.ndarray) -> bool:
-    """Whether, from `hops` before each node to it (or to the node that the window asks for), some route goes as the window does."""
+def _shown(
+    routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray, hops: np.ndarray, reach: Reach, inwards: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Of (nodes, hops), those that are proved, of a separable routing with the next hops inwards that are; None where one is not."""
+    fewest, most = int(reach.fewest.max()), int(reach.most.max())
+    done = [(nodes[:0], hops[:0])]
+    while len(nodes):
+        proved = _proved(routing, lag, window, nodes, hops)
+        if not (routing.separable or proved.all()):
+            return None
+        done.append((nodes[proved], hops[proved]))
+        nodes, hops = nodes[~proved], hops[~proved] + inwards
+        within = (hops >= fewest) & (hops <= most)
+        nodes, hops = nodes[within], hops[within]
+    return np.concatenate([some for some, _ in done]), np.concatenate([some for _, some in done])
+
+
+def _proved(routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """bool[n]: whether, from `hops` before each node to it (or to the node that the window asks for), some route goes as the window does."""
     start = nodes
     for hop in range(int(hops.max(initial=0))):
         start = np.where(hops > hop, lag.previous[start], start)
     target = nodes if window.onwards == END else routing.moves.next[nodes, window.onwards]
-    keys, which = np.unique(routing.key(start, target), return_inverse=True)
-    if not len(keys):
-        return True
+    asked, which = np.unique(routing.key(start, target) * LONGEST + hops, return_inverse=True)
+    keys, own = np.unique(asked // LONGEST, return_inverse=True)
     first, _, *runs = routing.routes(keys)
     direction, length, phase = (np.hstack([array, np.zeros((len(array), 1), np.int64)]) for array in runs_first(*runs))
-    key = np.repeat(np.arange(len(keys)), np.diff(first))
-    wanted = np.zeros(len(keys), np.int64)  # hops of the first run: the same for all pairs of a key, or the key is not proved
-    wanted[which] = hops
-    if (wanted[which] != hops).any():
-        return False
     continues = window.onwards != END and not window.turned
-    fits = (direction[:, 0] == window.direction) & (phase[:, 0] == window.phase) & (length[:, 0] == wanted[key] + continues)
+    fits = (direction[:, 0] == window.direction) & (phase[:, 0] == window.phase)
     if window.turned:
         fits &= (direction[:, 1] == window.onwards) & (phase[:, 1] == window.next_phase) & (length[:, 1] > 0)
-    shown = np.zeros(len(keys), bool)
-    shown[key[fits]] = True
-    return bool(shown.all())
+    key = np.repeat(np.arange(len(keys)), np.diff(first))[fits]
+    known = np.unique(key * LONGEST + length[fits, 0] - continues)
+    return np.isin(own * LONGEST + asked % LONGEST, known)[which]

@@ -7,6 +7,7 @@ RULES; give it a row in tests/deadlock/.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from pipeline.errors import BadInput
 from pipeline.naming import bound
 from pipeline.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from pipeline.routing.hierarchical import links_and_last, towards
 from pipeline.topologies.hierarchies import Hierarchy
 from pipeline.topology import Meaning
 
@@ -95,7 +97,8 @@ Reading = Annotated[
     Meaning("how long class 1 lasts: dimension: for the rest of that dimension; path: of the path; will: all through a dimension whose wrap is used"),
 ]
 Split = Annotated[
-    Literal["last", "after_first"], Meaning("which phases leave class 0: last: the destination's module; after_first: all but the source's")
+    Literal["last", "after_first", "levels"],
+    Meaning("where a higher class begins: last: in the destination's module; after_first: after the source's; levels: with each level on the way"),
 ]
 
 
@@ -113,19 +116,32 @@ def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
 
 
 def r05_phases(routing: Routing, split: Split = "last") -> Rule:
-    """Within modules class 0 before the last phase and class 1 in it; between modules a dateline.
+    """Within modules classes by phase, the destination's module having the highest; between modules a dateline.
 
-    Where there are three virtual channels, the module's dateline tells classes 1 and 2 apart.
+    Where there is one virtual channel more than the split has classes, the dateline of the
+    destination's module takes it. With L levels, L classes split by levels are free of deadlock (ties
+    not split): a packet never asks for a class of an earlier level again; on its way to a level's
+    gates, which stand on three neighbouring planes at most, no ring of a module closes; and along the
+    column of the gates it goes from each dimension's to the next one's. With two levels that is split
+    last; with three, last is cyclic in mh3dt and h3dt, after_first in tesh.
 
     Constraint: routing hierarchical (tesh, h3dt, mh3dt).
-    Source: what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
+    Source: with two levels, what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
     """
     made = routing.topology.plan.structure
-    if not (isinstance(routing, SourceRouting) and isinstance(made, Hierarchy) and routing.passes == 1 and routing.phases == 4):
+    if not (isinstance(routing, SourceRouting) and isinstance(made, Hierarchy) and routing.passes == 1 and routing.phases == 2 * made.levels):
         raise BadInput("rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline")
-    last = [1, 2]
-    later = last if split == "after_first" else [0, 0]
-    return Rule(np.array([[0, 0], [0, 1], later, last], np.int16))
+    classes = np.zeros((routing.phases, 2), np.int16)
+    links, last = links_and_last(made)
+    classes[links] = [0, 1]
+    classes[last] = [made.levels - 1, made.levels] if split == "levels" else [1, 2]
+    for level in range(2, made.levels + 1):
+        source, later = towards(made, level)
+        if split == "levels":
+            classes[[source, later]] = made.levels - level
+        elif split == "after_first":
+            classes[later] = classes[last]
+    return Rule(classes)
 
 
 def bubble(routing: Routing) -> Rule:
@@ -158,13 +174,18 @@ def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
 
     Raises BadInput where name or parameters are wrong, or the routing does not suit the rule.
     """
-    canonical, function, values = bound(spelling, RULES, kind="rule", example=EXAMPLE)
+    canonical, function, values = bound(_read(spelling), RULES, kind="rule", example=EXAMPLE)
     return canonical, function(routing, **values)
 
 
 def rule_spelling(spelling: str) -> str:
     """The canonical spelling of a rule, whatever the routing. Raises BadInput where name or parameters are wrong."""
-    return bound(spelling, RULES, kind="rule", example=EXAMPLE)[0]
+    return bound(_read(spelling), RULES, kind="rule", example=EXAMPLE)[0]
+
+
+def _read(spelling: str) -> str:
+    """`phases+dateline` is phases_dateline."""
+    return re.sub(r"^\s*phases\s*\+\s*dateline", phases_dateline.__name__, spelling)
 
 
 def _moves(rule: str, routing: Routing) -> Moves:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.dependencies import FIRST
-from pipeline.deadlock.cycles import Graph, a_shortest_cycle, graph_of, is_acyclic, only_rings
+from pipeline.deadlock.cycles import a_shortest_cycle, graph_of, is_acyclic, only_rings
 from pipeline.deadlock.dependencies import Dependencies
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import Refused
@@ -61,11 +61,11 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
 
 
-def verdict_of_escape(graph: Graph) -> Verdict:
-    """What the extended dependencies of the escape channels say of an adaptive routing: a proof, or nothing."""
-    if is_acyclic(graph.matrix):
-        return Verdict(True, "yes", ESCAPE, np.zeros(0, np.int64))
-    return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
+def verdict_of_escape(cycle: np.ndarray) -> Verdict:
+    """What a cycle of the escape channels' extended dependencies, or that there is none, says of an adaptive routing: nothing, or a proof."""
+    if not len(cycle):
+        return Verdict(True, "yes", ESCAPE, cycle)
+    return Verdict(False, "unknown", UNKNOWN, cycle)
 
 
 def free(found: Dependencies) -> bool:

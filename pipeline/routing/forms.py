@@ -90,6 +90,7 @@ class SourceRouting:
     passes  2: by way of a node drawn uniformly for every packet (Valiant), each half routed so; the first half has phase p,
             the second p + phases
     phases  how many phases `routes` uses: 0 … phases − 1
+    separable  whether what a packet does along an axis depends on its addresses' digits there alone, each axis in one run at most
     """
 
     moves: Moves
@@ -99,6 +100,7 @@ class SourceRouting:
     routes: Callable[[np.ndarray], Routes]
     passes: int = 1
     phases: int = 1
+    separable: bool = False
 
     @property
     def topology(self) -> Topology:

@@ -20,7 +20,18 @@ Tie = Annotated[
     Literal["sign", "positive", "split"],
     Meaning("which way round at half a ring: sign: + where the destination's digit is the larger; positive: +; split: either alike, each time anew"),
 ]
-SOURCE, LINKS, TRANSIT, DESTINATION = range(4)  # phases
+
+
+def towards(made: Hierarchy, level: int) -> tuple[int, int]:
+    """The two phases of a packet in a module that is on its way to a gate of a level: in its source's module, and in a later one."""
+    first = 2 * (made.levels - level)
+    return first, first + 1
+
+
+def links_and_last(made: Hierarchy) -> tuple[int, int]:
+    """The phases on links between modules, and in the destination's module."""
+    first = 2 * (made.levels - 1)
+    return first, first + 1
 
 
 def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
@@ -36,9 +47,10 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
     from the gate at which the packet has arrived (of consequence with q = 1 and three levels only); at
     half a module's ring, as at half a level's, `tie` decides; where n = 2, either way is the one link.
 
-    Phases: 0 in the source's module before the first link between modules, 1 links between modules,
-    2 in modules on the way, 3 in the destination's module. 0 and 2 are the paper's phase 1 and the odd
-    sub-phases of its phase 2; a packet that stays in its module is in phase 3 only.
+    Phases, with L levels: 2(L − l) in the source's module on the way to a gate of level l, 2(L − l) + 1
+    in a later module on the way to one, 2(L − 1) on links between modules, 2L − 1 in the destination's
+    module. The first two are the paper's phase 1 and the odd sub-phases of its phase 2; a packet that
+    stays in its module is in the last phase only.
 
     Constraint: a hierarchical network (tesh, h3dt, mh3dt) with all its links.
     Source: Rahman et al. 2005, sec. 3, Fig. 3, and the phases of sec. 4.
@@ -51,7 +63,7 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
         )
     router = _Router(made, tie)
     cell = np.arange(topology.nodes, dtype=np.int32) % np.int32(router.cells)
-    return SourceRouting(_moves(topology, made), cell, router.keys, router.key, router.routes, phases=4)
+    return SourceRouting(_moves(topology, made), cell, router.keys, router.key, router.routes, phases=2 * made.levels)
 
 
 def _moves(topology: Topology, made: Hierarchy) -> Moves:
@@ -136,6 +148,7 @@ class _Router:
 
     def routes(self, keys: np.ndarray) -> Routes:
         made, dimensions, runs = self.made, len(self.made.module), _Runs()
+        links, last = links_and_last(made)
         keys, ahead = np.asarray(keys, np.int64), []
         for _ in range(self.above):
             keys, relative = np.divmod(keys, self.base)
@@ -152,16 +165,17 @@ class _Router:
                 first[apart != 0] = d
                 some |= apart != 0
             corner = self.nearest(at, gates, first)
-            phase = np.where(travelled, TRANSIT, SOURCE)
+            before, later = towards(made, level)
+            phase = np.where(travelled, later, before)
             at = self.inside(runs, at, [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)], phase, range(dimensions))
             for d in reversed(range(dimensions)):
                 goes = needs[d] != 0
                 # no gate needed before this one, at the same corner, differs from it in other digits
                 between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
-                at = self.inside(runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], TRANSIT, between)
-                runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), LINKS)
+                at = self.inside(runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], later, between)
+                runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), links)
                 travelled |= goes
-        self.inside(runs, at, end, DESTINATION, range(dimensions))
+        self.inside(runs, at, end, last, range(dimensions))
         return runs.routes()
 
     def places(self, cell: np.ndarray) -> list[np.ndarray]:

@@ -73,7 +73,7 @@ class _Grid:
             return self.routes(keys, tie, bases, modular, orders)
 
         cell = np.zeros(self.moves.topology.nodes, np.int32)
-        return SourceRouting(self.moves, cell, prod(bases), key, routes, phases=len(orders))
+        return SourceRouting(self.moves, cell, prod(bases), key, routes, phases=len(orders), separable=True)
 
     def routes(self, keys: np.ndarray, tie: str, bases: Sequence[int], modular: Sequence[bool], orders: Sequence[tuple[int, ...]]) -> Routes:
         keys = np.asarray(keys, np.int64)

@@ -19,9 +19,13 @@ Choice = Callable[[list[Hop], "Datelines"], list[int]]  # the virtual channel of
 
 
 class Datelines:
-    """Of every direction's rings, by walking round each: between the lowest-numbered node and the one before it in + direction."""
+    """Of every direction's rings, by walking round each: between the lowest-numbered node and the one before it in + direction.
 
-    def __init__(self, nodes: int, directions: int, step: Step) -> None:
+    module: of a hierarchy, how many axes the basic module has; each level above has as many.
+    """
+
+    def __init__(self, nodes: int, directions: int, step: Step, module: int = 0) -> None:
+        self.module, self.levels = module, directions // 2 // module if module else 1
         self.hops: set[tuple[int, int]] = set()
         for d in range(directions):
             for lowest in range(nodes):
@@ -75,15 +79,29 @@ def wrap_will(hops: list[Hop], lines: Datelines) -> list[int]:
     return [int(any(lines.crossed(other) for other in hops if other[3] == hop[3])) for hop in hops]
 
 
-def module_phases(hops: list[Hop], lines: Datelines) -> list[int]:
-    """R05, split at the last module; the third channel where its dateline is crossed."""
-    crossed = wrap_dimension(hops, lines)
-    return [{0: 0, 1: past, 2: 0, 3: 1 + past}[hop[2]] for hop, past in zip(hops, crossed)]
+def by_modules(split: str) -> Choice:
+    """R05's phases, told from the links between modules: which lie behind a hop, and which level's comes next.
 
+    The links' own channels change at the dateline; a class of one channel more than the split has takes the last module's.
+    """
 
-def module_phases_after_first(hops: list[Hop], lines: Datelines) -> list[int]:
-    crossed = wrap_dimension(hops, lines)
-    return [{0: 0, 1: past, 2: 1 + past, 3: 1 + past}[hop[2]] for hop, past in zip(hops, crossed)]
+    def choose(hops: list[Hop], lines: Datelines) -> list[int]:
+        crossed, levels = wrap_dimension(hops, lines), [hop[1] // 2 // lines.module + 1 for hop in hops]
+        chosen = []
+        for i, (level, past) in enumerate(zip(levels, crossed)):
+            ahead = [other for other in levels[i:] if other > 1]
+            behind = any(other > 1 for other in levels[:i])
+            if level > 1:
+                chosen.append(past)
+            elif not ahead:
+                chosen.append((lines.levels - 1 if split == "levels" else 1) + past)
+            elif split == "levels":
+                chosen.append(lines.levels - ahead[0])
+            else:
+                chosen.append(1 + past if split == "after_first" and behind else 0)
+        return chosen
+
+    return choose
 
 
 RULES: dict[str, Choice] = {
@@ -94,8 +112,9 @@ RULES: dict[str, Choice] = {
     "r05_wrap": wrap_dimension,
     "r05_wrap(reading=path)": wrap_path,
     "r05_wrap(reading=will)": wrap_will,
-    "r05_phases": module_phases,
-    "r05_phases(split=after_first)": module_phases_after_first,
+    "r05_phases": by_modules("last"),
+    "r05_phases(split=after_first)": by_modules("after_first"),
+    "r05_phases(split=levels)": by_modules("levels"),
 }
 
 

@@ -21,6 +21,7 @@ from pipeline.deadlock.rules import RULES as OUR_RULES
 from pipeline.deadlock.rules import vc_rule
 from pipeline.routing import ROUTINGS, LayeredRouting, routing
 from pipeline.topologies import build
+from pipeline.topologies.hierarchies import Hierarchy
 
 IN_DIRECTIONS = [
     *((f"dimension_order(tie={tie})", "torus(k=4, n=2)") for tie in ("split", "positive", "sign", "random")),
@@ -43,6 +44,7 @@ IN_DIRECTIONS = [
 ASKED = [("none", 1), ("dateline", 1), ("dateline", 2), ("phases", 16), ("phases_dateline", 3), ("phases_dateline", 16)]
 OF_MODULES = [(f"r05_wrap(reading={reading})", 2) for reading in ("dimension", "path", "will")]
 OF_MODULES += [(rule, number) for rule in ("r05_phases", "r05_phases(split=after_first)") for number in (2, 3)]
+OF_MODULES += [("r05_phases(split=levels)", 3)]
 
 
 @cache
@@ -53,8 +55,9 @@ def routed(name, network):
 @cache
 def walked(name, network):
     form = routed(name, network)[1]
-    step = stepping(form)
-    return list(every_route(form)), step, Datelines(form.topology.nodes, form.moves.port.shape[1], step)
+    step, made = stepping(form), form.topology.plan.structure
+    lines = Datelines(form.topology.nodes, form.moves.port.shape[1], step, len(made.module) if isinstance(made, Hierarchy) else 0)
+    return list(every_route(form)), step, lines
 
 
 @cache
@@ -113,6 +116,7 @@ def test_parts_and_walks_agree(name, network, rule, virtual_channels):
     parts, walks = (no_channels(form.topology.nodes, form.topology.ports.shape[1] * (int(classes.max()) + 1)) for _ in range(2))
     if not mark_windows(form, classes, memory, parts):
         assert not parts.used.any()
+        assert not form.separable
         return
     walk_all(form, classes, memory, walks)
     for ours, theirs in zip(parts[:2], walks[:2]):
@@ -129,7 +133,7 @@ def test_the_verdict(name, network, rule, virtual_channels):
     record = deadlock_record(form.topology, routing=name, vc_rule=rule, virtual_channels=virtual_channels)
     assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
     if record["acyclic"]:
-        assert (record["deadlock_free"], record["cycle"], record["cycle_length"]) == ("yes", None, None)
+        assert (record["deadlock_free"], record["cycle"], record["cycle_length"], record["packets"]) == ("yes", None, None, None)
         return
     assert record["deadlock_free"] in ("no", "unknown")
     first = nx.DiGraph((u, v) for u, v, seen in plain.edges(data="first") if seen)
@@ -140,8 +144,29 @@ def test_the_verdict(name, network, rule, virtual_channels):
     if virtual_channels <= vc_rule(rule, form)[1].number:  # a class is one virtual channel, so that the words name it
         cycle = [spelled[words] for words in record["cycle"]]
         assert all(proving.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
+        if record["deadlock_free"] == "no":
+            closed_by_packets(name, network, rule, virtual_channels, record["packets"], cycle)
+    assert (record["packets"] is None) == (record["deadlock_free"] == "unknown")
     if form.passes == 1:
         assert record["cycle_length"] == shortest(proving)
+
+
+def closed_by_packets(name, network, rule, virtual_channels, packets, cycle):
+    """Each packet enters a channel of the cycle and asks for the next one, by one of its routes."""
+    form = routed(name, network)[1]
+    routes, step, lines = walked(name, network)
+    chooses = RULES[rule.replace("(reading=dimension)", "")]
+    for packet, held, asked in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True):
+        source, way, there = re.fullmatch(r"(\d+) (→|by way of|by way of itself →) (\d+)", packet).groups()
+        firsts = set()
+        for hops in routes:
+            if hops and hops[0][0] == int(source):
+                inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
+                whole = inner if way == "by way of" else hops  # nothing comes before an only half, or a second one of itself
+                if inner and inner == whole and step(inner[-1][0], inner[-1][1]) == int(there):
+                    chosen = [min(c, virtual_channels - 1) for c in chooses(hops, lines)]
+                    firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
+        assert (held, asked) in firsts
 
 
 def shortest(plain):

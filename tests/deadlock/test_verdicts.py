@@ -250,7 +250,7 @@ def test_more_phases_than_a_byte_counts():
 @pytest.mark.parametrize(
     ("limit", "network", "name", "says"),
     [
-        ("MOST_PAIRS", "torus(k=4, n=2)", "dimension_order(tie=sign)", "all 256 pairs of nodes must be walked; at most 0 are"),
+        ("MOST_PAIRS", "tesh(m=2, levels=2, q=0)", "hierarchical", "all 65,536 pairs of nodes must be walked; at most 0 are"),
         ("MOST_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
     ],
 )
@@ -282,7 +282,9 @@ def test_the_command_prints_the_record():
 
 def test_the_command_shows_the_cycle():
     words = invoke("ring(k=5)", "--routing", "dimension-order")
-    assert [line.split() for line in words.splitlines()[-5:]] == [[str(i + 1), str(i), f"({i})", "x+", "vc0"] for i in range(5)]
+    assert [line.split() for line in words.splitlines()[-5:]] == [
+        [str(i + 1), str(i), f"({i})", "x+", "vc0", "packet", str(i), "→", str((i + 2) % 5)] for i in range(5)
+    ]
     assert "counterexample" in words
     assert "2 virtual channels, rule dateline" in words
     long = invoke("ring(k=64)", "--routing", "dimension-order")

@@ -1,0 +1,75 @@
+"""The fewest virtual channels with which one of the rules makes a routing's dependency graph acyclic."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pipeline.deadlock.asked import rule_of
+from pipeline.deadlock.dependencies import Progress, dependencies, part_of
+from pipeline.deadlock.escape import escape_acyclic
+from pipeline.deadlock.rules import MOST, Rule
+from pipeline.deadlock.verdict import free
+from pipeline.errors import BadInput, Refused
+from pipeline.routing import Routing
+from pipeline.routing.forms import AdaptiveRouting
+
+# tried at each number in this order; bubble is not, being a flow control
+TRIED = (
+    "none",
+    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
+    *("dateline", "phases", "phases_dateline", "r05_wrap"),
+)
+Key = tuple[bytes, str]
+
+
+class Fewest(NamedTuple):
+    """number, rule: the fewest virtual channels, and with which rule; both None where there are none, or it is not known: then the reason."""
+
+    number: int | None
+    rule: str | None
+    reason: str | None
+
+
+def fewest(routing_name: str, form: Routing | AdaptiveRouting, known: dict[Key, bool], progress: Progress = None) -> Fewest:
+    """Try every rule with 1, 2, … virtual channels.
+
+    known     whether a graph is acyclic, by `graph_key`; what is found here is added
+    progress  is told which share of all graphs that may have to be built is done
+    """
+    rules: dict[str, Rule] = {}
+    for name in TRIED:
+        try:
+            rules[name] = rule_of(name, routing_name, form)[1]
+        except BadInput:
+            continue
+    numbers = range(1 + spare(form), min(MOST, max(rule.number for rule in rules.values()) + spare(form)) + 1)
+    asked = [(number, name, graph_key(rules[name], number - spare(form))) for number in numbers for name in rules]
+    built = 0
+    most = len({key for *_, key in asked} - set(known))
+    for number, name, key in asked:
+        if key not in known:
+            try:
+                known[key] = _acyclic(form, rules[name], number, part_of(progress, built, most))
+            except Refused:
+                return Fewest(None, None, f"not determined: too large to try rule {name} with {number} virtual channel{'s' * (number > 1)}")
+            built += 1
+        if known[key]:
+            return Fewest(number, name, None)
+    return Fewest(None, None, f"no rule offered makes it acyclic, up to {MOST} virtual channels")
+
+
+def spare(form: Routing | AdaptiveRouting) -> int:
+    """Virtual channels that the rule has no say in, at least: adaptive ones."""
+    return int(isinstance(form, AdaptiveRouting))
+
+
+def graph_key(rule: Rule, virtual_channels: int) -> Key:
+    """Equal where two rules give one graph: their classes, and how crossings are remembered if classes depend on them."""
+    classes = rule.within(virtual_channels)
+    return classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else ""
+
+
+def _acyclic(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int, progress: Progress) -> bool:
+    if isinstance(form, AdaptiveRouting):
+        return escape_acyclic(form, rule.within(virtual_channels - 1), progress)
+    return free(dependencies(form, rule, virtual_channels, progress))
