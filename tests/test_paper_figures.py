@@ -90,6 +90,13 @@ def test_one_network_is_no_figure(topology: str, tables: dict[str, list[Row]]) -
     assert drawable(alone) == []
 
 
+@pytest.mark.parametrize("missing", CLASSES)
+def test_a_figure_of_four_classes_needs_all_four(missing: str, tables: dict[str, list[Row]]) -> None:
+    """Of the missing class, one network is left: no line."""
+    found = [row for row in tables["static"] if not row["topology"].startswith(f"{missing}(") or row["topology"] == f"{missing}(k=8, n=3)"]
+    assert not {"p04-fig-4", "p04-fig-4-excess"} & {figure.id for figure, _ in drawable({"static": found})}
+
+
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, list[Row]], tmp_path: Path) -> None:
     figures.save(figures.finished(figure.chart(rows[figure.id]), figure.title), tmp_path / "figure.svg")
@@ -250,6 +257,7 @@ def test_fig_8_either_alone_and_not_both(rows: dict[str, list[Row]]) -> None:
     assert corrected.below(BOTH, "directed") == []
     assert corrected.below(BOTH, "pruned") == [(0.038, 0.048)]
     assert corrected.below("pruned", "torus") == [(0, 0.050)]
+    assert corrected.below("directed", "torus") == [(0, 0.071)]
     assert (max(printed.lines["pruned"]), max(corrected.lines["pruned"])) == (0.082, 0.062)  # 0.08253 and 0.0625
     assert corrected.lines["torus"] == pytest.approx(printed.lines["torus"])  # all links alike
 
@@ -258,7 +266,9 @@ def test_fig_9_a_slower_switch(rows: dict[str, list[Row]]) -> None:
     printed, corrected = (Curves(rows["p04-fig-9"], variant) for variant in ("as printed", "corrected"))
     assert printed.below("directed", "torus") == [(0.018, 0.072)]
     assert printed.below("pruned", "directed") == [(0, 0.082)]
+    assert printed.below("pruned", "torus") == [(0, 0.081)]
     assert corrected.below("pruned", "directed") == [(0, 0.038)]
+    assert corrected.below("pruned", "torus")[0][1] > 0.038
 
 
 @pytest.mark.parametrize(("number", "best", "from_rate"), [(10, (0.003, 0.0125), 0), (11, (0.0095, 0.0115), 0.00175)])
@@ -312,6 +322,10 @@ def test_fig_14_the_gain_grows_with_size_and_length(rows: dict[str, list[Row]]) 
     for shorter, longer in pairwise(printed.values()):
         assert all(longer[k] < shorter[k] < 1 for k in RADICES)
     assert all(line[32] < line[4] for line in printed.values())
+    assert max(printed["F = 4"].values()) - min(printed["F = 4"].values()) < 0.03
+    assert all(printed["F = 16"][large] < printed["F = 16"][small] for small, large in pairwise(RADICES) if large < 32)
+    assert all(ratio < 1 for line in ("F = 4", "F = 8") for ratio in corrected[line].values())
+    assert corrected["F = 12"][24] < 1 < corrected["F = 12"][28]
     assert corrected["F = 16"][16] < 1 < corrected["F = 16"][20]
     assert max(corrected["F = 16"]) == 24  # then saturated
     assert all(corrected[line][k] >= printed[line][k] for line in corrected for k in corrected[line])
@@ -325,6 +339,7 @@ def test_fig_15_the_gain_grows_with_load(rows: dict[str, list[Row]]) -> None:
     light, heavy = printed["m = 0.002"], printed["m = 0.04"]
     assert all(light[a] < light[b] for a, b in pairwise(RADICES))
     assert light[32] > 0.95
+    assert min(printed["m = 0.005"].values()) > printed["m = 0.005"][4] - 0.005  # no more in large networks than in small ones
     assert heavy[32] < 0.65
     assert max(corrected["m = 0.04"]) == 24  # saturates at 1/k, where 4/(3k) is printed
     assert corrected["m = 0.04"][20] > 0.95

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import altair as alt
 
 from pipeline.figures import TOOLTIP, Chart, distinct
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import Line, compared, line_chart
+from pipeline.paper_figures.lines import Line, line_chart
 
 CLASSES = {
     "torus": Line("torus", "#0072B2", "circle"),
@@ -36,6 +38,11 @@ def torus_mean(k: int, n: int) -> float:
     return n * (k * k - k % 2) / (4 * k)
 
 
+def radix_axis(nodes: str) -> alt.X:
+    """The radix along the axis, in whole numbers; nodes: how many of them, in words."""
+    return alt.X("k:Q", title=f"radix k ({nodes} nodes)", scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1))
+
+
 def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
     """A row for each network of the four classes in so many dimensions, by class and radix."""
     rows = []
@@ -51,18 +58,22 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
 
 def four_classes(tables: Tables) -> list[Row]:
     """Fig. 4: k, mean_distance, and excess: hops more than the torus of that radix needs."""
-    return compared([row for row in _networks(tables, (3,)) if row["k"] <= MOST], "k")
+    return _lines_of_all([row for row in _networks(tables, (3,)) if row["k"] <= MOST], CLASSES.values())
 
 
 def more_dimensions(tables: Tables) -> list[Row]:
     """Fig. 5: k, n, mean_distance of whole and pruned tori of four and five dimensions."""
     found = [row for row in _networks(tables, (4, 5)) if row["line"] in ("torus", "pruned")]
-    return compared([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], "k")
+    return _lines_of_all([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], HIGHER)
+
+
+def _lines_of_all(rows: list[Row], lines: Iterable[Line]) -> list[Row]:
+    """The rows, if each of the lines, of which the captions speak, has two points at least; else none."""
+    return rows if all(len({row["k"] for row in rows if row["line"] == line.name}) > 1 for line in lines) else []
 
 
 def _chart(rows: list[Row], lines: tuple[Line, ...], nodes: str, column: str, title: str) -> Chart:
-    x = alt.X("k:Q", title=f"radix k ({nodes} nodes)", scale=alt.Scale(zero=False))
-    return line_chart(rows, lines, x, alt.Y(f"{column}:Q", title=title), TOOLTIP)
+    return line_chart(rows, lines, radix_axis(nodes), alt.Y(f"{column}:Q", title=title), TOOLTIP)
 
 
 FIGURES = (

@@ -10,6 +10,7 @@ from pipeline.figures import Chart
 from pipeline.models.parhami_kwai import PINS
 from pipeline.paper_figures.figure import Row, Tables
 from pipeline.paper_figures.lines import SIX, line_chart
+from pipeline.paper_figures.p04_distances import radix_axis
 from pipeline.paper_figures.p04_latency import BOTH, CYCLES, DELAY, LEAST, RATE, SHORT, SLOW_DELAY, at_rate, latencies, latency_figure, whole_lines
 
 MOST_LINES = 5  # whose names have room side by side
@@ -52,24 +53,24 @@ def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Ch
         alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
     ]
     equal = alt.Chart(alt.Data(values=[{"ratio": 1}])).mark_rule(color="#8A8F98").encode(y=y)
-    x = alt.X("k:Q", title="radix k (k³ nodes)", scale=alt.Scale(zero=False))
-    return alt.layer(equal, line_chart(rows, lines, x, y, tooltip, clip=True))
+    return alt.layer(equal, line_chart(rows, lines, radix_axis("k³"), y, tooltip, clip=True))
 
 
 FIGURES = (
     latency_figure(
         14,
         "Pruned over plain torus, m = 0.01, by message length",
-        "Below the line, pruning wins. As printed, it gains more the larger the network and the longer the message (F flits, in the pruned torus),"
-        " until close to saturation; corrected, the gain turns into a loss where the pruned torus nears its true saturation." + BOTH,
+        "Below the line, pruning wins. As printed, it gains more the longer the message (F flits, in the pruned torus), and with long messages more"
+        " the larger the network, until close to saturation; with F = 4 size hardly matters. Corrected, the gain of long messages turns into a"
+        " loss where the pruned torus nears its true saturation." + BOTH,
         partial(relative, by="message_bits", other="torus", other_delay=DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
     ),
     latency_figure(
         15,
         "Pruned over plain torus, F = 4, by load",
-        "As printed, pruning gains little at light load (and less the larger the network), much at heavy load, until close to saturation;"
-        " corrected, the gain at heavy load is smaller, and ends at three quarters of the printed saturation." + BOTH,
+        "As printed, pruning gains little at light load (no more in large networks than in small ones), much at heavy load, until close to"
+        " saturation; corrected, the gain at heavy load is smaller, and gone before three quarters of the printed saturation." + BOTH,
         partial(relative, by="rate", other="torus", other_delay=DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
     ),

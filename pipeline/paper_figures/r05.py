@@ -66,8 +66,8 @@ FIGURES = (
         PAPER,
         "Table 1, diameter, as bars",
         "Longest path: graph, routing, paper",
-        "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm; shortest paths are one to three hops"
-        " shorter, in TESH ten. CCC's 22 is a formula's; the graph's diameter is 20. The mesh's bars are cut.",
+        "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm; shortest paths are one to three"
+        " hops shorter, in TESH ten. CCC's 22 is a formula's; the graph's diameter is 20. The mesh's bars are cut.",
         ("static", "verification"),
         lambda tables: bars(tables, DIAMETER),
         lambda rows: _chart(rows, DIAMETER, "longest path, hops"),
