@@ -119,11 +119,15 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     """Within modules classes by phase, the destination's module having the highest; between modules a dateline.
 
     Where there is one virtual channel more than the split has classes, the dateline of the
-    destination's module takes it. With L levels, L classes split by levels are free of deadlock (ties
-    not split): a packet never asks for a class of an earlier level again; on its way to a level's
-    gates, which stand on three neighbouring planes at most, no ring of a module closes; and along the
-    column of the gates it goes from each dimension's to the next one's. With two levels that is split
-    last; with three, last is cyclic in mh3dt and h3dt, after_first in tesh.
+    destination's module takes it; a torus module needs it where packets go round it by more than a hop
+    (m ≥ 5, or tie positive with m = 4).
+
+    With L levels the split by levels has L classes, and is free of deadlock unless ties are split. For
+    a packet never comes back to the class of a level that it is done with. Within that class it seeks
+    gates, which stand on three neighbouring planes at most, so that no ring of a module closes; and
+    once over a link of the level it moves along the column of the level's gates only, towards the next
+    dimension's. Last and levels are one with two levels. With three, last is cyclic in mh3dt and h3dt,
+    after_first in tesh.
 
     Constraint: routing hierarchical (tesh, h3dt, mh3dt).
     Source: with two levels, what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).

@@ -208,14 +208,16 @@ def test_the_words_name_the_first_virtual_channel_of_a_class():
     assert {words.rpartition(" ")[2] for words in cycle} <= {"vc0", "vc2"}
 
 
-@pytest.mark.parametrize("network", ["torus(k=256, n=2)", "mesh(k=256, n=2)"])
-def test_65536_nodes_take_seconds(network):
-    """Channels by hand: with a dateline, class 1 has in every ring of k, half the links ± from it on."""
+@pytest.mark.parametrize(
+    ("network", "tie", "crossed"), [("torus(k=256, n=2)", "split", 128), ("torus(k=256, n=2)", "sign", 127), ("mesh(k=256, n=2)", "sign", 0)]
+)
+def test_65536_nodes_take_seconds(network, tie, crossed):
+    """Channels by hand: 2k lines a dimension and way, k − 1 links each of class 0; of class 1, in a ring, those of the longest run from its
+    dateline on: k/2 hops, or one fewer where a packet that goes half way round does not cross it."""
     k = 256
-    found = record(network, "dimension_order", "dateline", 2)
+    found = record(network, f"dimension_order(tie={tie})", "dateline", 2)
     assert found["acyclic"]
-    # 2k lines a dimension and way: k − 1 links each in a mesh; in a ring k of class 0 but the wrap, k/2 of class 1
-    assert found["channels"] == (4 * k * (k - 1) if network.startswith("mesh") else 4 * k * (k - 1 + k // 2))
+    assert found["channels"] == 4 * k * (k - 1 + crossed)
 
 
 @pytest.mark.parametrize(
@@ -260,12 +262,56 @@ def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
         record(network, name, "dateline", 2)
 
 
+@pytest.mark.parametrize(
+    ("network", "name", "reason"),
+    [
+        ("torus(k=4, n=2)", "minimal", "no rule offered makes it acyclic, up to 16 virtual channels"),
+        ("pruned_torus(k=4, n=3)", "clustering", "not determined: too large to try rule dateline with 2 virtual channels"),
+    ],
+)
+def test_why_there_is_no_least_number(monkeypatch, network, name, reason):
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "MOST_PAIRS", 0)
+    found = record(network, name, "none", 1)
+    assert not found["acyclic"]
+    assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
+    assert reason in " ".join(invoke(network, "--routing", name).split())
+
+
+@pytest.mark.parametrize("name", ["minimal", "minimal-ecmp", "up_down"])
+@pytest.mark.parametrize("network", ["pruned_xy(k=4)", "faulty(ring(k=6), links=2, seed=1)"])
+def test_a_routing_that_does_not_reach_all_is_refused(network, name):
+    with pytest.raises(BadInput, match="choose a connected network"):
+        suited(build(network), routing=name, vc_rule="none", virtual_channels=1)
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "rule"),
+    [
+        ("mh3dt(m=3, n=2, levels=2, q=0)", "hierarchical", "dateline"),
+        ("torus(k=4, n=2)", "up_down", "none"),
+        ("torus(k=4, n=2)", "adaptive", "dateline"),
+    ],
+)
+def test_progress_is_told_and_changes_nothing(monkeypatch, network, name, rule):
+    asked = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
+    expected = deadlock_record(build(network), **asked)
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "STEPS_TOLD", 100)
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "MOST_CHANNELS", 0)
+    told: list[float] = []
+    found = deadlock_record(build(network), **asked, progress=told.append)
+    assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert 0 < told[0] <= told[-1] <= 1
+
+
 def test_suiting_and_spelling():
     suited(build("ring(k=4)"), routing="dimension-order", vc_rule="dateline", virtual_channels=2)
     with pytest.raises(BadInput, match="expected a routing in directions"):
         suited(build("ring(k=4)"), routing="minimal", vc_rule="dateline", virtual_channels=2)
     assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
     assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
+    assert rule_spelling("phases+dateline") == rule_spelling(" phases + dateline ") == rule_spelling("phases-dateline") == "phases_dateline"
 
 
 def invoke(*arguments):

@@ -1,0 +1,74 @@
+"""Three levels of modules: R05's phases are two levels' rescue, a class a level is all levels'."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from deadlock.plain_dependencies import RULES, Datelines, hops_of, stepping
+from pipeline.deadlock import deadlock_record
+from pipeline.deadlock.dependencies import dependencies
+from pipeline.deadlock.rules import vc_rule
+from pipeline.deadlock.verdict import verdict
+from pipeline.routing import routing
+from pipeline.topologies import build
+
+NETWORKS = ["h3dt(m=3, n=2, levels=3, q=0)", "mh3dt(m=3, n=2, levels=3, q=0)"]
+MODULE = 27  # nodes
+
+
+@cache
+def routed(network):
+    form = routing("hierarchical", build(network))[1]
+    step = stepping(form)
+    return form, step, Datelines(form.topology.nodes, form.moves.port.shape[1], step, module=3)
+
+
+def routes_from(network, sources, destinations):
+    """Hop by hop."""
+    form, step, _ = routed(network)
+    first, _, *runs = form.routes(form.key(np.array(sources), np.array(destinations)))
+    assert len(first) == len(sources) + 1 == first[-1] + 1
+    for source, *row in zip(sources, *(array.tolist() for array in runs)):
+        yield hops_of(source, [run for run in zip(*row) if run[1]], step)[0]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(("rule", "number", "acyclic"), [("last", 2, False), ("last", 4, False), ("levels", 2, False), ("levels", 3, True)])
+def test_classes_by_level_free_three_levels(network, rule, number, acyclic):
+    """All modules folded onto one, as translations do: a cycle of the whole would stay one. (Not the other way round: what is cyclic
+    is shown by the packets of the verdict, below.)"""
+    form, _, lines = routed(network)
+    name = "r05_phases" if rule == "last" else f"r05_phases(split={rule})"
+    own = vc_rule(name, form)[1]
+    found = verdict(form, own, dependencies(form, own, number))
+    assert (found.acyclic, found.deadlock_free) == (acyclic, "yes" if acyclic else "no")
+    if acyclic:
+        folded = nx.DiGraph()
+        for hops in routes_from(network, *np.divmod(np.arange(MODULE * form.topology.nodes), form.topology.nodes)):
+            chosen = RULES[name](hops, lines)
+            inside = [(node % MODULE, d, min(c, number - 1) if d < 6 else None) for (node, d, *_), c in zip(hops, chosen)]
+            folded.add_edges_from(pairwise(inside))
+        assert nx.is_directed_acyclic_graph(folded)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_packets_of_the_cycle_lock_each_other_up(network):
+    """z of level 3, z+, y of level 3, z− on the way down, z of level 3 …: by their own routes alone."""
+    form, step, lines = routed(network)
+    record = deadlock_record(form.topology, routing="hierarchical", vc_rule="r05-phases", virtual_channels=2)
+    ends = [tuple(map(int, re.fullmatch(r"(\d+) → (\d+)", packet).groups())) for packet in record["packets"]]
+    entered, waits = [], nx.DiGraph()
+    for hops in routes_from(network, *zip(*ends)):
+        held, asked = [(node, step(node, d), min(c, 1)) for (node, d, *_), c in zip(hops, RULES["r05_phases"](hops, lines))][:2]
+        entered.append(held)
+        waits.add_edge(held, asked)
+    assert len(set(entered)) == len(ends) == record["cycle_length"] == 8
+    assert nx.is_isomorphic(waits, nx.cycle_graph(8, create_using=nx.DiGraph))
+    assert [channel.split()[2:-1] for channel in record["cycle"]].count(["level", "3", "z+"]) >= 2
+    assert (record["least_virtual_channels"], record["least_rule"], record["least_reason"]) == (2, "r05_phases(split=after_first)", None)
