@@ -125,7 +125,7 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     With L levels the split by levels has L classes, and is free of deadlock unless ties are split. For
     a packet never comes back to the class of a level that it is done with. Within that class it seeks
     gates, which stand on three neighbouring planes at most, so that no ring of a module closes; and
-    once over a link of the level it moves along the column of the level's gates only, towards the next
+    once over a link of the level it moves along the line of the level's gates only, towards the next
     dimension's. Last and levels are one with two levels. With three, last is cyclic in mh3dt and h3dt,
     after_first in tesh.
 
