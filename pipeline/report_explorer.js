@@ -13,6 +13,7 @@ async function unpacked(text) {
 function marked(values) {
   const [least, most] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, 0]);
   const steps = most / least > 2000 ? [1] : [1, 2, 5];
+  if (least === most) return [least];
   const found = [];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) found.push(...steps.map((step) => step * 10 ** power));
   return found;
@@ -138,10 +139,11 @@ class Explorer {
     const specification = structuredClone(this.specification);
     const [line, marks] = specification.layer;
     for (const name of AXES) {
+      const thousands = this.shown.some((point) => Math.abs(point[name]) >= 10000); // 20k, but never 20m for 0.02
       for (const layer of [line, marks]) {
         const log = part(`${name}-log`).checked;
         const ticks = log ? { values: marked(this.shown.map((point) => point[name])) } : { tickCount: 7 };
-        Object.assign(layer.encoding[name], { title: titled(this.axis(name)), axis: { format: "~s", ...ticks } });
+        Object.assign(layer.encoding[name], { title: titled(this.axis(name)), axis: { format: thousands ? "~s" : "~g", ...ticks } });
         Object.assign(layer.encoding[name].scale, log ? { type: "log" } : { type: "linear", zero: false });
       }
       marks.encoding.tooltip.find((field) => field.field === name).title = titled(this.axis(name));
@@ -171,7 +173,7 @@ class Explorer {
     const selected = part("front").checked ? onFront : [...onFront, ...inside.filter((point) => !point.front)];
     this.listed = selected.slice(0, MOST_LISTED);
     const said = [`${written(inside.length)} of ${written(this.data.topologies.length)} designs ${area ? "selected" : "shown"}, ${written(onFront.length)} on the front`];
-    if (this.lacking) said.push(`${written(this.lacking)} lack a number in one of the columns`);
+    if (this.lacking) said.push(`${written(this.lacking)} have no finite number in one of the columns`);
     if (selected.length > this.listed.length) said.push(`the first ${MOST_LISTED} are listed`);
     part("status").textContent = `${said.join("; ")}.`;
     const table = part("table");

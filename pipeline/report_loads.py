@@ -64,7 +64,7 @@ def saturation_against_size(rows: Iterable[Record]) -> Chart:
         .encode(
             x=alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=6)),
             y=alt.Y("saturation_load:Q", title="saturation load, flits/cycle/terminal", scale=alt.Scale(type="log", nice=False, padding=12)),
-            color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(columns=3, labelLimit=240)),
+            color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(labelLimit=240)),
             shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=names, range=shapes)),
             strokeDash=alt.StrokeDash("line:N", title=None, scale=alt.Scale(domain=names, range=dashes)),
             tooltip=[

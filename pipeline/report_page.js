@@ -2,12 +2,26 @@ const charts = JSON.parse(document.getElementById("charts").textContent);
 let explorer = null;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
+// what a chart's legend names: the values that its colours stand for
+function legendNames({ encoding, layer = [] }) {
+  const own = encoding?.color?.scale?.domain;
+  return Array.isArray(own) ? own : layer.map(legendNames).find((names) => names.length) ?? [];
+}
+
+// how many of them have room side by side; 0: all
+function legendColumns(specification, width) {
+  const names = legendNames(specification).map(String);
+  const room = width - 60; // beside the labels of the axis
+  const each = 30 + 6.5 * Math.max(0, ...names.map((name) => name.length));
+  return each * names.length > room ? Math.max(1, Math.floor(room / each)) : 0;
+}
+
 // renderer: svg where marks are few enough for the page to hold each
 function embed(element, specification, { height, renderer = "svg" }) {
   const theme = dark.matches ? "dark" : "light";
   const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
   const own = charts.themes[theme];
-  const config = { ...own, legend: { ...own.legend, columns: element.clientWidth < 440 ? 3 : 0 } };
+  const config = { ...own, legend: { ...own.legend, columns: legendColumns(specification, element.clientWidth) } };
   // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
   return vegaEmbed(element, sized, { mode: "vega-lite", renderer, actions: false, ast: true, config, tooltip: { theme } });
 }

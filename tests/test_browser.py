@@ -146,8 +146,12 @@ def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]
 
     page.locator("#explorer-x").select_option(label="saturation load")  # of a table that lacks a design
     desktop.said("8 of 9 designs shown")
-    desktop.said("1 lack a number")
+    desktop.said("1 have no finite number")
     assert page.locator("#explorer-x-better").input_value() == "larger"
+    page.get_by_role("button", name="mesh", exact=True).click()  # all below 1
+    desktop.said("2 of 9 designs shown")
+    labels = page.locator("#explorer-chart .role-axis-label text")
+    sync_api.expect(labels.filter(has_text="0.").first).to_be_attached()  # 0.5, not 500m
 
 
 def test_the_table_sorts_and_its_lines_can_be_copied(desktop: Opened) -> None:
@@ -200,6 +204,9 @@ def test_phones_and_the_dark(browser: Any, file: Path, options: dict[str, Any], 
     wide = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1]
     assert opened.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == paper
+    ends = opened.page.evaluate("[...document.querySelectorAll('.role-legend text')].map((name) => name.getBoundingClientRect().right)")
+    assert ends
+    assert max(ends) <= wide[1]
     assert opened.title.get_attribute("fill") == ("#1d2329" if paper == "#ffffff" else "#e7ebef")
     opened.page.get_by_role("button", name="mesh", exact=True).click()
     opened.said("2 of 9 designs shown")
