@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -158,43 +157,47 @@ def dally_columns(
     whole   only whole radices, mixed where they must be; else k = N^(1/n), a real number
     Raises ValueError as `dally.designs` does.
     """
-    parts = [_cubes(count, bits, delay, near, whole) for count, bits, delay, near in product(nodes, message_bits, wire_delay, locality)]
+    parts = [_cubes(count, message_bits, wire_delay, locality, whole) for count in nodes]
     return {column.name: np.concatenate([part[column.name] for part in parts]) for column in LATENCY}
 
 
-def _cubes(nodes: int, message_bits: float, delay: str, locality: float, whole: bool) -> Columns:
+def _cubes(nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str], locality: Sequence[float], whole: bool) -> Columns:
     designs = dally.designs(nodes, whole=whole)
-    dimension = np.array([n for n, _ in designs])
-    cube = dally.Cube(*(np.array([getattr(found, name) for _, found in designs]) for name in dally.Cube._fields))
-    how: dict[str, Any] = {"delay": delay, "locality": locality}
-    latency = dally.wormhole(cube, message_bits, **how)
-    same = {
-        "model": DALLY,
-        "nodes": nodes,
-        "directed": True,
-        "message_bits": message_bits,
-        "wire_delay": delay,
-        "locality": locality,
-        "radices": "whole" if whole else "real",
-        "best_dimension": dally.best_dimension(nodes, message_bits, whole=whole, **how)[0],
-    }
+    shape = (len(message_bits), len(wire_delay), len(locality), len(designs))
+    which_bits, delay, which_locality, design = (index.reshape(-1) for index in np.indices(shape))
+    dimensions = np.array([n for n, _ in designs])
+    cube = dally.Cube(*(np.array([getattr(found, name) for _, found in designs])[design] for name in dally.Cube._fields))
+    bits, near = np.array(message_bits, np.float64)[which_bits], np.array(locality, np.float64)[which_locality]
+
+    def cycles(latency: Callable[..., Any]) -> np.ndarray:
+        return np.stack([latency(cube, bits, delay=model, locality=near) for model in wire_delay])[delay, np.arange(len(delay))]
+
+    latency = cycles(dally.wormhole)
+    best = dimensions[latency.reshape(shape).argmin(axis=-1)]  # the lowest of several
     radices = [dally.whole_radices(nodes, n) if whole else _equal(float(2 * found.width), n) for n, found in designs]
     known = {
-        **{name: np.full(len(designs), value, object if isinstance(value, str) else None) for name, value in same.items()},
-        "topology": np.array([_cube_spelling(found) for found in radices], object),
-        "degree": dimension,
-        "mean_distance": cube.mean_distance * locality,
+        "topology": np.array([_cube_spelling(found) for found in radices], object)[design],
+        "model": np.full(len(design), DALLY, object),
+        "nodes": np.full(len(design), nodes),
+        "directed": np.full(len(design), True),
+        "degree": dimensions[design],
+        "mean_distance": cube.mean_distance * near,
+        "message_bits": bits,
         "pins": cube.pins,
-        "dimension": dimension,
+        "wire_delay": np.array(wire_delay, object)[delay],
+        "locality": near,
+        "dimension": dimensions[design],
         "radix": 2 * cube.width,
+        "radices": np.full(len(design), "whole" if whole else "real", object),
         "longest_wire": cube.longest_wire,
         "width": cube.width,
-        "flits": message_bits / cube.width,
+        "flits": bits / cube.width,
         "uncontended_latency": latency,
-        "store_and_forward_latency": dally.store_and_forward(cube, message_bits, **how),
+        "store_and_forward_latency": cycles(dally.store_and_forward),
         "mean_latency": latency,
+        "best_dimension": np.repeat(best.reshape(-1), len(designs)),
     }
-    return _complete(known, len(designs))
+    return _complete(known, len(design))
 
 
 def _equal(radix: float, dimension: int) -> list[int] | None:
