@@ -38,6 +38,19 @@ def test_the_best_dimension(delay, nodes, best):
         assert float(dally.wormhole(cube, 150, delay=delay)) == pytest.approx(every[n], rel=1e-9)
 
 
+def test_the_best_dimensions_with_the_longer_wires_of_a_folded_layout():
+    """Rings of more than two nodes fold: their wires are twice Eq. 13's (docs/papers.md)."""
+
+    def best(nodes: int, delay: str) -> int:
+        cycles = {}
+        for n, cube in dally.designs(nodes):
+            wire = cube.longest_wire * (2 if cube.width > 1 else 1)
+            cycles[n] = float(dally.wire_delay(wire, delay) * (cube.mean_distance + 150 / cube.width))
+        return min(cycles, key=cycles.__getitem__)
+
+    assert [[best(nodes, delay) for nodes in SIZES] for delay in BEST] == [[2, 4, 5], [2, 3, 5], [2, 2, 2]]
+
+
 def test_least_latency_is_where_distance_and_length_are_about_equal():
     for nodes in SIZES[1:]:
         best, _ = dally.best_dimension(nodes, 150)
