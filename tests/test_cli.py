@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,21 @@ def test_completion_scripts(shell):
 def test_completion_offers_topologies():
     run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS="torusweep describe pruned_t", COMP_CWORD="2")
     assert "pruned_t1(" in run.stdout
+
+
+def test_without_a_folder_the_sweep_that_ran_last_is_meant(tmp_path, monkeypatch):
+    """results/default where it was run; else the latest of results/."""
+    monkeypatch.chdir(tmp_path)
+    from pipeline.cli.options import _latest_results
+
+    assert _latest_results(None, None, Path("mine")) == Path("mine")
+    assert _latest_results(None, None, None) == Path("results/default")
+    for age, name in ((50, "old"), (10, "new")):
+        manifest = tmp_path / "results" / name / "manifest.json"
+        manifest.parent.mkdir(parents=True)
+        manifest.write_text("{}")
+        os.utime(manifest, (1_700_000_000 - age, 1_700_000_000 - age))
+    assert _latest_results(None, None, None) == Path("results/new")
+    (tmp_path / "results" / "default").mkdir()
+    (tmp_path / "results" / "default" / "manifest.json").write_text("{}")
+    assert _latest_results(None, None, None) == Path("results/default")

@@ -23,12 +23,24 @@ symmetry = click.option(
     show_default=True,
     help="Use the network's proved symmetry (one search per orbit of nodes), or search distances and follow loads from every node.",
 )
+DEFAULT_RESULTS = Path("results/default")
+
+
+def _latest_results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
+    """Where no folder is named: results/default, or, where that was never run, the sweep in results/ that ran last."""
+    if given is not None:
+        return given
+    if (DEFAULT_RESULTS / "manifest.json").exists():
+        return DEFAULT_RESULTS
+    manifests = sorted(DEFAULT_RESULTS.parent.glob("*/manifest.json"), key=lambda path: path.stat().st_mtime)
+    return manifests[-1].parent if manifests else DEFAULT_RESULTS
+
+
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),
-    default=Path("results/default"),
-    show_default=True,
-    help="Folder of a sweep.",
+    callback=_latest_results,
+    help="Folder of a sweep.  [default: results/default, or the sweep in results/ that ran last]",
 )
 
 
