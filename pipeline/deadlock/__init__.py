@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.deadlock.asked import Suited, routing_of, routing_spelling, suited
-from pipeline.deadlock.dependencies import Dependencies, Progress, dependencies, part_of
+from pipeline.deadlock.dependencies import Dependencies, dependencies
 from pipeline.deadlock.escape import escape_verdict
 from pipeline.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
 from pipeline.deadlock.packets import packets_of
+from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.rules import RULES, none, rule_spelling
 from pipeline.deadlock.verdict import BUBBLE, Verdict, verdict
 from pipeline.records import DEADLOCK

@@ -9,13 +9,14 @@ destination by destination.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from kernels.dependencies import DEPENDS, Channels, follow_layers, follow_routes, no_channels
 from pipeline.deadlock.marks import mark_windows
+from pipeline.deadlock.progress import Progress
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import Refused
 from pipeline.routing.forms import LayeredRouting, Routing, SourceRouting
@@ -26,7 +27,6 @@ MOST_PAIRS = 10**8  # of nodes, that are walked: about a minute
 MOST_STEPS = 10**10  # of searches over layers, destinations × states × arcs²: about a minute
 BLOCK = 1 << 20  # pairs that are walked at a time
 STEPS_TOLD = 10**8  # of searches over layers, after which progress is told
-Progress = Callable[[float], None] | None  # is told which share of the work is done, 0 … 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +40,8 @@ class Dependencies:
     complete: bool = True
 
 
-def part_of(progress: Progress, number: int, parts: int) -> Progress:
-    """What to tell of one of so many parts of the work."""
-    return None if progress is None else lambda share: progress((number + share) / parts)
-
-
 def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: Progress = None) -> Dependencies:
-    """The dependencies of a routing between all terminals, under a rule.
+    """The dependencies of a routing between all terminals, under a rule; `progress` is told which share of the work is done.
 
     Raises Refused where the graph or the way to it is too large.
     """
@@ -71,7 +66,7 @@ def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
         memory = "run"  # no class depends on a crossing
-    if _linked_are_terminals(routing.topology) and mark_windows(routing, classes, memory, channels):
+    if _linked_are_terminals(routing.topology) and mark_windows(routing, classes, memory, channels, progress):
         return
     if pairs > MOST_PAIRS:
         raise Refused(

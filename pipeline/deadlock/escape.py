@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from kernels.dependencies import Escapes, asked_after, held_before
 from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
-from pipeline.deadlock.dependencies import Progress
+from pipeline.deadlock.progress import Progress
 from pipeline.deadlock.verdict import Verdict, verdict_of_escape
 from pipeline.errors import Refused
 from pipeline.routing.forms import AdaptiveRouting, SourceRouting

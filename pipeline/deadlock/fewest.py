@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pipeline.deadlock.asked import rule_of
-from pipeline.deadlock.dependencies import Progress, dependencies, part_of
+from pipeline.deadlock.dependencies import dependencies
 from pipeline.deadlock.escape import escape_acyclic
+from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.rules import MOST, Rule
 from pipeline.deadlock.verdict import free
 from pipeline.errors import BadInput, Refused

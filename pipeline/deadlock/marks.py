@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.dependencies import DEPENDS, FIRST, Channels
+from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.windows import END, LONGEST, Reach, Window, cells_onward, runs_first, windows
 from pipeline.routing.forms import Moves, SourceRouting
 from pipeline.topology import NO_PORT
@@ -36,7 +37,7 @@ class _Lag(NamedTuple):
     behind: np.ndarray
 
 
-def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels) -> bool:
+def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None) -> bool:
     """Mark in `channels` what packets between all nodes pass and ask for; False, and nothing marked, where windows do not show it.
 
     classes, memory: as in `kernels.dependencies.follow_routes`.
@@ -46,12 +47,12 @@ def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, chann
     onward, regular = cells_onward(routing), routing.regular
     if onward is None or not (regular or onward.shape[1] == 1):
         return False
-    found = windows(routing, onward, memory == "axis")
+    found = windows(routing, onward, memory == "axis", part_of(progress, 0, 2))
     if found is None:
         return False
     lags = [_lag(routing.moves, d) for d in range(len(onward))]
     placed = []
-    for window, reach in found.items():
+    for number, (window, reach) in enumerate(found.items(), 1):
         lag = lags[window.direction]
         for end in (0, 1):
             at = _where(routing.moves, lag, window, reach[end][routing.cell])
@@ -59,6 +60,8 @@ def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, chann
             if known is None:
                 return False
             placed.append((window, known))
+        if progress is not None:
+            progress((1 + number / len(found)) / 2)
     for half in range(routing.passes):
         for window, known in placed:
             _mark(routing, classes, lags[window.direction], window, half, *known, channels)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.deadlock.progress import Progress
 from pipeline.routing.forms import SourceRouting
 from pipeline.topology import NO_PORT
 
@@ -74,12 +75,12 @@ def cells_onward(routing: SourceRouting) -> np.ndarray | None:
     return onward
 
 
-def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool) -> dict[Window, Reach] | None:
+def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress = None) -> dict[Window, Reach] | None:
     """Every window of the routes of all keys.
 
     axis_memory   a crossing is remembered along the axis; None is returned where some route comes back to one
     """
-    turns = _turns(routing, onward, axis_memory)
+    turns = _turns(routing, onward, axis_memory, progress)
     if turns is None:
         return None
     found: dict[Window, Reach] = {}
@@ -118,7 +119,7 @@ def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool) -> di
     return {window: Reach(np.where(reach.most > 0, reach.fewest, 0), reach.most) for window, reach in found.items()}
 
 
-def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool) -> _Turns | None:
+def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress) -> _Turns | None:
     directions, stages, cells = len(onward), routing.phases, onward.shape[1]
     shape = (cells, directions, LONGEST, stages, directions + 1, stages, 2)
     codes = [np.zeros(0, np.int64)]
@@ -134,6 +135,8 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool) -> _Tu
             fields = (cell, d, length, stage, onwards + 1, next_stage)
             codes.append(np.unique(np.ravel_multi_index((*(field[here] for field in fields), np.full(here.sum(), int(run == 0))), shape)))
             cell = moved(onward, cell, d, length)
+        if progress is not None:
+            progress((keys[-1] + 1) / routing.keys)
     found = _Turns(*np.unravel_index(np.unique(np.concatenate(codes)), shape))
     return found._replace(onwards=found.onwards - 1, leading=found.leading > 0)
 

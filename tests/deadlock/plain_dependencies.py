@@ -68,7 +68,12 @@ def phases_dateline(hops: list[Hop], lines: Datelines) -> list[int]:
 
 def wrap_dimension(hops: list[Hop], lines: Datelines) -> list[int]:
     """From a wrap to the end of its run."""
-    return [int(any(lines.crossed(other) for other in hops[: i + 1] if other[3] == hop[3])) for i, hop in enumerate(hops)]
+    chosen, crossed, before = [], False, None
+    for hop in hops:
+        crossed = lines.crossed(hop) or (crossed and hop[3] == before)
+        before = hop[3]
+        chosen.append(int(crossed))
+    return chosen
 
 
 def wrap_path(hops: list[Hop], lines: Datelines) -> list[int]:
@@ -87,18 +92,18 @@ def by_modules(split: str) -> Choice:
 
     def choose(hops: list[Hop], lines: Datelines) -> list[int]:
         crossed, levels = wrap_dimension(hops, lines), [hop[1] // 2 // lines.module + 1 for hop in hops]
+        links = [i for i, level in enumerate(levels) if level > 1]
         chosen = []
         for i, (level, past) in enumerate(zip(levels, crossed)):
-            ahead = [other for other in levels[i:] if other > 1]
-            behind = any(other > 1 for other in levels[:i])
+            ahead = next((levels[link] for link in links if link >= i), None)
             if level > 1:
                 chosen.append(past)
-            elif not ahead:
+            elif ahead is None:
                 chosen.append((lines.levels - 1 if split == "levels" else 1) + past)
             elif split == "levels":
-                chosen.append(lines.levels - ahead[0])
+                chosen.append(lines.levels - ahead)
             else:
-                chosen.append(1 + past if split == "after_first" and behind else 0)
+                chosen.append(1 + past if split == "after_first" and links[0] < i else 0)
         return chosen
 
     return choose

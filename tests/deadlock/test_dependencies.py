@@ -78,8 +78,9 @@ def in_words(channel, step, form):
 CASES = [
     *((*case, *rule) for case in IN_DIRECTIONS for rule in ASKED if "hier" not in case[0]),
     *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[:3] if case[0] in ("dimension_order", "clustering", "routing_record")),
-    *((*case, *rule) for case in IN_DIRECTIONS for rule in [("dateline", 2), *OF_MODULES] if "3dt" in case[1]),
-    *(("hierarchical", "tesh(m=2, levels=2, q=0)", *rule) for rule in [("none", 1), ("phases", 16), *OF_MODULES[1:4]]),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in [("dateline", 2), *OF_MODULES] if case[1].startswith("mh3dt")),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[1::2] if case[1].startswith("h3dt")),
+    *(("hierarchical", "tesh(m=2, levels=2, q=0)", *rule) for rule in [("phases", 16), OF_MODULES[2], OF_MODULES[6]]),
 ]
 
 
@@ -156,16 +157,18 @@ def closed_by_packets(name, network, rule, virtual_channels, packets, cycle):
     form = routed(name, network)[1]
     routes, step, lines = walked(name, network)
     chooses = RULES[rule.replace("(reading=dimension)", "")]
+    by_source = {}
+    for hops in filter(None, routes):
+        by_source.setdefault(hops[0][0], []).append(hops)
     for packet, held, asked in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True):
         source, way, there = re.fullmatch(r"(\d+) (→|by way of|by way of itself →) (\d+)", packet).groups()
         firsts = set()
-        for hops in routes:
-            if hops and hops[0][0] == int(source):
-                inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
-                whole = inner if way == "by way of" else hops  # nothing comes before an only half, or a second one of itself
-                if inner and inner == whole and step(inner[-1][0], inner[-1][1]) == int(there):
-                    chosen = [min(c, virtual_channels - 1) for c in chooses(hops, lines)]
-                    firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
+        for hops in by_source[int(source)]:
+            inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
+            whole = inner if way == "by way of" else hops  # nothing comes before an only half, or a second one of itself
+            if inner and inner == whole and step(inner[-1][0], inner[-1][1]) == int(there):
+                chosen = [min(c, virtual_channels - 1) for c in chooses(hops, lines)]
+                firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
         assert (held, asked) in firsts
 
 
