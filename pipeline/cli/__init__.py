@@ -87,6 +87,13 @@ def main() -> None:
     try:
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
+    except SystemExit as ended:
+        if sys.argv[1:2] == ["step"] and isinstance(ended.code, int):
+            # all is written: native libraries' threads now and then abort a process that ends the usual way
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(ended.code)
+        raise
     except BrokenPipeError:
         _give_up_stdout(141)
     except OSError as failure:
