@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import lock, store
-from pipeline.asked import asked_points, latency_asked
 from pipeline.config import Sweep, load
 from pipeline.errors import BadInput
+from pipeline.expansion.asked import asked_points, latency_asked
 from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
@@ -145,7 +145,7 @@ def distances(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def latency(config: Path, folder: Path, overrides: Overrides) -> int:
     """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads."""
-    from pipeline.expansion_latency import latency_table
+    from pipeline.expansion.latency import latency_table
 
     carried = store.open_table(folder / "loads.parquet") if _asked(folder, "loads") else None
     store.publish_table(folder, "latency", latency_table(load(config), store.open_table(folder / "static.parquet"), carried))

@@ -18,7 +18,7 @@ import psutil
 
 from pipeline import lock, store
 from pipeline.config import Sweep, load
-from pipeline.config_schema import Family
+from pipeline.config.schema import Family
 from pipeline.errors import BadInput, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,7 +75,7 @@ def asked(workflow: Any) -> Asked:
     """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
     from snakemake.exceptions import WorkflowError
 
-    from pipeline.asked import latency_asked
+    from pipeline.expansion.asked import latency_asked
     from pipeline.points import stage_digest
     from pipeline.verify import expected_deadlock, expected_layout, expected_loads
 
@@ -139,7 +139,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
-    from pipeline.asked import asked_points
+    from pipeline.expansion.asked import asked_points
 
     _check_options(options)
     sweep = load(config)

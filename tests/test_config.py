@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.config import load
-from pipeline.config_schema import PAPERS
-from pipeline.config_words import documentation
+from pipeline.config.schema import PAPERS
+from pipeline.config.words import documentation
 from pipeline.errors import BadInput
 
 ROOT = Path(__file__).parent.parent

@@ -19,7 +19,7 @@ from pipeline.models.table import dally_columns, network_of, parhami_kwai_column
 from pipeline.paper_figures import FIGURES, drawable
 from pipeline.paper_figures.files import write_figures
 from pipeline.records import arrow_schema
-from pipeline.report_papers import papers_section
+from pipeline.report.papers import papers_section
 from pipeline.static import static_record
 from pipeline.topologies import build
 from pipeline.verify import verification_rows

@@ -12,11 +12,11 @@ import pytest
 
 from pipeline import points
 from pipeline.config import expand, load
-from pipeline.config_schema import Requirement
+from pipeline.config.schema import Requirement
 from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput, Refused
+from pipeline.expansion.requirements import meeting
 from pipeline.points import Point, sources, stage_digest
-from pipeline.requirements import meeting
 from pipeline.topologies import plan
 
 ROOT = Path(__file__).parent.parent

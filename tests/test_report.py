@@ -18,7 +18,7 @@ import vl_convert
 from pipeline import figures, report, store
 from pipeline.errors import BadInput
 from pipeline.records import arrow_schema
-from pipeline.report_sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
+from pipeline.report.sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
 from pipeline.static import static_record
 from pipeline.topologies import build
 from pipeline.verify import verification_rows
@@ -256,7 +256,7 @@ def test_front_of_size_and_cost() -> None:
 
 def test_bundle_holds_no_address_that_is_loaded() -> None:
     """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
-    text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("report_explorer.js", "report_page.js"))
+    text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js"))
     assert "actions: false" in text
     assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
     assert "http" not in text

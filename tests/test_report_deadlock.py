@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from test_report import HOSTILE, Page
 
-from pipeline.report_deadlock import MOST_ROWS, deadlock_section
-from pipeline.report_routings import MOST_ROWS as MOST_LOADS
-from pipeline.report_routings import tables_of_loads
+from pipeline.report.deadlock import MOST_ROWS, deadlock_section
+from pipeline.report.routings import MOST_ROWS as MOST_LOADS
+from pipeline.report.routings import tables_of_loads
 
 
 def verdict(topology: str, free: str, routing: str = "dimension_order", channels: int = 1, **others: Any) -> dict[str, Any]:

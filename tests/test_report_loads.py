@@ -11,7 +11,7 @@ from test_report import HOSTILE, MANIFEST, Page
 
 from pipeline import figures, report
 from pipeline.loads import loads_record
-from pipeline.report_loads import LINES, MOST_ROWS, joined, loads_section, saturation_against_size
+from pipeline.report.loads import LINES, MOST_ROWS, joined, loads_section, saturation_against_size
 from pipeline.static import static_record
 from pipeline.topologies import build
 

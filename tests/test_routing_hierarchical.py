@@ -89,7 +89,8 @@ def climbs(source: Address, destination: Address, net: Network, tie: str) -> tup
         corner = min(net.corners[level], key=lambda gates: hops_between(at, gates[needed[0]], net))
         for d in needed:
             inside = list(walks(at, corner[d], net, 2 * (net.levels - level) + crossed, tie))
-            links = [(2 * digits[d] + (way < 0), abs(way), 2 * net.levels - 2) for way in steps(source[digits[d]], destination[digits[d]], net.n, True, tie)]
+            ways = steps(source[digits[d]], destination[digits[d]], net.n, True, tie)
+            links = [(2 * digits[d] + (way < 0), abs(way), 2 * net.levels - 2) for way in ways]
             alternatives = [(*route, *walk, link) for route, walk, link in product(alternatives, inside, links)]
             at, crossed = corner[d], True
     return alternatives, at

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline import figures, store
 from pipeline.paper_figures import FIGURES, drawable
-from pipeline.report_sections import PAPER_NAMES
+from pipeline.report.sections import PAPER_NAMES
 
 WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 

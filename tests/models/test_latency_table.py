@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from pipeline.asked import asked_points
 from pipeline.cli.latency import latency as command
 from pipeline.config import load
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion_latency import latency_table
+from pipeline.expansion.asked import asked_points
+from pipeline.expansion.latency import latency_table
 from pipeline.loads import loads_record
 from pipeline.models import dally
 from pipeline.models import parhami_kwai as pk

@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 from rings import Run, until
 
 from pipeline import cluster
-from pipeline.config_schema import Cluster, Slurm
+from pipeline.config.schema import Cluster, Slurm
 from pipeline.errors import BadInput
 
 

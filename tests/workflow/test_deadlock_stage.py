@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from rings import Run
 
-from pipeline.asked import asked_points
 from pipeline.config import load
 from pipeline.errors import BadInput, Refused
+from pipeline.expansion.asked import asked_points
 from pipeline.points import Point
 from pipeline.store import read_manifest
 

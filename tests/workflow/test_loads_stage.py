@@ -15,7 +15,7 @@ from pipeline import costs
 from pipeline.config import expand, load
 from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion_loads import expand_loads
+from pipeline.expansion.loads import expand_loads
 from pipeline.loads import layered, monte_carlo, source
 from pipeline.points import Point
 from pipeline.query import query

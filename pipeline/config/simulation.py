@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.config_entries import Choice, Spellings
-from pipeline.config_models import Rates, Spread
+from pipeline.config.entries import Choice, Spellings
+from pipeline.config.models import Rates, Spread
 
 
 def _several(value: Any) -> Any:

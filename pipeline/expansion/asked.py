@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pipeline.config import Sweep, expand
-from pipeline.expansion_deadlock import expand_deadlock
-from pipeline.expansion_latency import check_latency
-from pipeline.expansion_layout import expand_layout
-from pipeline.expansion_loads import expand_loads
-from pipeline.expansion_simulation import expand_simulation
+from pipeline.expansion.deadlock import expand_deadlock
+from pipeline.expansion.latency import check_latency
+from pipeline.expansion.layout import expand_layout
+from pipeline.expansion.loads import expand_loads
+from pipeline.expansion.simulation import expand_simulation
 from pipeline.points import Point
 from pipeline.verify import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
 

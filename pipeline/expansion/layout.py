@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.config_schema import Layout, Sweep
+from pipeline.config.schema import Layout, Sweep
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen
 from pipeline.layout.placements import canonical, check_suits

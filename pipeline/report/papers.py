@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from pipeline.paper_figures import Figure, Tables, drawable
-from pipeline.report_sections import PAPER_NAMES, Section
+from pipeline.report.sections import PAPER_NAMES, Section
 
 
 def papers_section(tables: Tables, drawn: dict[str, Any]) -> Section:

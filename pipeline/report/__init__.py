@@ -19,13 +19,14 @@ from typing import Any
 
 import vl_convert
 
-from pipeline import figures, report_loads, store
+from pipeline import figures, store
 from pipeline.designs import designs, sampled
 from pipeline.records import TABLES
-from pipeline.report_deadlock import deadlock_section
-from pipeline.report_explorer import explorer
-from pipeline.report_papers import papers_section
-from pipeline.report_sections import Section, gallery_section, networks_section, provenance_section, verification_section
+from pipeline.report import loads as saturation
+from pipeline.report.deadlock import deadlock_section
+from pipeline.report.explorer import explored
+from pipeline.report.papers import papers_section
+from pipeline.report.sections import Section, gallery_section, networks_section, provenance_section, verification_section
 from pipeline.verify import summary
 
 Record = Mapping[str, Any]
@@ -69,13 +70,13 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     networks = figures.distinct(tables.get("static", ()))
     verification = tables.get("verification", ())
     tables = {**tables, "static": networks, "loads": tables.get("loads", ()), "verification": verification}
-    explored = explorer(tables)
+    explorer = explored(tables)
     drawn, charts = _charts(networks)
     sections = [
         verification_section(verification),
-        explored.section,
+        explorer.section,
         charts,
-        _loads(report_loads.joined(networks, tables["loads"]), drawn),
+        _loads(saturation.joined(networks, tables["loads"]), drawn),
         deadlock_section(tables.get("deadlock", ())),
         papers_section(tables, drawn),
         networks_section(networks),
@@ -85,15 +86,15 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     shown = [section for section in sections if section.body]
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template((HERE / "report_page.html").read_text(encoding="utf-8")).substitute(
+    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
         lead=_lead(manifest),
-        style=(HERE / "report.css").read_text(encoding="utf-8"),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
         tiles=_tiles(networks, verification),
         contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown),
         sections="\n".join(section.html() for section in shown),
-        charts=_json({"specifications": drawn, "explorer": explored.specification, "themes": THEMES}),
-        designs=explored.data,
+        charts=_json({"specifications": drawn, "explorer": explorer.specification, "themes": THEMES}),
+        designs=explorer.data,
         script=script,
         script_hash=f"sha256-{digest}",
     )
@@ -102,7 +103,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
 @cache
 def _script() -> str:
     """The page's program, bundled with Vega."""
-    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("report_explorer.js", "report_page.js"))
+    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js"))
     return vl_convert.javascript_bundle(own).replace("</script", "<\\/script")
 
 
@@ -164,11 +165,11 @@ def _some(networks: Sequence[Record]) -> Sequence[Record]:
 def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
     """The section on loads; its chart joins `drawn` where it has data."""
     name, figure = "saturation_against_size", ""
-    specification = report_loads.saturation_against_size(rows).to_dict()
+    specification = saturation.saturation_against_size(rows).to_dict()
     if _has_data(specification):
         drawn[name] = specification
-        figure = report_loads.figure_of(name, "Saturation load against size", report_loads.CAPTION)
-    return report_loads.loads_section(rows, figure)
+        figure = saturation.figure_of(name, "Saturation load against size", saturation.CAPTION)
+    return saturation.loads_section(rows, figure)
 
 
 def _has_data(specification: Mapping[str, Any]) -> bool:

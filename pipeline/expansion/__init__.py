@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from pipeline.config_entries import Choice
-from pipeline.config_schema import Family, Required, Sweep
-from pipeline.config_yaml import Place, shown
+from pipeline.config.entries import Choice
+from pipeline.config.schema import Family, Required, Sweep
+from pipeline.config.yaml import Place, shown
 from pipeline.errors import BadInput, Refused, nearest
+from pipeline.expansion.requirements import meeting
+from pipeline.expansion.values import count, values_of
 from pipeline.points import Point
-from pipeline.requirements import meeting
 from pipeline.spelling import Spelling
 from pipeline.topologies import FAMILIES, default_memory, parameters, plan
 from pipeline.topology import Plan, check_size
-from pipeline.values import count, values_of
 
 Network = tuple[str, int | None]  # canonical spelling, fault_nodes of its own
 

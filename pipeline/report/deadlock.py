@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from pipeline.records import DEADLOCK
-from pipeline.report_sections import Cell, Section, number, table
+from pipeline.report.sections import Cell, Section, number, table
 
 Record = Mapping[str, Any]
 

@@ -7,11 +7,11 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from pipeline.config_schema import Sweep
-from pipeline.config_simulation import Simulation
+from pipeline.config.schema import Sweep
+from pipeline.config.simulation import Simulation
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit
-from pipeline.expansion_loads import check_fit
+from pipeline.expansion.loads import check_fit
 from pipeline.points import Point
 from pipeline.simulation import Parameters, Request, set_up
 from pipeline.topologies import build

@@ -10,8 +10,8 @@ from math import prod
 
 import pyarrow as pa
 
-from pipeline.config_models import Dally, ParhamiKwai, Rates, Spread
-from pipeline.config_schema import Sweep
+from pipeline.config.models import Dally, ParhamiKwai, Rates, Spread
+from pipeline.config.schema import Sweep
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen
 from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns

@@ -1,6 +1,6 @@
 """The page's explorer: any two columns of all designs in one chart, its controls, and the table of the designs selected.
 
-What moves is report_explorer.js; here are its data, its chart's specification and its place in the page.
+What moves is explorer.js; here are its data, its chart's specification and its place in the page.
 The data stand in the page compressed (gzip, base64), because the columns of 20,000 designs are long.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.designs import MOST, Axis, Designs, designs, sampled
-from pipeline.report_sections import Section
+from pipeline.report.sections import Section
 from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 
 Record = Mapping[str, Any]
@@ -29,14 +29,14 @@ DIGITS = 7  # of a number in the page
 
 
 class Explorer(NamedTuple):
-    """data: gzip in base64, what report_explorer.js unpacks; specification: of the chart, whose data the script gives."""
+    """data: gzip in base64, what explorer.js unpacks; specification: of the chart, whose data the script gives."""
 
     section: Section
     data: str
     specification: dict[str, Any]
 
 
-def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
+def explored(tables: Mapping[str, Sequence[Record]]) -> Explorer:
     """The explorer of a sweep's tables; its section has no body where no two columns can be compared."""
     found = designs(tables)
     if len(found.axes) < 2:
@@ -51,7 +51,7 @@ def explorer(tables: Mapping[str, Sequence[Record]]) -> Explorer:
 
 
 def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
-    """(the groups that the chosen designs fall into, these designs as report_explorer.js unpacks them)."""
+    """(the groups that the chosen designs fall into, these designs as explorer.js unpacks them)."""
     records = [found.records[i] for i in chosen]
     names = [group_of(record) for record in records]
     groups = legend(names)

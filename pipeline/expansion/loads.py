@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.config_schema import Sweep
+from pipeline.config.schema import Sweep
 from pipeline.costs import loads_memory
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pipeline.records import LOADS
-from pipeline.report_sections import Cell, number, table
+from pipeline.report.sections import Cell, number, table
 
 Record = Mapping[str, Any]
 
@@ -15,7 +15,7 @@ MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit els
 
 
 def tables_of_loads(rows: Sequence[Record]) -> str:
-    """HTML of the three tables, each where there is something to say; rows as `report_loads.joined` gives them."""
+    """HTML of the three tables, each where there is something to say; rows as `pipeline.report.loads.joined` gives them."""
     return "\n".join(filter(None, (_routings(rows), _collectives(rows), _bounds(rows))))
 
 

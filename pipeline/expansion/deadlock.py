@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from pipeline.config_schema import Deadlock, Sweep
+from pipeline.config.schema import Deadlock, Sweep
 from pipeline.deadlock import routing_spelling, rule_spelling, suited
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen, memory_limit

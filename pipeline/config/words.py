@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from pipeline.config_schema import Sweep, spelled
-from pipeline.config_yaml import Place
+from pipeline.config.schema import Sweep, spelled
+from pipeline.config.yaml import Place
 
 
 class Key:
@@ -61,7 +61,7 @@ def at(place: Place) -> Key | None:
 _INTRODUCTION = """\
 # Configuration
 
-Made from `pipeline/config_schema.py` by `make docs`. A configuration is a YAML file of plain values
+Made from `pipeline/config/schema.py` by `make docs`. A configuration is a YAML file of plain values
 (no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
 the nearest key that is.
 

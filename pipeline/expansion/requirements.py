@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from pipeline.config_schema import Requirement
+from pipeline.config.schema import Requirement
 from pipeline.errors import BadInput, Refused, nearest
+from pipeline.expansion.values import count, values_of
 from pipeline.spelling import Spelling
 from pipeline.topologies import FAMILIES, Parameter, parameters, plan
 from pipeline.topology import Plan
-from pipeline.values import count, values_of
 
 SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
 OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels

@@ -10,8 +10,8 @@ import altair as alt
 
 from pipeline.figures import Chart
 from pipeline.records import LOADS
-from pipeline.report_routings import tables_of_loads
-from pipeline.report_sections import Cell, Section, number, table
+from pipeline.report.routings import tables_of_loads
+from pipeline.report.sections import Cell, Section, number, table
 
 Record = Mapping[str, Any]
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
 
-from pipeline.config_entries import Bounds, Choice, Section, Spellings
-from pipeline.config_models import Latency
-from pipeline.config_simulation import Simulation
-from pipeline.config_yaml import Place
+from pipeline.config.entries import Bounds, Choice, Section, Spellings
+from pipeline.config.models import Latency
+from pipeline.config.simulation import Simulation
+from pipeline.config.yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")

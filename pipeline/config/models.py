@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from pipeline.config_entries import MOST_NODES, Choice, Section, listed
+from pipeline.config.entries import MOST_NODES, Choice, Section, listed
 
 
 class Spread(Section):

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline import config_words, config_yaml
-from pipeline.config_schema import Sweep, spelled
-from pipeline.config_yaml import Document, Place
+from pipeline.config import words, yaml
+from pipeline.config.schema import Sweep, spelled
+from pipeline.config.yaml import Document, Place
 from pipeline.errors import BadInput, nearest
 from pipeline.expansion import expand
 
@@ -25,9 +25,9 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `expand`.
     """
-    name = config_yaml.shown(path)
-    content = config_yaml.read_bytes(Path(path))
-    document = config_yaml.parse(content, name)
+    name = yaml.shown(path)
+    content = yaml.read_bytes(Path(path))
+    document = yaml.parse(content, name)
     if not isinstance(document.data, dict):
         got = "nothing" if document.data is None else _got(document.data)
         raise BadInput(f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got}; config/default.yaml is an example")
@@ -48,7 +48,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
         (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
-        siblings = config_words.at(parent)
+        siblings = words.at(parent)
         known = [] if siblings is None else [key for key in siblings.inside() if key]
         message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
     elif kind == "missing":
@@ -59,7 +59,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
         stated = kind in ("value_error", "entry")
         message = detail["msg"].removeprefix("Value error, ") if stated else f"expected {_meaning(place, got=_got(detail['input']))}"
     where = f"{spelled(parent)}: " if parent else ""
-    return config_yaml.shown(f"{name}:{line}:{column}: {where}{message}")
+    return yaml.shown(f"{name}:{line}:{column}: {where}{message}")
 
 
 def _place(loc: tuple[int | str, ...], document: Document) -> Place:
@@ -72,7 +72,7 @@ def _place(loc: tuple[int | str, ...], document: Document) -> Place:
 
 
 def _meaning(place: Place, got: str = "") -> str:
-    key = config_words.at(place)
+    key = words.at(place)
     if key is None:
         return f"another value, got {got}"
     return key.expected() + (f", got {got}" if got else "") + (f"; {place[-1]}: {key.description}" if key.description else "")
