@@ -27,7 +27,7 @@ bench: .venv/ready-dev
 
 docs: .venv/ready
 	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
-	$(BIN)/python -c "from pipeline.config_words import documentation; print(documentation(), end=\"\")" > docs/config.md
+	$(BIN)/python -c "from pipeline.config.words import documentation; print(documentation(), end=\"\")" > docs/config.md
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .
