@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
+from asking import computed, refused_as_too_many, refused_at_its_line
 from rings import Run
 
 from pipeline.config import load
-from pipeline.errors import BadInput, Refused
 from pipeline.expansion.asked import asked_points
 from pipeline.points import Point
 from pipeline.store import read_manifest
@@ -32,17 +31,10 @@ ACYCLIC = {
 }
 
 
-def computed(run: Run, workers: int) -> list[dict[str, object]]:
-    for path in run.shards():
-        path.unlink()
-    assert run.here("static", workers=workers) == run.here("deadlock", workers=workers) == 0
-    return pq.read_table(run.folder / "deadlock.parquet").to_pylist()
-
-
 def test_rows_are_those_asked_for_and_known(rings: Run):
     rings.config.write_text(CONFIG)
     rings.here("points")
-    rows = computed(rings, 0)
+    rows = computed(rings, "deadlock", workers=0)
     names = [(row["topology"], row["routing"], row["vc_rule"], row["virtual_channels"]) for row in rows]
     first = [
         (network, routing, rule, many)
@@ -57,7 +49,7 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
     found = {name: row["acyclic"] for name, row in zip(names, rows)}
     assert {name: found[name] for name in ACYCLIC} == ACYCLIC
     assert read_manifest(rings.folder)["tables"]["deadlock"]["rows"] == len(rows)
-    assert computed(rings, 2) == rows
+    assert computed(rings, "deadlock", workers=2) == rows
 
 
 @pytest.mark.parametrize(
@@ -73,19 +65,11 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
     ],
 )
 def test_what_cannot_be_analysed_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
-    path = tmp_path / "my.yaml"
-    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)"]\ndeadlock: [{entry}]\n')
-    with pytest.raises(BadInput) as caught:
-        asked_points(load(path))
-    assert says in str(caught.value)
-    assert str(caught.value).startswith(f"{path}:3:")
+    assert says in refused_at_its_line(tmp_path, '["torus(k=4, n=2)", "mesh(k=3, n=2)"]', "deadlock", entry)
 
 
 def test_more_points_than_the_limit_are_refused(tmp_path: Path):
-    path = tmp_path / "my.yaml"
-    path.write_text(CONFIG + "limits: {points: 12}\n")
-    with pytest.raises(Refused, match="16 points of deadlock"):
-        asked_points(load(path))
+    assert "16 points of deadlock" in refused_as_too_many(tmp_path, CONFIG, 12)
 
 
 def test_theorem_1_is_asked_for_with_its_paper(tmp_path: Path):

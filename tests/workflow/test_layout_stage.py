@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
+from asking import computed, refused_as_too_many, refused_at_its_line
 from rings import Run
 
 from pipeline.config import load
-from pipeline.errors import BadInput, Refused
 from pipeline.expansion.asked import asked_points
 from pipeline.store import read_manifest
 
@@ -35,8 +34,7 @@ LONGEST = {  # by hand
 def test_rows_are_those_asked_for_and_known(rings: Run):
     rings.config.write_text(CONFIG)
     rings.here("points")
-    assert rings.here("static", workers=0) == rings.here("layout", workers=0) == 0
-    rows = pq.read_table(rings.folder / "layout.parquet").to_pylist()
+    rows = computed(rings, "layout", workers=0)
     assert {(row["topology"], row["placement"]): row["wire_length_max"] for row in rows} == LONGEST
     assert [(row["topology"], row["placement"]) for row in rows] == list(LONGEST)
     assert read_manifest(rings.folder)["tables"]["layout"]["rows"] == len(rows)
@@ -53,19 +51,11 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
     ],
 )
 def test_what_cannot_be_placed_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
-    path = tmp_path / "my.yaml"
-    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "rtt(a=4)"]\nlayout: [{entry}]\n')
-    with pytest.raises(BadInput) as caught:
-        asked_points(load(path))
-    assert says in str(caught.value)
-    assert str(caught.value).startswith(f"{path}:3:")
+    assert says in refused_at_its_line(tmp_path, '["torus(k=4, n=2)", "rtt(a=4)"]', "layout", entry)
 
 
 def test_more_points_than_the_limit_are_refused(tmp_path: Path):
-    path = tmp_path / "my.yaml"
-    path.write_text(CONFIG + "limits: {points: 8}\n")
-    with pytest.raises(Refused, match="9 points of layout"):
-        asked_points(load(path))
+    assert "9 points of layout" in refused_as_too_many(tmp_path, CONFIG, 8)
 
 
 def test_the_papers_layouts_are_asked_for_with_them(tmp_path: Path):

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from asking import computed, refused_as_too_many, refused_at_its_line
 from rings import Run
 
-from pipeline.config import load
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion.asked import asked_points
 from pipeline.store import read_manifest
 
 CONFIG = """
@@ -22,24 +20,17 @@ simulation:
 """
 
 
-def computed(run: Run, workers: int) -> list[dict[str, object]]:
-    for path in run.shards():
-        path.unlink()
-    assert run.here("static", workers=workers) == run.here("simulation", workers=workers) == 0
-    return pq.read_table(run.folder / "simulation.parquet").to_pylist()
-
-
 def test_rows_are_those_asked_for(rings: Run):
     rings.config.write_text(CONFIG)
     rings.here("points")
-    rows = computed(rings, 0)
+    rows = computed(rings, "simulation", workers=0)
     found = [(row["topology"], row["virtual_channels"], row["traffic"], row["offered_load"]) for row in rows]
     networks = ("torus(k=4, n=2)", "mesh(k=3, n=2)")
     first = [(network, many, "uniform", offered) for network in networks for many in (2, 4) for offered in (0.1, 0.3)]
     assert found == [*first, *(("torus(k=4, n=2)", 3, pattern, 0.2) for pattern in ("transpose", "tornado"))]
     assert all((row["simulated_saturation"] is None) == (row["router"] == "default") for row in rows)
     assert read_manifest(rings.folder)["tables"]["simulation"]["rows"] == len(rows)
-    assert computed(rings, 2) == rows
+    assert computed(rings, "simulation", workers=2) == rows
     # what is done is not computed again, and a shard's several rows of a point stay together
     before = rings.shards()
     assert rings.here("simulation", workers=0) == 0
@@ -64,19 +55,11 @@ def test_rows_are_those_asked_for(rings: Run):
     ],
 )
 def test_what_cannot_be_simulated_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
-    path = tmp_path / "my.yaml"
-    path.write_text(f'sweep: my\ntopologies: ["torus(k=4, n=2)", "mesh(k=4, n=2)"]\nsimulation: [{entry}]\n')
-    with pytest.raises(BadInput) as caught:
-        asked_points(load(path))
-    assert says in str(caught.value)
-    assert str(caught.value).startswith(f"{path}:3:")
+    assert says in refused_at_its_line(tmp_path, '["torus(k=4, n=2)", "mesh(k=4, n=2)"]', "simulation", entry)
 
 
 def test_more_points_than_the_limit_are_refused(tmp_path: Path):
-    path = tmp_path / "my.yaml"
-    path.write_text(CONFIG + "limits: {points: 3}\n")
-    with pytest.raises(Refused, match="4 points of simulation"):
-        asked_points(load(path))
+    assert "4 points of simulation" in refused_as_too_many(tmp_path, CONFIG, 3)
 
 
 def test_an_unproved_rule_fails_where_it_is_simulated(rings: Run):
