@@ -261,7 +261,7 @@ LAYOUT = (
     ),
     Column("pins", "double", "bits", "most pins of a node at that width, incoming and outgoing channels together"),
     Column(
-        "wiring_volume",
+        "layout_volume",
         "double",
         "wire pitches",
         "least volume of a box with room for the nodes and for the wires across its densest sections; in the plane, area; null for cabinets",

@@ -98,7 +98,7 @@ LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [pla
     "wire_density_peak": lambda record, _: record["wire_density_max"] * record["channel_width"],
     "wire_density_peak_position": lambda record, _: record["wire_density_position"],
     "wire_density_middle": lambda record, _: record["wire_density_middle"] * record["channel_width"],
-    "wiring_volume": lambda record, _: record["wiring_volume"],
+    "layout_volume": lambda record, _: record["layout_volume"],
 }
 PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
 RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]

@@ -58,9 +58,9 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["channel_width"] is not None:
         width = f"{record['channel_width']:.6g} bits, {record['pins']:.6g} pins a node"
         lines.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
-    if record["wiring_volume"] is not None:
+    if record["layout_volume"] is not None:
         unit = "volume" if record["dimensions"] == 3 else "area"
-        lines.append((f"least {unit}", f"{record['wiring_volume']:,.6g} wire pitches {'cubed' if unit == 'volume' else 'squared'}"))
+        lines.append((f"least {unit}", f"{record['layout_volume']:,.6g} wire pitches {'cubed' if unit == 'volume' else 'squared'}"))
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelled
-from pipeline.layout.wires import Wires, crossings, wires_of, wiring_volume
+from pipeline.layout.wires import Wires, crossings, layout_volume, wires_of
 from pipeline.records import LAYOUT
 from pipeline.topology import NO_PORT, Topology
 
@@ -32,7 +32,7 @@ def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
         **_lengths(wires),
         "per_class_wire_length": _by_class(topology, wires),
         **_density(topology, across, sides),
-        "wiring_volume": None if placed.block is not None else wiring_volume(across, sides),
+        "layout_volume": None if placed.block is not None else layout_volume(across, sides),
         "notes": "; ".join(topology.plan.notes),
     }
     return {column.name: values[column.name] for column in LAYOUT}

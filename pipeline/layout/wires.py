@@ -67,7 +67,7 @@ def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
     return [np.cumsum(change)[:-1] for change in changes]
 
 
-def wiring_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
+def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
     """Least volume, in wire pitches, of a box whose nodes are so placed; in two dimensions and one, area.
 
     across   as `crossings` gives it

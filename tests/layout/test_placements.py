@@ -143,7 +143,7 @@ def test_cabinets_of_an_rtt_are_placed_as_a_smaller_one():
     record, one = layout_record(build("rtt(a=16)"), "trellis(block=[4, 4])"), layout_record(build("rtt(a=4)"), "trellis")
     assert record["cables"] == 4 * 64
     assert record["wire_length_histogram"] == [{"length": row["length"], "wires": 4 * row["wires"]} for row in one["wire_length_histogram"]]
-    assert (record["block"], record["wiring_volume"]) == ([4, 4], None)
+    assert (record["block"], record["layout_volume"]) == ([4, 4], None)
 
 
 def test_cabinets_that_hold_the_whole_of_z_leave_a_ptt_flat():

@@ -142,7 +142,7 @@ def test_d90_eq_13_leaves_out_the_folding(row):
 @pytest.mark.parametrize("k", [4, 6, 8])
 def test_what_the_sections_of_folded_tori_need(k):
     """Every row along a dimension is a folded ring, two links over any gap: k² rows, or half as many where it is pruned."""
-    torus, pruned = (layout_record(build(f"{family}(k={k}, n=3)"), "folded")["wiring_volume"] for family in ("torus", "pruned_torus"))
+    torus, pruned = (layout_record(build(f"{family}(k={k}, n=3)"), "folded")["layout_volume"] for family in ("torus", "pruned_torus"))
     assert torus == pytest.approx(math.sqrt((2 * k * k) ** 3), rel=1e-12)
     assert pruned == pytest.approx(math.sqrt(2 * k * k * k * k * k * k), rel=1e-12)
     assert pruned < 3 * k**3  # P04's count
@@ -160,7 +160,7 @@ def test_what_the_sections_of_folded_tori_need(k):
     ],
 )
 def test_volumes_by_hand(topology, placement, volume):
-    assert layout_record(build(topology), placement)["wiring_volume"] == volume
+    assert layout_record(build(topology), placement)["layout_volume"] == volume
 
 
 # --- the papers -----------------------------------------------------------------------------------
