@@ -52,6 +52,7 @@ class Choice(Section):
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
         "all", description="families of the sweep whose networks are chosen, or all"
     )
+    topologies: Spellings | None = Field(None, description="spellings of the sweep's networks that are chosen; null: any")
     nodes: Bounds | None = Field(None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any")
     skip_unsuitable: bool = Field(
         False,

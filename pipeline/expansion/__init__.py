@@ -58,12 +58,19 @@ def memory_limit(sweep: Sweep) -> int:
 
 
 def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
-    """Spellings of the networks that an entry of `loads` or `deadlock` chooses, in their order."""
+    """Spellings of the networks that an entry chooses, in their order. Raises BadInput for a family, or a network, that is not there."""
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
         if family not in FAMILIES:
             raise BadInput(f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all")
     of_families = [point.topology for point in networks if point.topology.partition("(")[0] in families]
+    if entry.topologies is not None:
+        named = [plan(spelling)[0] for spelling in entry.topologies]
+        among = "" if entry.families == "all" else " and the families chosen"
+        for spelling in named:
+            if spelling not in of_families:
+                raise BadInput(f"topologies: expected networks of the sweep{among}, got {spelling}; add it to the sweep's own topologies")
+        of_families = [spelling for spelling in of_families if spelling in named]
     if entry.nodes is None:
         return of_families
     return [spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest]

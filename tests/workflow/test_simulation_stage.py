@@ -16,7 +16,7 @@ sweep: rings
 topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)"]
 simulation:
   - {loads: [0.1, 0.3], seeds: [1, 2], cycles: 600, virtual_channels: [2, 4]}
-  - {loads: 0.2, traffic: [transpose, tornado], families: [torus], cycles: 600, saturation_precision: 0.25, router: bluegene}
+  - {loads: 0.2, traffic: [transpose, tornado], topologies: "torus(n=2, k=4)", cycles: 600, saturation_precision: 0.25, router: bluegene}
 """
 
 
@@ -51,6 +51,8 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{loads: 0.1, routing: routing_record, families: [mesh], skip_unsuitable: true}", "expected at least one network, got none"),
         ("{loads: 0.1, switching: wormhole, vc_rule: bubble}", "rule bubble: expected switching"),
         ("{loads: 0.1, seeds: [3, 3]}", "all different"),
+        ("{loads: 0.1, topologies: 'ring(k=4)'}", "topologies: expected networks of the sweep, got ring(k=4); add it"),
+        ("{loads: 0.1, topologies: 'torus(k=4, n=2)', families: [mesh]}", "topologies: expected networks of the sweep and the families chosen"),
         ("{loads: 0.1, load: 0.2}", "load"),
     ],
 )
