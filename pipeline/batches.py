@@ -11,6 +11,7 @@ from pipeline.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
+PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
 
 
 class Batch(NamedTuple):
@@ -43,7 +44,7 @@ class Batches:
         if self._again:
             batch = self._again.popleft()
         else:
-            pace = self._taken / self._estimated if self._taken else 1.0
+            pace = self._pace
             enough = min(self._seconds, max(LEAST_SECONDS, self.cost * pace / (2 * places)))
             chosen: list[Point] = []
             cost = 0.0
@@ -54,6 +55,15 @@ class Batches:
             batch = Batch(chosen, cost)
         self.cost -= batch.cost
         return batch
+
+    @property
+    def _pace(self) -> float:
+        """Seconds that an estimated second took so far."""
+        return self._taken / self._estimated if self._taken else 1.0
+
+    def limit(self, batch: Batch, least: float) -> float:
+        """Seconds after which a batch is taken to hang: `least` or more, and more each time that a lone point is tried again."""
+        return max(least, PATIENCE * batch.cost * self._pace) * 2**batch.deaths
 
     def took(self, batch: Batch, seconds: float) -> None:
         """Learn from a finished batch."""

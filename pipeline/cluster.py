@@ -1,7 +1,7 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room that knows Dask. The sweep sees `Workers`: places to fill, tasks to submit, and what
-became of them; a task is a function and a batch of points, its answer a digest and counts.
+The only room, with pipeline.tasks, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
+submit, and what became of them.
 
 Local workers are reached over the loopback address only, through TLS with certificates that live as
 long as the run: without it any other user of the machine could have his code run by our workers.
@@ -11,125 +11,23 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import itertools
 import logging
 import os
-import queue
 import shutil
 import signal
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels.backend import gpu_count, resolve
 from pipeline.errors import BadInput
+from pipeline.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
-
-
-class Outcome(NamedTuple):
-    """What became of a task: its answer, the exception that it raised, or the death of its worker."""
-
-    ticket: int
-    answer: Any = None
-    error: BaseException | None = None
-    died: bool = False
-
-
-class LostScheduler(BadInput):
-    """The scheduler is gone, and our tasks with it; what was published is kept."""
-
-    def __init__(self) -> None:
-        super().__init__("lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept")
-
-
-class InProcess:
-    """No cluster: a task runs when its outcome is asked for."""
-
-    places = 1
-    description = "this process"
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[int, Callable[..., Any], tuple[Any, ...]]] = []
-        self._tickets = itertools.count()
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
-        self._waiting.append((next(self._tickets), function, arguments))
-        return self._waiting[-1][0]
-
-    def outcome(self, seconds: float) -> Outcome | None:
-        if not self._waiting:
-            return None
-        ticket, function, arguments = self._waiting.pop(0)
-        try:
-            return Outcome(ticket, function(*arguments))
-        except Exception as error:
-            return Outcome(ticket, error=error)
-
-
-class Workers:
-    """Dask workers. Never more tasks are out than there are places: nothing queues behind a poisoned task."""
-
-    def __init__(self, client: Any, description: str) -> None:
-        self.description = description
-        self._client = client
-        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._futures: dict[int, Any] = {}
-        self._tickets = itertools.count()
-        self._places, self._counted = 1, -10.0
-
-    @property
-    def places(self) -> int:
-        """Tasks that can run at once now: workers come and go."""
-        if time.monotonic() - self._counted > 1.0:
-            with self._scheduler_alive():
-                self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
-        return self._places
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
-        ticket = next(self._tickets)
-        with self._scheduler_alive():
-            future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
-        self._futures[ticket] = future
-        future.add_done_callback(lambda _: self._done.put(ticket))
-        return ticket
-
-    def outcome(self, seconds: float) -> Outcome | None:
-        """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
-        from distributed import KilledWorker
-
-        try:
-            ticket = self._done.get(timeout=seconds)
-        except queue.Empty:
-            with self._scheduler_alive():
-                return None
-        future = self._futures.pop(ticket)
-        with self._scheduler_alive():
-            if future.status == "finished":
-                try:
-                    return Outcome(ticket, future.result())
-                except KilledWorker:  # it died with the answer still to be fetched; its shard, if published, is found later
-                    return Outcome(ticket, died=True)
-            if future.status == "error":
-                error = future.exception()
-                return Outcome(ticket, died=True) if isinstance(error, KilledWorker) else Outcome(ticket, error=error)
-        raise LostScheduler  # a cancelled task: we cancel none
-
-    @contextlib.contextmanager
-    def _scheduler_alive(self) -> Iterator[None]:
-        """A talk with the scheduler, which may be gone before it or in the middle."""
-        if self._client.status != "running":
-            raise LostScheduler
-        try:
-            yield
-        except (OSError, CancelledError):
-            raise LostScheduler from None
 
 
 @contextlib.contextmanager
@@ -150,8 +48,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     with contextlib.ExitStack() as stack:
         stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
-        # a death is reported at once, so that the sweep can split the batch; memory is the nanny's business
-        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0, "temporary-directory": folder}))
+        stack.enter_context(dask.config.set({**_manners(settings), "temporary-directory": folder}))
         if settings.scheduler:
             address, description = settings.scheduler, f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
@@ -173,6 +70,16 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
         _check_code(client, address)
         yield Workers(client, description)
+
+
+def _manners(settings: Any) -> dict[str, Any]:
+    """Dask's configuration of the schedulers and workers that we start."""
+    return {
+        "distributed.scheduler.allowed-failures": 0,  # a death is reported at once, so that the sweep can split the batch
+        "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # looked for as often: twice that, at the latest
+        # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
+        **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
+    }
 
 
 # --- local -------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
     from pipeline import sweep as driver
-    from pipeline.cluster import LostScheduler
+    from pipeline.tasks import LostScheduler
 
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
     asked = _asked(folder, stage)

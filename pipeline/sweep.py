@@ -1,8 +1,8 @@
 """The sweep's driver: points in batches to workers, shards back, until every point is finished or has failed.
 
 A batch is a second or more of work. It publishes its own shard and answers with a digest and counts,
-never with arrays. When its worker dies it is halved, and so on until the point that kills workers
-stands alone; that point is recorded as failed, and the rest goes on.
+never with arrays. When its worker dies, or hangs and is stopped, it is halved, and so on until the point
+that kills workers stands alone; that point is recorded as failed, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pipeline.evaluate import evaluate_all
 from pipeline.points import Point, stage_digest
 from pipeline.progress import progress
 from pipeline.provenance import software
+from pipeline.tasks import DIED, Workers
 
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
@@ -57,6 +58,14 @@ class Answer(NamedTuple):
     rows: int
     seconds: float
     failed: list[Failure]
+
+
+class Running(NamedTuple):
+    """A batch that a worker has, when it was given out, and the seconds after which it is taken to hang."""
+
+    batch: Batch
+    since: float
+    limit: float
 
 
 class Computed(NamedTuple):
@@ -127,22 +136,25 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
         with progress(f"{manner.stage} ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
-            running: dict[int, Batch] = {}
+            running: dict[int, Running] = {}
             stop.running = True
             told = False
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
                     batch = left.next(workers.places)
-                    running[workers.submit(run_batch, batch.points, [point.key for point in batch.points], manner)] = batch
+                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], manner)
+                    running[ticket] = Running(batch, time.monotonic(), left.limit(batch, settings.watchdog_seconds))
                 if stop.signal and not told:
                     shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
                     told = True
                 outcome = workers.outcome(seconds=0.5)
+                if isinstance(workers, Workers):
+                    _watch(running, workers, shown)
                 if outcome is None:
                     continue
-                batch = running.pop(outcome.ticket)
+                batch = running.pop(outcome.ticket).batch
                 if outcome.died:
-                    fallen = _after_death(batch, left, shown)
+                    fallen = _after_death(batch, outcome.died, left, shown)
                     if fallen is None:
                         continue
                     ended = [fallen]
@@ -158,19 +170,31 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
         return Computed(failed, stop.signal)
 
 
-def _after_death(batch: Batch, left: Batches, shown: Any) -> Failure | None:
+def _watch(running: dict[int, Running], workers: Workers, shown: Any) -> None:
+    """Stop the workers of batches that hang; each batch's outcome is then a death."""
+    now = time.monotonic()
+    for ticket, (batch, since, limit) in running.items():
+        if now - since <= limit:
+            continue
+        why = f"was stopped after {now - since:.0f} s of a batch that was to take {batch.cost:.2g} s (cluster.watchdog_seconds)"
+        if not workers.stop(ticket, why):
+            shown.say(f"a batch of {len(batch.points)} points has waited {now - since:.0f} s for a worker, and goes on waiting: there is none")
+        running[ticket] = Running(batch, now, limit)
+
+
+def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure | None:
     """A batch whose worker died is halved; a lone point is tried again, or given up."""
     if len(batch.points) > 1:
-        shown.say(f"a worker died; its batch of {len(batch.points)} points is halved and tried again")
+        shown.say(f"a worker {why}; its batch of {len(batch.points)} points is halved and tried again")
         left.halve(batch)
         return None
     (point,) = batch.points
     if batch.deaths + 1 < LIVES:
-        shown.say(f"a worker died computing {point}; tried again")
+        shown.say(f"a worker {why} computing {point}; tried again")
         left.put_back(batch._replace(deaths=batch.deaths + 1))
         return None
-    reason = f"its worker died {LIVES} times, as it does when it takes more memory than cluster.memory_per_worker_gib allows"
-    return Failure(point, reason)
+    how = "as it does when it takes more memory than cluster.memory_per_worker_gib allows" if why == DIED else f"the last one {why}"
+    return Failure(point, f"its worker died {LIVES} times, {how}")
 
 
 class _Stop:

@@ -150,6 +150,19 @@ class Cluster(Section):
     )
     memory_per_worker_gib: float | None = Field(None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's")
     batch_seconds: float = Field(2.0, ge=0.05, le=3600, description="seconds of estimated work in one batch of networks")
+    worker_ttl_seconds: float = Field(
+        60.0,
+        ge=10,
+        le=86_400,
+        description="seconds in which a worker of ours that gives no sign of life is replaced; after half of them it is given up",
+    )
+    watchdog_seconds: float = Field(
+        600.0,
+        ge=1,
+        le=2_592_000,
+        description="seconds after which the worker of a batch is stopped and the batch tried again, where 20 times the estimate are less; for a"
+        " network alone twice as many each time",
+    )
     scheduler: str | None = Field(None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own")
     tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
     insecure: bool = Field(False, description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here")

@@ -1,0 +1,148 @@
+"""Tasks given to workers, and what became of them: an answer, an error, or a worker that died, and of what.
+
+A task is a function and a batch of points; its answer is a digest and counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import queue
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any, NamedTuple
+
+from pipeline.errors import BadInput
+
+DIED = "died"  # of what, nobody knows
+KILL_SECONDS = 30.0  # a nanny stops its worker in less
+
+
+class Outcome(NamedTuple):
+    """What became of a task: its answer, the exception that it raised, or what its worker did when it died ('' where it lives)."""
+
+    ticket: int
+    answer: Any = None
+    error: BaseException | None = None
+    died: str = ""
+
+
+class LostScheduler(BadInput):
+    """The scheduler is gone, and our tasks with it; what was published is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept")
+
+
+class InProcess:
+    """No cluster: a task runs when its outcome is asked for."""
+
+    places = 1
+    description = "this process"
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, Callable[..., Any], tuple[Any, ...]]] = []
+        self._tickets = itertools.count()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
+        self._waiting.append((next(self._tickets), function, arguments))
+        return self._waiting[-1][0]
+
+    def outcome(self, seconds: float) -> Outcome | None:
+        if not self._waiting:
+            return None
+        ticket, function, arguments = self._waiting.pop(0)
+        try:
+            return Outcome(ticket, function(*arguments))
+        except Exception as error:
+            return Outcome(ticket, error=error)
+
+
+class Workers:
+    """Dask workers. Never more tasks are out than there are places: nothing queues behind a poisoned task."""
+
+    def __init__(self, client: Any, description: str) -> None:
+        self.description = description
+        self._client = client
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._futures: dict[int, Any] = {}
+        self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
+        self._tickets = itertools.count()
+        self._places, self._counted = 1, -10.0
+
+    @property
+    def places(self) -> int:
+        """Tasks that can run at once now: workers come and go."""
+        if time.monotonic() - self._counted > 1.0:
+            with self._scheduler_alive():
+                self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
+        return self._places
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
+        ticket = next(self._tickets)
+        with self._scheduler_alive():
+            future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
+        self._futures[ticket] = future
+        future.add_done_callback(lambda _: self._done.put(ticket))
+        return ticket
+
+    def outcome(self, seconds: float) -> Outcome | None:
+        """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
+        from distributed import KilledWorker
+
+        try:
+            ticket = self._done.get(timeout=seconds)
+        except queue.Empty:
+            with self._scheduler_alive():
+                return None
+        future = self._futures.pop(ticket)
+        with self._scheduler_alive():
+            if future.status == "finished":
+                try:
+                    return Outcome(ticket, future.result())
+                except KilledWorker as death:  # it died with the answer still to be fetched; its shard, if published, is found later
+                    return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
+            if future.status == "error":
+                error = future.exception()
+                if isinstance(error, KilledWorker):
+                    return Outcome(ticket, died=self._what_happened(ticket, error.last_worker.address))
+                return Outcome(ticket, error=error)
+        raise LostScheduler  # a cancelled task: we cancel none
+
+    def stop(self, ticket: int, why: str) -> bool:
+        """Stop the worker that computes a task; the task's outcome is a death, of `why`. False where no worker has the task."""
+        key = self._futures[ticket].key
+        with self._scheduler_alive():
+            at = [address for address, keys in self._client.processing().items() if key in keys]
+            if not at:
+                return False
+            self._stopped[ticket] = why
+            # not Client.restart_workers, which refuses workers without a nanny; the scheduler lets those go
+            restart = {"timeout": KILL_SECONDS, "wait_for_workers": False, "on_error": "return", "stimulus_id": f"stop-{key}"}
+            self._client.sync(self._client.scheduler.restart_workers, workers=at, **restart)
+        return True
+
+    def _what_happened(self, ticket: int, worker: str) -> str:
+        """What a dead worker did, as its nanny and the scheduler saw it."""
+        if ticket in self._stopped:
+            return self._stopped.pop(ticket)
+        for _, event in self._client.get_events("worker-restart-memory"):
+            if event["worker"] == worker:
+                taken = event["rss"] / 2**30
+                return f"took {taken:.2f} GiB of memory, more than it may (cluster.memory_per_worker_gib says how much), and was stopped"
+        for _, event in self._client.get_events("scheduler"):
+            if event.get("action") == "worker-ttl-timed-out" and worker in event["workers"]:
+                return f"gave no sign of life for {event['ttl']:g} s (cluster.worker_ttl_seconds) and was stopped"
+        return DIED
+
+    @contextlib.contextmanager
+    def _scheduler_alive(self) -> Iterator[None]:
+        """A talk with the scheduler, which may be gone before it or in the middle."""
+        if self._client.status != "running":
+            raise LostScheduler
+        try:
+            yield
+        except (OSError, CancelledError):
+            raise LostScheduler from None
