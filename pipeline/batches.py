@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from pipeline.costs import estimated_cost
 from pipeline.points import Point
+from pipeline.simulation import request_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
 PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
+
+
+SHARD_BYTES = 24_000  # of a shard or table without its rows: the columns' names, units and meanings
+ROW_BYTES = 1_500  # of a row in its shard, its table and those that follow from it
+PAGE_BYTES = 6_000_000  # of the report, the figures and the manifest
+FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those of dead workers are halved
 
 
 class Batch(NamedTuple):
@@ -79,3 +86,13 @@ class Batches:
     def put_back(self, batch: Batch) -> None:
         self._again.append(batch)
         self.cost += batch.cost
+
+
+def disk_bytes(points: Iterable[Point], batch_seconds: float) -> int:
+    """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
+    rows, seconds = Counter[str](), defaultdict[str, float](float)
+    for point in points:
+        rows[point.stage] += 1 if point.simulation is None else len(request_of(point.simulation).loads) + 1
+        seconds[point.stage] += estimated_cost(point)
+    shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)
+    return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)

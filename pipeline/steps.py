@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import lock, store
+from pipeline.batches import disk_bytes
 from pipeline.config import Sweep, load
 from pipeline.errors import BadInput
 from pipeline.expansion.asked import asked_points, latency_asked
@@ -28,7 +29,10 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
-    rows = [{"key": point.key, **asdict(point)} for point in asked_points(load(config))]
+    sweep = load(config)
+    asked = asked_points(sweep)
+    store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {len(asked):,} points")
+    rows = [{"key": point.key, **asdict(point)} for point in asked]
     store.publish_points(folder, pa.Table.from_pylist(rows, schema=arrow_schema("points")))
     return 0
 

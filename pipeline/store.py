@@ -17,6 +17,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -26,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import lock
-from pipeline.errors import BadInput
+from pipeline.errors import BadInput, Refused
 from pipeline.records import arrow_schema
 
 SCHEMA_VERSION = 1
@@ -79,6 +80,20 @@ def publish(path: Path, content: bytes) -> None:
             f"cannot write {path} ({len(content):,} bytes): {error.strerror};"
             " make room or make the folder writable and run again: what was published is kept"
         ) from None
+
+
+def check_room(folder: Path, needed: int, what: str) -> None:
+    """Raises Refused where the disk has too little room for `needed` bytes in `folder`, less what is there; `what` needs them."""
+    there = folder
+    while not there.exists():
+        there = there.parent
+    needed -= sum(file.stat().st_size for file in [*folder.glob("*.*"), *folder.glob("shards/*.parquet")])
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        raise Refused(
+            f"{what} need about {needed / 2**20:,.0f} MiB of disk, {there} has {free / 2**20:,.0f} MiB free;"
+            " make room, choose another folder with --results, or ask for fewer points"
+        )
 
 
 def clean(folder: Path) -> int:

@@ -139,16 +139,18 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
     """
+    from pipeline.batches import disk_bytes
     from pipeline.expansion.asked import asked_points
 
     _check_options(options)
     sweep = load(config)
-    points = len(asked_points(sweep))
+    points = asked_points(sweep)
     folder = results / sweep.sweep
+    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {len(points):,} points")
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
-        _say(f"{sweep.sweep}: {points:,} points → {folder}")
+        _say(f"{sweep.sweep}: {len(points):,} points → {folder}")
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
         cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
