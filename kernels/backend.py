@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 BACKENDS = ("auto", "numpy", "numba", "cupy")
 
@@ -45,6 +47,19 @@ def gpu_errors(kernel: str) -> Iterator[None]:
         raise GpuOutOfMemory(f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba") from error
     except cupy.cuda.compiler.CompileException as error:
         raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
+
+
+def halved(width: int, run: Callable[[int], Result]) -> Result:
+    """run(width), and where the GPU's memory turns out too small for it, since others may use it too, with half the width, down to 1."""
+    cupy = importlib.import_module("cupy")
+    while True:
+        try:
+            return run(width)
+        except cupy.cuda.memory.OutOfMemoryError:
+            if width == 1:
+                raise
+        width //= 2
+        cupy.get_default_memory_pool().free_all_blocks()
 
 
 @cache

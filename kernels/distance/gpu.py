@@ -27,8 +27,12 @@ def distances(task: Task, groups: int) -> tuple[np.ndarray, np.ndarray | None]:
     slots, per_lane = pack(task)
     with backends.gpu_errors("kernels/distance"):
         network = Network(task)
-        words = network.width(len(slots) // WORD)
-        return collect(task, groups, [network.part(block) for block in blocks(slots, words, per_lane)])
+
+        def search(words: int) -> tuple[np.ndarray, np.ndarray | None]:
+            network.make_room(words)
+            return collect(task, groups, [network.part(block) for block in blocks(slots, words, per_lane)])
+
+        return backends.halved(network.width(len(slots) // WORD), search)
 
 
 @cache
@@ -52,7 +56,6 @@ class Network:
         self.start, self.feeder = feeders(cupy.asarray(task.ports), cupy)
         self.counted = cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
         self.kept_at = cupy.full(task.nodes, -1, np.int32)
-        self.buffers: Any = None  # uint64[2, N·words], made when the width is known
 
     def width(self, needed: int) -> int:
         """Words a row, a power of two: as many as needed, as the cache holds, and as the free memory allows."""
@@ -64,12 +67,16 @@ class Network:
             words //= 2
         return words
 
+    def make_room(self, words: int) -> None:
+        """Buffers uint64[2, N·words], and no node marked."""
+        self.buffers: Any = None  # gives back those of another width first
+        self.buffers = self.cupy.empty((2, self.task.nodes * words), np.uint64)
+        self.kept_at.fill(-1)
+
     def part(self, block: Block) -> Part:
         """A block's distances."""
         cupy, task, words = self.cupy, self.task, block.words
         lanes = WORD * words
-        if self.buffers is None:
-            self.buffers = cupy.empty((2, task.nodes * words), np.uint64)
         state = self.buffers
         start = seeds(task, block)
         place(cupy, state[0], start.node * words + start.lane // WORD, start.lane % WORD)

@@ -27,10 +27,13 @@ def loads(task: Task) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
     with backends.gpu_errors("kernels/loads"):
         network = Network(task)
-        lanes = network.lanes()
-        network.make_room(lanes)
-        of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
-        return network.load(), Totals(*np.concatenate(of_root, axis=1))
+
+        def search(lanes: int) -> tuple[np.ndarray, Totals]:
+            network.make_room(lanes)
+            of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
+            return network.load(), Totals(*np.concatenate(of_root, axis=1))
+
+        return backends.halved(network.lanes(), search)
 
 
 @cache
@@ -69,9 +72,12 @@ class Network:
         return max(1, min(len(self.task.roots), wanted, free // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
 
     def make_room(self, lanes: int) -> None:
-        """Rows of so many lanes."""
+        """Rows of so many lanes, and no load yet."""
+        self.count = self.unit = self.distance = None  # gives back those of another width first
         size = self.task.nodes * lanes
         self.count, self.unit, self.distance = self.cupy.empty(size), self.cupy.empty(size), self.cupy.empty(size, np.int32)
+        self.partial.fill(0)
+        self.total.fill(0)
 
     def search(self, first: int, lanes: int) -> np.ndarray:
         """Add the loads of the roots from `first` on; their totals, float64[4, lanes]."""

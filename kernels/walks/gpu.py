@@ -26,16 +26,19 @@ def walks(task: Task) -> tuple[np.ndarray, np.ndarray]:
         network = Network(task)
         number = np.bincount(task.destination, minlength=task.nodes)
         targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
-        lanes = network.lanes(len(targets))
-        network.make_room(lanes, np.cumsum(number > 0) - 1)
-        begin = 0
-        for block in range(0, len(targets), lanes):
-            some = targets[block : block + lanes]
-            end = int(last[block + len(some) - 1])
-            network.search(some)
-            network.walk(begin, end)
-            begin = end
-        return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
+
+        def walk(lanes: int) -> tuple[np.ndarray, np.ndarray]:
+            network.make_room(lanes, np.cumsum(number > 0) - 1)
+            begin = 0
+            for block in range(0, len(targets), lanes):
+                some = targets[block : block + lanes]
+                end = int(last[block + len(some) - 1])
+                network.search(some)
+                network.walk(begin, end)
+                begin = end
+            return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
+
+        return backends.halved(network.lanes(len(targets)), walk)
 
 
 @cache
@@ -69,11 +72,14 @@ class Network:
         return max(1, min(targets, max(NARROW, int(CACHED * self.cache) // lane), free // 2 // lane))
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
-        """Rows of so many lanes; rank int64[N]: each destination's place among all of them."""
+        """Rows of so many lanes, and nothing counted; rank int64[N]: each destination's place among all of them."""
+        self.distance = self.count = self.limit = None  # gives back those of another width first
         rows = lanes * self.task.nodes
         self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
         self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
         self.lane = self.cupy.asarray((rank % lanes).astype(np.int32))
+        self.passed.fill(0)
+        self.unreachable.fill(0)
 
     def search(self, targets: np.ndarray) -> None:
         """Fill in the rows of a block of destinations."""

@@ -160,7 +160,7 @@ def module(folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory
     cupy.stack = lambda arrays: on_device(np.stack([on_host(array) for array in arrays]))
     cupy.concatenate = lambda arrays: on_device(np.concatenate([on_host(array) for array in arrays]))
     cupy.take = lambda a, indices, axis=None, out=None: on_device(np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip"))
-    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
     properties = {"multiProcessorCount": multiprocessors, "l2CacheSize": cache, "name": b"a processor that plays a GPU"}
     cupy.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(id=0),
