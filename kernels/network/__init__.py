@@ -3,11 +3,18 @@
 Packets are made outside (when, where, how long) and their routes are settled at the source; this
 kernel moves them and says when each entered and arrived. Everything is deterministic.
 
+**Generation.** A packet is generated in the cycle that its `time` says. Where the batch has messages, a message's packets are
+generated together: `delay` cycles after the last of the messages that it waits for was delivered, that is the tail of the
+last of its packets; what was delivered in cycle t is known from t + 1 on. A message without packets is a step of computation,
+delivered in the cycle in which it is generated, and known in that cycle. What is generated joins the end of its node's source queue, in
+one cycle by the number of message and packet. A queue may be bounded by `source_queue`: what is
+generated in a cycle and still stands there, after empty injection VCs have taken packets, beyond so many packets is refused. It is gone.
+
 **The router.** A node has an input port for each channel that leads to it, in the order of (node, port)
 that the channel leaves, and behind these `injection_flits` injection ports. Every input port has V
 virtual channels (VCs); those of a channel hold B flits, first in, first out. Outputs are the node's
 ports, and ejection. An injection VC holds one packet whole; one that is empty takes the next packet of
-the node's source queue, which is unbounded and in the batch's order (VC 0 of every injection port
+the node's source queue (VC 0 of every injection port
 first, then VC 1 …). A cycle t has four steps; all nodes decide on what they see at its beginning:
 
 1. Flits sent earlier arrive, credits return, empty injection VCs take packets generated at t or before.
@@ -51,9 +58,9 @@ import numpy as np
 
 from kernels import backend as backends
 from kernels.network.checks import checked
-from kernels.network.task import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring
+from kernels.network.task import MEMORIES, REFUSED, SWITCHINGS, Batch, Messages, Router, Simulated, Wiring
 
-__all__ = ["MEMORIES", "SWITCHINGS", "Batch", "Router", "Simulated", "Wiring", "simulate", "state_bytes"]
+__all__ = ["MEMORIES", "REFUSED", "SWITCHINGS", "Batch", "Messages", "Router", "Simulated", "Wiring", "simulate", "state_bytes"]
 
 
 def simulate(
@@ -96,12 +103,13 @@ def simulate(
     return cpu.simulated(task, threads)
 
 
-def state_bytes(wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1) -> int:
+def state_bytes(wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1, messages: int = 0, waits: int = 0) -> int:
     """Bytes that an experiment takes while it runs (with numba, one for each thread), beyond the arrays that `simulate` is given.
 
     packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
+    messages, waits           so many, and pairs of one that waits and one that it waits for
     """
     from kernels.network.live import layout
 
-    shapes = layout(wiring, router, packets, runs, shortest)
+    shapes = layout(wiring, router, packets, runs, shortest, messages, waits)
     return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())

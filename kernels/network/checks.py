@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.network.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Router, Task, Wiring
+from kernels.network.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Messages, Router, Task, Wiring
 from kernels.routes import route_ends
 
 MOST_CYCLES = 2**30
@@ -38,6 +38,7 @@ def checked(
     task = Task(wiring, router, routes, batch, cycles, measure_from, stall)
     expect(task.inputs <= MOST_INPUTS, f"at most {MOST_INPUTS} input ports of a node, injection among them", task.inputs)
     expect(task.nodes * task.inputs < 2**27, "fewer than 2²⁷ input ports in the network", task.nodes * task.inputs)
+    expect(router.source_queue is None or batch.messages is None, "no source_queue with messages, which are never refused", router.source_queue)
     longest = int(batch.length.max(initial=0))
     if task.switching != WORMHOLE:
         least = longest * (2 if router.bubble else 1)
@@ -56,6 +57,7 @@ def _check_router(router: Router) -> None:
     expect(1 <= router.credit_delay <= MOST_BUFFER, f"credit_delay of 1 … {MOST_BUFFER}", router.credit_delay)
     for name in ("injection_flits", "ejection_flits"):
         expect(1 <= getattr(router, name) <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", getattr(router, name))
+    expect(router.source_queue is None or router.source_queue >= 0, "source_queue ≥ 0 or None", router.source_queue)
     expect(
         not router.bubble or router.switching != SWITCHINGS[WORMHOLE], "switching virtual-cut-through or store-and-forward with bubble", "wormhole"
     )
@@ -114,7 +116,7 @@ def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, pha
 
 
 def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
-    first, *each = (np.asarray(array) for array in batch)
+    first, *each = (np.asarray(array) for array in batch[:-1])
     nodes, packets = len(wiring.to), len(each[0])
     expect(first.ndim == 2 and first.shape[1] == nodes + 1, f"first of shape [E, {nodes + 1}]", first.shape)
     for name, array in zip(Batch._fields[1:], each):
@@ -132,7 +134,40 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     late = falls[~np.isin(falls, flat)]
     expect(not late.size, "time that does not fall within a node's packets", f"packet {late[0]} before its predecessor" if late.size else "")
     types = np.int32, np.int32, np.int16, np.int32
-    return Batch(np.ascontiguousarray(first, np.int64), *(np.ascontiguousarray(array, dtype) for array, dtype in zip(each, types)))
+    kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip(each, types)]
+    first = np.ascontiguousarray(first, np.int64)
+    messages = None if batch.messages is None else _checked_messages(first, time, batch.messages)
+    return Batch(first, kept[0], kept[1], kept[2], kept[3], messages)
+
+
+def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -> Messages:
+    """nodes: `Batch.first`."""
+    first, begin, packets, delay, after, successor = (np.asarray(array) for array in messages)
+    number = len(begin)
+    expect(first.shape == (len(nodes) + 1,), f"first of messages of shape [{len(nodes) + 1}]", first.shape)
+    for name, array, shape in (("packets", packets, number), ("delay", delay, number), ("after", after, number + 1)):
+        expect(array.shape == (shape,), f"{name} of messages of shape [{shape}]", array.shape)
+    for name, array, most in (("first", first, number), ("after", after, len(successor))):
+        rises = array[0] == 0 and array[-1] == most and bool((np.diff(array) >= 0).all())
+        expect(rises, f"{name} of messages that rises from 0 to {most}", "another")
+    expect(number < 2**31, "fewer than 2³¹ messages", number)
+    within("packets of messages", packets, 0, len(time))
+    within("delay of messages", delay, 0, MOST_CYCLES // 2)
+    expect(not time.any(), "time 0 of packets that belong to messages", "another")
+    some = np.flatnonzero(packets > 0)
+    some = some[np.argsort(begin[some], kind="stable")]
+    ends = begin[some] + packets[some]
+    joined = np.array_equal(begin[some], np.concatenate([[0], ends[:-1]])[: len(some)]) and (ends[-1] if len(some) else 0) == len(time)
+    expect(joined, "each packet in one message", "one in none or several")
+    source = np.searchsorted(nodes[:, 1:].ravel(), np.stack([begin[some], ends - 1]), side="right")
+    expect(bool((source[0] == source[1]).all()), "messages of one node's packets", "one of several's")
+    experiment = np.searchsorted(first[1:], np.arange(number), side="right")
+    expect(np.array_equal(source[0] // (nodes.shape[1] - 1), experiment[some]), "messages of their experiment's packets", "one of another's")
+    waited_for = np.repeat(np.arange(number), np.diff(after))
+    later = bool((waited_for < successor).all()) and bool((successor < first[experiment[waited_for] + 1]).all())
+    expect(later, "messages that wait for earlier ones of their experiment", "another")
+    types = np.int64, np.int64, np.int32, np.int32, np.int64, np.int64
+    return Messages(*(np.ascontiguousarray(array, dtype) for array, dtype in zip((first, begin, packets, delay, after, successor), types)))
 
 
 def _check_destinations(task: Task) -> None:

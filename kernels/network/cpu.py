@@ -32,4 +32,5 @@ def outcome(task: Task, experiment: Experiment) -> Outcome:
     in_flight = int(live.stored.sum() + live.arrivals[:, 0].sum())
     moved = int(live.number[INJECTED]), int(live.number[EJECTED])
     flits, entered, delivered = live.channels["flits"].copy(), live.packets["entered"].copy(), live.packets["delivered"].copy()
-    return Outcome(entered, delivered, flits, live.occupancy, t, stalled, waiting, *moved, in_flight)
+    generated = live.messages["generated"][:-1].copy()
+    return Outcome(entered, delivered, flits, live.occupancy, generated, t, stalled, waiting, *moved, in_flight)

@@ -8,11 +8,12 @@ import numpy as np
 
 from kernels.network.choices import Travel
 from kernels.network.outcome import State
-from kernels.network.task import Experiment, Router, Task, Wiring, most_into
+from kernels.network.task import Experiment, Messages, Router, Task, Wiring, most_into
 
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
+UNBOUNDED = 2**31  # packets of a source queue
 ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
-LEFT, INJECTED, EJECTED, DUE = range(4)  # of `number`: packets not delivered yet, flits, packets that are generated already
+LEFT, INJECTED, EJECTED, DUE, READY = range(5)  # of `number`: packets and steps still to come, flits, packets generated, messages in `ready`
 
 
 def record(**fields: str) -> np.dtype:
@@ -32,10 +33,13 @@ PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1")
 # of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
 # VC of the node that got a VC last; the input port that sent last
 CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1")
-# of a node: ports whose flits can go, whose heads ask, as bits; its next packet, the one behind its last; whether its VC
+# of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
 # allocation may differ from that of the cycle before; the input port that ejected last
-NODE = record(can_ports="u8", ask_ports="u8", taken="i4", end="i4", changed="u1", last_ejected="i1")
-PACKET = record(row="i4", time="i4", entered="i4", delivered="i4", crossed="i8", length="i2", stage="i1", going="i1")  # `Batch`, `Travel`
+NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
+# of a packet: `Batch`, `Travel`; its message
+PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
+# of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is generated, once none is missing
+MESSAGE = record(after="i8", begin="i4", packets="i4", delay="i4", node="i4", missing="i4", undelivered="i4", ready="i4", generated="i4")
 
 
 class Fixed(NamedTuple):
@@ -59,6 +63,7 @@ class Fixed(NamedTuple):
     vc_delay: int
     switch_delay: int
     credit_delay: int
+    source_queue: int
     measure_from: int
     longest: int
 
@@ -67,6 +72,8 @@ class Live(NamedTuple):
     """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q]; wheels
     int32[S, …] with a slot for every cycle in which something may be due, codes behind their number: arrivals of flits, returns of credits,
     routes found, grants of VCs that take effect; waking, refills: what was emptied in the cycle before, behind their number;
+    time_due, packet_due, node_due int32[M]: packets by time; line int32[M]: each node's source queue, in the places of its packets; messages with one
+    behind the last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number;
     stored int64[V]: flits in the channels' buffers; occupancy int64[V]: their sum over cycles; number: see LEFT and those behind it.
     """
 
@@ -85,7 +92,12 @@ class Live(NamedTuple):
     waking: np.ndarray
     refills: np.ndarray
     time_due: np.ndarray
+    packet_due: np.ndarray
     node_due: np.ndarray
+    line: np.ndarray
+    messages: np.ndarray
+    successor: np.ndarray
+    ready: np.ndarray
     stored: np.ndarray
     occupancy: np.ndarray
     number: np.ndarray
@@ -109,12 +121,15 @@ def fixed_of(task: Task, experiment: Experiment) -> Fixed:
     return Fixed(
         *(task.nodes, task.ports, task.inputs, task.transit, task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
-        *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay, task.measure_from, experiment.longest),
+        *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
+        *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
     )
 
 
-def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least.
+def layout(
+    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
+) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and pairs that wait.
 
     Wheels have a power of 2 of slots, and so have the queues' places.
     """
@@ -142,10 +157,15 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
         "waking": ((inputs + 1,), np.int32),
         "refills": ((inputs + 1,), np.int32),
         "time_due": ((packets,), np.int32),
+        "packet_due": ((packets,), np.int32),
         "node_due": ((packets,), np.int32),
+        "line": ((packets,), np.int32),
+        "messages": ((messages + 1,), MESSAGE),
+        "successor": ((waits,), np.int32),
+        "ready": ((messages,), np.int32),
         "stored": ((router.virtual_channels,), np.int64),
         "occupancy": ((router.virtual_channels,), np.int64),
-        "number": ((4,), np.int64),
+        "number": ((5,), np.int64),
         "scratch": ((4, out_ports), np.int64),
         "wanted": ((64,), np.int64),
         "chosen": ((64,), np.int64),
@@ -155,20 +175,39 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
 def live_of(task: Task, experiment: Experiment) -> Live:
     """Nothing under way, all buffers empty."""
     batch, own = task.batch, slice(experiment.begin, experiment.end)
-    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest)
+    messages = experiment.messages
+    waiting = (0, 0) if messages is None else (len(messages.begin), len(messages.successor))
+    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest, *waiting)
     live = Live(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
     live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
     live.outs["credits"] = task.buffer
     live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
     live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
     live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
-    live.nodes["taken"], live.nodes["end"], live.nodes["last_ejected"] = experiment.first[:-1], experiment.first[1:], -1
-    packets = live.packets
-    packets["row"], packets["time"], packets["length"] = batch.row[own], batch.time[own], batch.length[own]
+    live.nodes["taken"], live.nodes["behind"], live.nodes["last_ejected"] = experiment.first[:-1], experiment.first[:-1], -1
+    packets, node = live.packets, np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))
+    packets["row"], packets["length"], packets["message"] = batch.row[own], batch.length[own], -1
     packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1
     live.left[:] = task.hops[batch.row[own]]
-    due = np.argsort(packets["time"], kind="stable")
-    live.time_due[:] = packets["time"][due]
-    live.node_due[:] = np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))[due]
+    live.packet_due[:] = np.argsort(batch.time[own], kind="stable")
+    live.time_due[:], live.node_due[:] = batch.time[own][live.packet_due], node[live.packet_due]
     live.number[LEFT] = len(packets)
+    if messages is not None:
+        _await(live, messages, node)
     return live
+
+
+def _await(live: Live, messages: Messages, node: np.ndarray) -> None:
+    """Nothing generated yet; node int32[M]: of every packet."""
+    known, some = live.messages[:-1], np.flatnonzero(messages.packets > 0)
+    live.messages["after"], live.successor[:] = messages.after, messages.successor
+    known["begin"], known["packets"], known["undelivered"] = messages.begin, messages.packets, messages.packets
+    known["delay"], known["ready"], known["generated"] = messages.delay, messages.delay, -1
+    known["missing"] = np.bincount(messages.successor, minlength=len(known))
+    known["node"][some] = node[messages.begin[some]]
+    order = some[np.argsort(messages.begin[some], kind="stable")]
+    live.packets["message"] = np.repeat(order, messages.packets[order])
+    roots = np.flatnonzero(known["missing"] == 0)
+    live.ready[: len(roots)] = roots[np.argsort(known["ready"][roots], kind="stable")]  # in order, so a heap
+    live.number[READY], live.number[DUE] = len(roots), len(node)  # none of the packets is due by its own time
+    live.number[LEFT] += len(known) - len(some)

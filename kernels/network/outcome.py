@@ -44,6 +44,7 @@ class Outcome(NamedTuple):
     delivered: np.ndarray
     flits: np.ndarray
     occupancy: np.ndarray
+    generated: np.ndarray
     ran: int
     stalled: int
     waiting: list[tuple[int, int, int]]
@@ -65,6 +66,7 @@ def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
         delivered=np.concatenate([np.zeros(0, np.int32), *(one.delivered for one in outcomes)]),
         flits=np.array([one.flits for one in outcomes], np.int64).reshape(number, task.nodes, task.ports),
         occupancy=np.array([one.occupancy / channels / cycles for one, cycles in zip(outcomes, measured)]).reshape(number, task.vcs),
+        generated=np.concatenate([np.zeros(0, np.int32), *(one.generated for one in outcomes)]),
         ran=np.array([one.ran for one in outcomes], np.int64),
         stalled=np.array([one.stalled for one in outcomes], np.int64),
         waiting=[one.waiting for one in outcomes],

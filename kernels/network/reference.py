@@ -6,7 +6,8 @@ import numpy as np
 
 from kernels.network.choices import Travel, at_source, choices, go
 from kernels.network.outcome import Outcome, State, joined
-from kernels.network.task import STORE_AND_FORWARD, Experiment, Simulated, Task
+from kernels.network.sources import Sources
+from kernels.network.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
 from kernels.network.waits import deadlock
 
 
@@ -16,7 +17,8 @@ class Run:
     def __init__(self, task: Task, experiment: Experiment) -> None:
         router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
         self.task, self.experiment = task, experiment
-        self.time, self.length = batch.time[own], batch.length[own].astype(np.int64)
+        self.length = batch.length[own].astype(np.int64)
+        self.sources = Sources(task, experiment)
         self.travel: Travel = at_source(task, experiment)
         inputs, channels = task.nodes * task.inputs, task.nodes * task.ports
         self.state = State.empty(task)
@@ -24,18 +26,18 @@ class Run:
         self.sent = np.zeros(inputs * task.vcs, np.int64)  # flits of the front that have gone
         self.queue = np.zeros((inputs * task.vcs, task.buffer), np.int64)  # packets whose heads are here, behind the front
         self.begins, self.queued = np.zeros((2, inputs * task.vcs), np.int64)
-        self.taken = experiment.first[:-1].copy()  # next packet of each source queue
         wires = router.switch_delay + int(task.wiring.delay.max(initial=0)) + 1
         self.flit = np.full((wires, channels), -1)  # VC of the flit that arrives in a cycle, modulo wires
         self.head = np.full((wires, channels), -1)  # its packet where it is a head
         self.credit = np.full((router.credit_delay + 1, inputs), -1)  # VC of the input port that a credit comes from
         self.last_vc, self.last_granted, self.last_sent = np.full(inputs, -1), np.full(channels, -1), np.full((task.nodes, task.ports + 1), -1)
-        self.entered, self.delivered = np.full((2, len(self.time)), -1, np.int32)
+        self.entered, self.delivered = np.full((2, len(self.length)), -1, np.int32)
         self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
         self.injected = self.ejected = 0
 
     def cycle(self, t: int) -> None:
         self.arrive(t)
+        self.sources.generate(t)
         self.take(t)
         self.come_forward(t)
         self.allocate_channels(t)
@@ -62,11 +64,11 @@ class Run:
         for vc in range(task.vcs):
             for port in range(task.transit, task.inputs):
                 x = (node * task.inputs + port) * task.vcs + vc
-                takes = (state.front[x] < 0) & (self.taken < self.experiment.first[1:])
-                takes[takes] = self.time[self.taken[takes]] <= t
-                state.count[x[takes]] = self.length[self.taken[takes]]
-                self.bring(x[takes], self.taken[takes], t)
-                self.taken[takes] += 1
+                takes = (state.front[x] < 0) & self.sources.waiting()
+                packet = self.sources.take(node[takes])
+                state.count[x[takes]] = self.length[packet]
+                self.bring(x[takes], packet, t)
+        self.entered[self.sources.refuse()] = REFUSED
 
     def come_forward(self, t: int) -> None:
         x = np.flatnonzero((self.state.front < 0) & (self.queued > 0))
@@ -137,7 +139,9 @@ class Run:
         state.moved[x] = t
         head, tail, injection = self.sent[x] == 1, self.sent[x] == self.length[packet], task.feed[port] < 0
         self.entered[packet[head & injection]] = t
-        self.delivered[packet[tail & (y < 0)]] = t + router.switch_delay
+        arrived = packet[tail & (y < 0)]
+        self.delivered[arrived] = t + router.switch_delay
+        self.sources.deliver(arrived, max(t + router.switch_delay, t + 1))
         self.injected += int(injection.sum())
         self.ejected += int((y < 0).sum())
         self.credit[(t + router.credit_delay) % len(self.credit), port[~injection]] = (x % task.vcs)[~injection]
@@ -169,10 +173,11 @@ def simulated(task: Task) -> Simulated:
 def outcome(task: Task, experiment: Experiment) -> Outcome:
     run, t, stalled = Run(task, experiment), 0, -1
     waiting: list[tuple[int, int, int]] = []
-    while t < task.cycles and not waiting and (run.delivered < 0).any():
+    while t < task.cycles and not waiting and run.sources.left > 0:
         run.cycle(t)
         t += 1
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, run.state, run.travel, t)
     in_flight = int(run.state.count.reshape(-1, task.vcs)[task.feed >= 0].sum() + (run.flit >= 0).sum())
-    return Outcome(run.entered, run.delivered, run.flits, run.occupancy, t, stalled, waiting, run.injected, run.ejected, in_flight)
+    generated = run.sources.generated
+    return Outcome(run.entered, run.delivered, run.flits, run.occupancy, generated, t, stalled, waiting, run.injected, run.ejected, in_flight)

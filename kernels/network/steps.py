@@ -16,8 +16,8 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 
-from kernels.network.live import ACTIVE, BITS, DUE, EJECTED, FRESH, INJECTED, LAST, LEFT, STARTED
-from kernels.network.task import AHEAD, AXIS, PATH, REST, STORE_AND_FORWARD, WORMHOLE
+from kernels.network.live import ACTIVE, BITS, DUE, EJECTED, FRESH, INJECTED, LAST, LEFT, READY, STARTED
+from kernels.network.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 ONE = np.uint64(1)
@@ -61,12 +61,12 @@ def put(wheel, slot, code):
 @plain
 def advance(
     fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
-    time_due, node_due, stored, occupancy, number, scratch, wanted, chosen, port_of, wrap, until, low, direction, hops, phase, t, stop,
+    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen,
+    port_of, wrap, until, low, direction, hops, phase, t, stop,
 ):  # fmt: skip
     """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered.
 
-    fixed: see `live.Fixed`; vcs … number: see `live.Live`; time_due, node_due int32[M]: when and where packets are generated,
-    by time; port_of … phase: see `Wiring`, `Task` and `simulate`
+    fixed: see `live.Fixed`; vcs … chosen: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`
     """
     while t < stop and number[LEFT] > 0:
         credits_return(fixed, vcs, outs, ports, nodes, returns, t)
@@ -77,13 +77,15 @@ def advance(
                 come_forward(fixed, vcs, packets, left, queue, routes, code, t)
         waking[0] = 0
         for i in range(1, refills[0] + 1):
-            refill(fixed, vcs, nodes, packets, routes, refills[i], t)
+            refill(fixed, vcs, nodes, packets, line, routes, refills[i], t)
         refills[0] = 0
         due = number[DUE]
         while due < len(time_due) and time_due[due] <= t:
-            refill(fixed, vcs, nodes, packets, routes, node_due[due], t)
+            generate(fixed, vcs, nodes, packets, line, routes, number, packet_due[due], node_due[due], t)
             due += 1
         number[DUE] = due
+        while number[READY] > 0 and messages[heap[0]].ready <= t:
+            generate_message(fixed, vcs, nodes, packets, line, messages, successor, heap, routes, number, t)
         slot = t & (len(routes) - 1)
         for i in range(1, routes[slot, 0] + 1):
             ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, routes[slot, i], t)
@@ -98,8 +100,9 @@ def advance(
                     fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
                 )
         allocate_switch(
-            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, wanted, chosen, t
-        )
+            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
+            wanted, chosen, t,
+        )  # fmt: skip
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
                 occupancy[vc] += stored[vc]
@@ -170,19 +173,102 @@ def bring(fixed, vcs, packets, routes, code, packet, t):
 
 
 @plain
-def refill(fixed, vcs, nodes, packets, routes, node, t):
+def refill(fixed, vcs, nodes, packets, line, routes, node, t):
     """A node's empty injection VCs take packets from its source queue."""
-    packet, end = nodes[node].taken, nodes[node].end
-    if packet >= end or packets[packet].time > t:
+    taken, behind = nodes[node].taken, nodes[node].behind
+    if taken >= behind:
         return
     for vc in range(fixed.vcs):
         for port in range(node * fixed.inputs + fixed.transit, (node + 1) * fixed.inputs):
             x = port * fixed.vcs + vc
-            if vcs[x].front < 0 and packet < end and packets[packet].time <= t:
+            if vcs[x].front < 0 and taken < behind:
+                packet = line[taken]
                 vcs[x].count = packets[packet].length
                 bring(fixed, vcs, packets, routes, port << BITS | vc, packet, t)
-                packet += 1
-    nodes[node].taken = packet
+                taken += 1
+    nodes[node].taken = taken
+
+
+@plain
+def generate(fixed, vcs, nodes, packets, line, routes, number, packet, node, t):
+    """A packet joins its node's source queue, if there is room."""
+    line[nodes[node].behind] = packet
+    nodes[node].behind += 1
+    refill(fixed, vcs, nodes, packets, line, routes, node, t)
+    if nodes[node].behind - nodes[node].taken > fixed.source_queue:
+        nodes[node].behind -= 1
+        packets[packet].entered = REFUSED
+        number[LEFT] -= 1
+
+
+@plain
+def generate_message(fixed, vcs, nodes, packets, line, messages, successor, heap, routes, number, t):
+    """The first message of the heap is generated."""
+    message = heap[0]
+    number[READY] -= 1
+    sink(messages, heap, heap[number[READY]], number[READY])
+    here = messages[message]
+    here.generated = t
+    if here.packets == 0:
+        number[LEFT] -= 1
+        done(message, messages, successor, heap, number, t)
+        return
+    for packet in range(here.begin, here.begin + here.packets):
+        line[nodes[here.node].behind] = packet
+        nodes[here.node].behind += 1
+    refill(fixed, vcs, nodes, packets, line, routes, here.node, t)
+
+
+@plain
+def deliver_of(message, messages, successor, heap, number, known):
+    """One of a message's packets has been delivered."""
+    messages[message].undelivered -= 1
+    if messages[message].undelivered == 0:
+        done(message, messages, successor, heap, number, known)
+
+
+@plain
+def done(message, messages, successor, heap, number, known):
+    """Those that wait for a message know from now on that it was delivered."""
+    for i in range(messages[message].after, messages[message + 1].after):
+        there = messages[successor[i]]
+        there.ready = max(there.ready, known + there.delay)
+        there.missing -= 1
+        if there.missing == 0:
+            rise(messages, heap, successor[i], number[READY])
+            number[READY] += 1
+
+
+@plain
+def before(messages, one, other):
+    """Whether a message is generated before another: earlier, or in the same cycle and of a lower number."""
+    a, b = messages[one].ready, messages[other].ready
+    return a < b or (a == b and one < other)
+
+
+@plain
+def rise(messages, heap, message, place):
+    """Put a message into a heap of `place` messages."""
+    while place > 0 and before(messages, message, heap[(place - 1) >> 1]):
+        heap[place] = heap[(place - 1) >> 1]
+        place = (place - 1) >> 1
+    heap[place] = message
+
+
+@plain
+def sink(messages, heap, message, size):
+    """Put a message in the place of the first one of a heap, of which `size` are left with it."""
+    place = 0
+    while 2 * place + 1 < size:
+        child = 2 * place + 1
+        if child + 1 < size and before(messages, heap[child + 1], heap[child]):
+            child += 1
+        if not before(messages, heap[child], message):
+            break
+        heap[place] = heap[child]
+        place = child
+    if size > 0:
+        heap[place] = message
 
 
 @plain
@@ -360,7 +446,8 @@ def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap,
 
 @plain
 def allocate_switch(
-    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, stored, number, wanted, chosen, t
+    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
+    wanted, chosen, t,
 ):  # fmt: skip
     """Switch allocation of all nodes, and what it sends. wanted, chosen int64[64]: of a node's input ports the output and the VC wanted."""
     transit = (ONE << np.uint64(fixed.transit)) - ONE
@@ -434,6 +521,8 @@ def allocate_switch(
                 if rest == 0:
                     packets[packet].delivered = t + fixed.switch_delay
                     number[LEFT] -= 1
+                    if packets[packet].message >= 0:
+                        deliver_of(packets[packet].message, messages, successor, heap, number, max(t + fixed.switch_delay, t + 1))
             if fresh:
                 here.mode = ACTIVE | STARTED
             if rest == 0:

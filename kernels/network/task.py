@@ -9,6 +9,7 @@ import numpy as np
 
 SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward")
 MEMORIES = ("run", "axis", "path", "ahead", "rest")
+REFUSED = -2  # of `Simulated.entered`
 WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD = range(3)
 RUN, AXIS, PATH, AHEAD, REST = range(5)
 
@@ -27,6 +28,7 @@ class Router(NamedTuple):
     bubble            bubble flow control of the escape VCs; not in wormhole switching
     transit_first     in-transit traffic goes before injection
     injection_flits, ejection_flits  ≥ 1, flits a cycle and node
+    source_queue      ≥ 0: packets that a node's source queue holds; None: any number. Not with messages
     """
 
     virtual_channels: int
@@ -42,6 +44,7 @@ class Router(NamedTuple):
     transit_first: bool = False
     injection_flits: int = 1
     ejection_flits: int = 1
+    source_queue: int | None = None
 
 
 class Wiring(NamedTuple):
@@ -74,6 +77,28 @@ class Wiring(NamedTuple):
     balanced: bool = False
 
 
+class Messages(NamedTuple):
+    """The G messages that a batch's packets belong to, and which of them wait for which.
+
+    A message is packets of one node that are generated together; or it has none: a step of computation, delivered when it is
+    generated. No message waits for a later one, so that none waits for itself.
+
+    first      int64[E + 1]  messages first[e] … first[e + 1] − 1 are those of experiment e
+    begin      int64[G]      its first packet; of no packets any number
+    packets    int32[G]      how many these are, one behind the other in the batch, all of one node: ≥ 0. Each packet is in one message
+    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (of none: from cycle 0) until it is generated
+    after      int64[G + 1]  messages successor[after[g]] … successor[after[g + 1] − 1] wait for g
+    successor  int64[S]      of g's experiment, > g
+    """
+
+    first: np.ndarray
+    begin: np.ndarray
+    packets: np.ndarray
+    delay: np.ndarray
+    after: np.ndarray
+    successor: np.ndarray
+
+
 class Batch(NamedTuple):
     """The packets of E experiments.
 
@@ -83,6 +108,7 @@ class Batch(NamedTuple):
     row          int32[M]   its route
     length       int16[M]   its flits, ≥ 1
     destination  int32[M]   where the route leads; the source itself: the packet is injected and ejected there
+    messages     when packets are generated that wait for others; their `time` is 0 then. None: as `time` says
     """
 
     first: np.ndarray
@@ -90,15 +116,17 @@ class Batch(NamedTuple):
     row: np.ndarray
     length: np.ndarray
     destination: np.ndarray
+    messages: Messages | None = None
 
 
 class Simulated(NamedTuple):
     """What came of it.
 
-    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never
+    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue was full
     delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most switch_delay after the last cycle run
     flits      int64[E, N, P]  sent over every channel in cycles measure_from … ran − 1
     occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same cycles (0 of none)
+    generated  int32[G]        cycle in which each message is generated, −1 never; of no messages none
     ran        int64[E]        cycles run
     stalled    int64[E]        −1; deadlocked: the last cycle in which a flit left a buffer of the cyclic wait (or came to its front)
     waiting    of each experiment the cyclic wait, [] where there is none: the head at the front of VC v at the end of
@@ -109,24 +137,43 @@ class Simulated(NamedTuple):
     delivered: np.ndarray
     flits: np.ndarray
     occupancy: np.ndarray
+    generated: np.ndarray
     ran: np.ndarray
     stalled: np.ndarray
     waiting: list[list[tuple[int, int, int]]]
 
 
 class Experiment(NamedTuple):
-    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in flits (1 of none)."""
+    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in flits (1 of none).
+
+    messages   its own, packets and messages counted from its first ones
+    """
 
     begin: int
     end: int
     first: np.ndarray
     shortest: int
     longest: int
+    messages: Messages | None
 
 
 def most_into(to: np.ndarray) -> int:
     """Channels that lead to a node, at most."""
     return int(np.bincount(to[to >= 0], minlength=1).max())
+
+
+def part(messages: Messages, experiment: int, packet: int) -> Messages:
+    """Those of one experiment, whose first packet is given; counted from its first message and packet."""
+    begin, end = messages.first[experiment : experiment + 2].tolist()
+    own, after = slice(begin, end), messages.after[begin : end + 1]
+    return Messages(
+        messages.first[experiment : experiment + 2] - begin,
+        messages.begin[own] - packet,
+        messages.packets[own],
+        messages.delay[own],
+        after - after[0],
+        messages.successor[after[0] : after[-1]] - begin,
+    )
 
 
 class Task:
@@ -176,10 +223,11 @@ class Task:
     @property
     def experiments(self) -> list[Experiment]:
         made = []
-        for row in self.batch.first:
+        for number, row in enumerate(self.batch.first):
             begin, end = int(row[0]), int(row[-1])
             length = self.batch.length[begin:end] if end > begin else np.array([1])
-            made.append(Experiment(begin, end, row - begin, int(length.min()), int(length.max())))
+            messages = None if self.batch.messages is None else part(self.batch.messages, number, begin)
+            made.append(Experiment(begin, end, row - begin, int(length.min()), int(length.max()), messages))
         return made
 
     @cached_property

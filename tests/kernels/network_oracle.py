@@ -16,9 +16,24 @@ class Packet:
         self.full = [hops for _, hops, _ in runs]
         self.past: list[tuple[int, int, int, bool]] = []  # run, direction, phase, over a dateline: of every hop
         self.entered = self.delivered = -1
+        self.message: Message | None = None
 
     def next_run(self) -> int | None:
         return next((i for i, run in enumerate(self.runs) if run[1]), None)
+
+
+class Message:
+    """packets of it still to arrive; messages that it waits for; when the last of these was known to be there."""
+
+    def __init__(self, delay: int) -> None:
+        self.delay, self.packets, self.waits_for, self.generated = delay, list[Packet](), list[Message](), -1
+        self.known = -1  # from which cycle on others know that it is delivered, −1 = it is not
+
+    def due(self) -> int | None:
+        """The cycle in which it is to be generated, as far as that is known."""
+        if any(other.known < 0 for other in self.waits_for):
+            return None
+        return max((other.known for other in self.waits_for), default=0) + self.delay
 
 
 class Channel:
@@ -54,6 +69,9 @@ class Network:
                 own.append(Packet(k - first[0], n, int(batch.time[k]), int(batch.length[k]), [(d, h, f) for d, h, f in runs]))
             self.packets += own
             self.sources.append(own.copy())
+        self.messages = self.make_messages(batch, experiment)
+        self.queues: list[list[Packet]] = [[] for _ in range(self.N)]
+        self.gone: list[Packet] = []
         self.longest = max((packet.length for packet in self.packets), default=0)
         self.buffer: dict[Place, list[tuple[Packet, int]]] = {(n, i, v): [] for n in range(self.N) for i in range(self.I) for v in range(self.V)}
         self.forward: dict[Place, tuple[Packet, int]] = {}  # who has come forward, and when
@@ -67,9 +85,47 @@ class Network:
         self.last_sent: dict[Any, int] = {}
         self.stored = [0] * self.V
 
+    def make_messages(self, batch: Batch, experiment: int) -> list[Message]:
+        if batch.messages is None:
+            return []
+        first, begin, packets, delay, after, successor = (array.tolist() for array in batch.messages)
+        start, stop = first[experiment : experiment + 2]
+        made = [Message(delay[g]) for g in range(start, stop)]
+        for g in range(start, stop):
+            for k in range(begin[g], begin[g] + packets[g]):
+                packet = self.packets[k - int(batch.first[experiment, 0])]
+                packet.message = made[g - start]
+                made[g - start].packets.append(packet)
+            for other in successor[after[g] : after[g + 1]]:
+                made[other - start].waits_for.append(made[g - start])
+        self.sources = [[] for _ in range(self.N)]
+        return made
+
+    def generate(self, t: int) -> None:
+        for n in range(self.N):
+            while self.sources[n] and self.sources[n][0].time <= t:
+                self.queues[n].append(self.sources[n].pop(0))
+        new = []
+        again = True
+        while again:
+            again = False
+            for message in self.messages:
+                due = message.due()
+                if message.generated < 0 and due is not None and due <= t:
+                    assert due == t
+                    message.generated, again = t, True
+                    new.append(message)
+                    if not message.packets:
+                        message.known = t
+        for message in self.messages:
+            for packet in message.packets if message in new else []:
+                self.queues[packet.source].append(packet)
+
     def run(self, cycles: int) -> int:
         t = 0
-        while t < cycles and any(packet.delivered < 0 for packet in self.packets):
+        while t < cycles and not (
+            all(packet.delivered >= 0 or packet in self.gone for packet in self.packets) and all(message.known >= 0 for message in self.messages)
+        ):
             self.cycle(t)
             t += 1
         return t
@@ -83,12 +139,16 @@ class Network:
             if due == t:
                 self.credits[channel, v] += 1
         self.returning = [credit for credit in self.returning if credit[0] > t]
+        self.generate(t)
         for n in range(self.N):
             for v in range(self.V):
                 for i in range(self.transit, self.I):
-                    if not self.buffer[n, i, v] and self.sources[n] and self.sources[n][0].time <= t:
-                        packet = self.sources[n].pop(0)
+                    if not self.buffer[n, i, v] and self.queues[n]:
+                        packet = self.queues[n].pop(0)
                         self.buffer[n, i, v] = [(packet, f) for f in range(packet.length)]
+            if self.router.source_queue is not None:
+                self.gone += self.queues[n][self.router.source_queue :]
+                del self.queues[n][self.router.source_queue :]
         for place, flits in self.buffer.items():
             if flits and place not in self.forward:
                 packet = flits[0][0]
@@ -226,6 +286,8 @@ class Network:
         if target is None:
             if last:
                 packet.delivered = t + self.router.switch_delay
+                if packet.message and all(other.delivered >= 0 for other in packet.message.packets):
+                    packet.message.known = max(packet.delivered, t + 1)
         else:
             channel, v = target
             channel.flits += 1

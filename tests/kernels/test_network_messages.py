@@ -1,0 +1,276 @@
+"""Messages that wait for messages, and source queues with an end: traces by hand, critical paths by formula, random networks against plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from network_cases import Routes, batch, both, torus_wiring, uniform
+from network_oracle import Network
+from test_network import line, random_case
+
+from kernels.network import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
+from kernels.network.checks import checked
+from kernels.network.live import live_of
+
+# A message: (source, destination, row, lengths of its packets, delay, the messages that it waits for)
+Message = tuple[int, int, int, list[int], int, list[int]]
+
+
+def waiting(nodes: int, experiments: list[list[Message]]) -> Batch:
+    """Packets of messages, in the order of their nodes, those of one node in the messages' order."""
+    packets, begins = [], []
+    for own in experiments:
+        order = sorted(range(len(own)), key=lambda g: own[g][0])
+        begin = dict(zip(order, np.cumsum([0, *(len(own[g][3]) for g in order)]).tolist()))
+        begins.append([begin[g] for g in range(len(own))])
+        packets.append([(0, own[g][0], own[g][1], own[g][2], length) for g in order for length in own[g][3]])
+    made = batch(nodes, packets)
+    followers = [[[g for g, one in enumerate(own) if h in one[5]] for h in range(len(own))] for own in experiments]
+    start = np.cumsum([0, *map(len, experiments)])
+    first_packet = made.first[:, 0]
+    flat = [[g + int(s) for g in one] for s, own in zip(start, followers) for one in own]
+    return made._replace(
+        messages=Messages(
+            first=start,
+            begin=np.array([b + int(p) for p, own in zip(first_packet, begins) for b in own], np.int64),
+            packets=np.array([len(one[3]) for own in experiments for one in own], np.int32),
+            delay=np.array([one[4] for own in experiments for one in own], np.int32),
+            after=np.cumsum([0, *map(len, flat)]),
+            successor=np.array([g for one in flat for g in one], np.int64),
+        )
+    )
+
+
+def on_line(router: Router, messages: list[Message], nodes: int = 4, **options: Any) -> Simulated:
+    """On the line 0 → 1 → …; row h of the routes is h hops."""
+    wiring, routes = line(nodes, router.virtual_channels)
+    return both(wiring, router, routes, waiting(2 * nodes, [messages]), cycles=500, **options)
+
+
+# A lone packet of L flits over H hops takes 2 H + L cycles (switch 1, channel 1) from generation to delivery; see test_network.
+TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
+    # 0 → 1 in 0 … 2 + 3 = 5; 1 → 3 then, two hops: 5 + 4 + 3 = 12.
+    "a chain": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 0, [0])], [0, 5], [5, 12]),
+    # The answer is thought about for 10 cycles.
+    "a delay": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 10, [0])], [0, 15], [5, 22]),
+    # A message of no others' begins at its delay.
+    "a late start": (Router(1, 8), [(0, 1, 1, [1], 7, [])], [7], [10]),
+    # 1 → 2 waits for both: 0 → 1 (there in 5) and 2 → 3, five flits (there in 7).
+    "two that are waited for": (Router(1, 8), [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [2], 1, [0, 1])], [0, 0, 8], [5, 7, 12]),
+    # Two packets of 2 flits; one VC: the second leaves in 2, is there in 2 + 2 + 2 = 6. Only then the other message starts.
+    "the last packet counts": (Router(1, 8), [(0, 1, 1, [2, 2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 6], [4, 6, 9]),
+    # Steps of computation: 0 (5 cycles), then 1 (3 more, in the same cycle as 2, which waits for it only), then the message.
+    "steps": (Router(1, 8), [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])], [5, 8, 8, 8], [11]),
+    # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One VC: flits in 5, 6, 7, then 8.
+    "equal times by number": (
+        Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 2, 1, [3], 0, [0]), (1, 2, 1, [1], 0, [0])], [0, 5, 5], [5, 10, 11],
+    ),
+    # The later number comes first where it is generated first: message 2 in 2, message 1 in 3. 2: 2 … 2 + 2 + 3 = 7, its tail sent in 4; 1: 5 … 8.
+    "earlier before lower": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 2, 1, [1], 0, [0]), (1, 2, 1, [3], 2, [])], [0, 3, 2], [3, 8, 7]),
+    # No cycle in the switch: ejected in 2 at once, known to others one cycle later; 3 + 1 hop of one channel cycle.
+    "known a cycle later": (Router(1, 8, switch_delay=0), [(0, 1, 1, [2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 3], [2, 4]),
+    # A step after all packets is waited for, too: the run lasts until it is done.
+    "a last step": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 1, 0, [], 40, [0])], [0, 43], [3]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_as_traced_by_hand(name: str) -> None:
+    router, messages, generated, delivered = TRACES[name]
+    found = on_line(router, messages)
+    # packets stand by node; delivered is by message
+    order = sorted((g for g in range(len(messages)) for _ in messages[g][3]), key=lambda g: messages[g][0])
+    assert found.generated.tolist() == generated
+    assert [time for _, time in sorted(zip(order, found.delivered.tolist()))] == delivered
+    assert found.ran[0] > max(generated)
+
+
+def test_a_token_goes_round_a_ring() -> None:
+    """Twice round six nodes, a message each hop, 7 cycles of thought: 12 messages of one hop, 2 + 4 flits each, 7 between them."""
+    nodes, turns = 6, 12
+    messages: list[Message] = [(g % nodes, (g + 1) % nodes, 1, [4], 7 if g else 0, [g - 1] if g else []) for g in range(turns)]
+    found = both(torus_wiring(nodes), Router(2, 8), Routes(nodes).arrays, waiting(nodes, [messages]), cycles=1000)
+    assert found.delivered.max() == turns * (2 + 4) + (turns - 1) * 7
+    assert found.flits.sum() == turns * 4
+
+
+def test_a_ring_all_reduce_takes_its_steps() -> None:
+    """2 (N − 1) steps, each of all nodes at once over a channel of its own: no contention, so every step takes 2 + L cycles."""
+    nodes, flits = 5, 8
+    steps = 2 * (nodes - 1)
+    messages: list[Message] = []
+    for step in range(steps):
+        messages += [(s, (s + 1) % nodes, 1, [flits], 0, [(step - 1) * nodes + (s - 1) % nodes] if step else []) for s in range(nodes)]
+    found = both(torus_wiring(nodes), Router(2, 8), Routes(nodes).arrays, waiting(nodes, [messages]), cycles=1000)
+    assert found.delivered.max() == steps * (2 + flits)
+
+
+def with_messages(seed: int, nodes: int, packets: Batch) -> Batch:
+    """The packets of a random case, cut into messages of 1 … 3 that wait for some before, with steps between them."""
+    rng = np.random.default_rng(seed)
+    experiments = []
+    for e in range(2):
+        parts = []
+        for s in range(nodes):
+            place, end = packets.first[e, s], packets.first[e, s + 1]
+            while place < end:
+                many = min(int(rng.integers(1, 4)), int(end - place))
+                parts.append((int(place), many))
+                place += many
+        parts += [(0, 0)] * int(rng.integers(0, 6))
+        experiments.append([parts[i] for i in rng.permutation(len(parts))])
+    number = [len(own) for own in experiments]
+    start = np.cumsum([0, *number])
+    followers: list[list[int]] = []
+    for s, many in zip(start.tolist(), number):
+        for g in range(many):
+            later = rng.integers(g + 1, many, int(rng.integers(0, 3))) if g + 1 < many else []
+            followers.append([s + int(h) for h in later])  # now and then the same one twice
+    flat = [part for own in experiments for part in own]
+    return packets._replace(
+        time=np.zeros_like(packets.time),
+        messages=Messages(
+            start,
+            np.array([begin for begin, _ in flat], np.int64),
+            np.array([many for _, many in flat], np.int32),
+            rng.choice([0, 0, 1, 2, 20], len(flat)).astype(np.int32),
+            np.cumsum([0, *map(len, followers)]),
+            np.array([g for own in followers for g in own], np.int64),
+        ),
+    )
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**6), st.sampled_from(["messages", "queue"]))
+def test_like_plain_python_on_random_networks(seed: int, what: str) -> None:
+    wiring, router, routes, packets = random_case(seed)
+    if what == "messages":
+        packets = with_messages(seed, len(wiring.to), packets)
+    else:
+        router = router._replace(source_queue=seed % 3)
+    found = both(wiring, router, routes, packets, cycles=400, stall=1000)
+    begin = message = 0
+    for experiment in range(2):
+        plain = Network(wiring, router, routes, packets, experiment)
+        assert found.ran[experiment] == plain.run(400)
+        own = slice(begin, begin := begin + len(plain.packets))
+        assert found.entered[own].tolist() == [REFUSED if packet in plain.gone else packet.entered for packet in plain.packets]
+        assert found.delivered[own].tolist() == [packet.delivered for packet in plain.packets]
+        assert found.generated[message : (message := message + len(plain.messages))].tolist() == [one.generated for one in plain.messages]
+    assert message == len(found.generated)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6))
+def test_deadlock_is_told_from_waiting_for_messages(seed: int) -> None:
+    """Searched for in every cycle: what waits for a delivery is in nobody's way; all arrives unless packets wait for each other in the network."""
+    wiring, router, routes, packets = random_case(seed)
+    packets = with_messages(seed, len(wiring.to), packets)
+    found = both(wiring, router, routes, packets, cycles=3000, stall=1)
+    for experiment in range(2):
+        own = slice(packets.first[experiment, 0], packets.first[experiment, -1])
+        assert (found.delivered[own] >= 0).all() == (found.stalled[experiment] < 0)
+
+
+def test_without_waits_messages_are_packets_of_cycle_0() -> None:
+    routes, wiring, router = Routes(4, 4), torus_wiring(4, 4), Router(2, 4)
+    packets = uniform(routes, 1.0, 60, 5, [3])._replace()
+    packets = packets._replace(time=np.zeros_like(packets.time))
+    number = len(packets.time)
+    each = Messages(
+        np.array([0, number]), np.arange(number), np.ones(number, np.int32), np.zeros(number, np.int32), np.zeros(number + 1, int), np.zeros(0, int)
+    )
+    one = simulate(wiring, router, *routes.arrays, packets, cycles=3000, backend="numba")
+    other = simulate(wiring, router, *routes.arrays, packets._replace(messages=each), cycles=3000, backend="numba")
+    assert not other.generated.any()
+    assert (one.delivered >= 0).all()
+    for name in ("entered", "delivered", "flits", "occupancy", "ran"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+# --- a source queue with an end -----------------------------------------------------------------
+
+
+def test_a_full_source_queue_refuses() -> None:
+    """Node 0 generates packets of 4 flits in 0, 0, 1, 2, 4; one injection VC, a queue of one.
+
+    In 0 the first goes to the VC, the second to the queue; those of 1 and 2 find it full. The first one's tail is sent in 3, so in 4 the
+    second goes to the VC and the fifth to the queue; it follows in 8.
+    """
+    wiring, routes = line(3, 1)
+    packets = batch(6, [[(t, 0, 1, 1, 4) for t in (0, 0, 1, 2, 4)]])
+    found = both(wiring, Router(1, 8, source_queue=1), routes, packets, cycles=100)
+    assert found.entered.tolist() == [0, 4, REFUSED, REFUSED, 8]
+    assert found.delivered.tolist() == [6, 10, -1, -1, 14]
+    assert found.flits.sum() == 12
+
+
+def test_a_queue_of_none_takes_what_an_injection_vc_takes_at_once() -> None:
+    wiring, routes = line(3, 2)
+    packets = batch(6, [[(t, 0, 1, 1, 4) for t in (0, 0, 0, 20)]])
+    found = both(wiring, Router(2, 8, source_queue=0), routes, packets, cycles=100)
+    assert (found.entered == REFUSED).tolist() == [False, False, True, False]
+
+
+def test_a_long_queue_refuses_nobody() -> None:
+    routes, wiring = Routes(4, 4), torus_wiring(4, 4)
+    packets = uniform(routes, 2.0, 200, 5, [3])
+    one, other = (simulate(wiring, Router(2, 4, source_queue=room), *routes.arrays, packets, cycles=5000) for room in (None, 10**6))
+    assert (one.delivered >= 0).all()
+    assert np.array_equal(one.delivered, other.delivered)
+
+
+# --- what is told and refused -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_memory_is_told_before_it_is_taken(seed: int) -> None:
+    wiring, router, routes, packets = random_case(seed)
+    packets = with_messages(seed, len(wiring.to), packets)
+    for experiment in checked(wiring, router, *routes, packets, 10, 0, 10, None).experiments:
+        held = live_of(checked(wiring, router, *routes, packets, 10, 0, 10, None), experiment)
+        assert experiment.messages is not None
+        sizes = {"messages": len(experiment.messages.begin), "waits": len(experiment.messages.successor)}
+        told = state_bytes(wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], shortest=experiment.shortest, **sizes)
+        assert told == sum(array.nbytes for array in held)
+
+
+GOOD = waiting(8, [[(0, 1, 1, [3], 0, []), (1, 2, 1, [3, 2], 0, [0]), (1, 1, 0, [], 0, [1])]])
+assert GOOD.messages is not None
+REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
+    "backwards": ({"after": [0, 0, 1, 1], "successor": [0]}, "messages that wait for earlier ones"),
+    "itself": ({"after": [0, 1, 1, 1], "successor": [0]}, "messages that wait for earlier ones"),
+    "beyond": ({"after": [0, 1, 1, 1], "successor": [3]}, "messages that wait for earlier ones"),
+    "twice": ({"begin": [0, 0, 0]}, "each packet in one message, got one in none or several"),
+    "in none": ({"packets": [1, 1, 0]}, "each packet in one message"),
+    "two nodes": ({"begin": [0, 0, 0], "packets": [3, 0, 0]}, "messages of one node's packets"),
+    "delay": ({"delay": [0, -1, 0]}, "delay of messages of 0 …"),
+    "after": ({"after": [0, 2, 1, 2]}, "after of messages that rises from 0 to 2"),
+    "first": ({"first": [0, 2]}, "first of messages that rises from 0 to 3"),
+    "lengths": ({"delay": [0, 0]}, r"delay of messages of shape \[3\]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refused(name: str) -> None:
+    changes, words = REFUSALS[name]
+    wiring, routes = line(4, 1)
+    assert GOOD.messages is not None
+    messages = GOOD.messages._replace(**{key: np.array(value) for key, value in changes.items()})
+    with pytest.raises(ValueError, match=words) as refusal:
+        simulate(wiring, Router(1, 8), *routes, GOOD._replace(messages=messages), cycles=10)
+    assert "\n" not in str(refusal.value)
+
+
+def test_refused_beside_messages() -> None:
+    wiring, routes = line(4, 1)
+    with pytest.raises(ValueError, match="time 0 of packets that belong to messages"):
+        simulate(wiring, Router(1, 8), *routes, GOOD._replace(time=np.full(3, 1)), cycles=10)
+    with pytest.raises(ValueError, match="no source_queue with messages"):
+        simulate(wiring, Router(1, 8, source_queue=3), *routes, GOOD, cycles=10)
+    with pytest.raises(ValueError, match="source_queue ≥ 0"):
+        simulate(wiring, Router(1, 8, source_queue=-1), *routes, batch(8, [[]]), cycles=10)
