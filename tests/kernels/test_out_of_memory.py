@@ -37,8 +37,8 @@ def walks(backend: str) -> Any:
 @pytest.mark.parametrize(
     ("kernel", "module", "memory", "widths"),
     [
-        # bytes of the largest array at each width: distance 2·8·256 a word; loads 8·256 a root; walks 4·256·7 a destination
-        (distances, distance_gpu, 4096 * 3, [8, 4, 2]),
+        # bytes of the largest array at each width: distances 2·8·256 a word; loads 8·256 a root; walks 4·256·7 a destination
+        (distances, distance_gpu, 4096 * 5, [8, 4]),
         (loads, loads_gpu, 2048 * 100, [256, 128, 64]),
         (walks, walks_gpu, 7168 * 100, [256, 128, 64]),
     ],
