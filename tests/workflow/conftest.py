@@ -1,28 +1,5 @@
-"""Sweeps in folders of their own, and what an undisturbed one gives."""
+"""The sweeps that are run here."""
 
-from __future__ import annotations
+from fixtures import clean, rings
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from faulty_worker import evaluate as made_up
-from rings import Run
-
-
-@pytest.fixture
-def rings(tmp_path: Path) -> Iterator[Run]:
-    run = Run(tmp_path)
-    yield run
-    run.end()
-
-
-@pytest.fixture(scope="session")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """static.parquet of an undisturbed run of `rings`, in one process, without Dask."""
-    run = Run(tmp_path_factory.mktemp("clean"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.evaluate.evaluate", made_up)
-        assert run.here("points") == run.here("static", workers=0) == 0
-    assert len(run.shards()) > 1
-    return run.static()
+__all__ = ["clean", "rings"]

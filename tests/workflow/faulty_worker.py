@@ -2,7 +2,8 @@
 
 FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies of the point NAME; `raise NAME`
 raises; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time;
-`hang FILE` makes the file and hangs. Records are made up: what is tested is the sweep.
+`hang FILE` makes the file and hangs, `hang-once FILE` does where the file is missing; `stuck NAME` hangs on
+the point NAME; `swell NAME` takes memory for it until it is stopped. Records are made up: what is tested is the sweep.
 """
 
 from __future__ import annotations
@@ -30,9 +31,16 @@ def evaluate(point, **_):
             raise ZeroDivisionError("a made-up defect")
         if fault == "slow":
             time.sleep(float(about))
-        if fault == "hang":
+        if fault == "hang" or (fault == "hang-once" and not Path(about).exists()):
             Path(about).touch()
             time.sleep(600)
+        if fault == "stuck" and point.topology == about:
+            time.sleep(600)
+        if fault == "swell" and point.topology == about:
+            swollen = []
+            while True:
+                swollen.append(b"x" * 2**24)
+                time.sleep(0.02)
     made_up = {column.name: ZERO[column.type] for column in STATIC}
     return {"key": point.key, **made_up, "topology": point.topology, "family": "ring", "distance_histogram": [1, len(point.topology)]}
 

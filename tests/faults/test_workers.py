@@ -1,0 +1,105 @@
+"""What workers may do: die, stop, hang, take too much memory (rows 1, 2, 4, 5, 6 of the table of faults)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+from rings import RINGS, Run, until
+
+
+def with_settings(run: Run, settings: str) -> None:
+    """More of the cluster section."""
+    run.config.write_text(run.config.read_text().replace("}\n", f", {settings}}}\n") if settings else RINGS)
+
+
+def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The processes that compute."""
+    return [child for child in psutil.Process(driver.pid).children(recursive=True) if any("spawn_main" in word for word in child.cmdline())]
+
+
+def begun(run: Run, *options: str, fault: str) -> subprocess.Popen[str]:
+    """A step `static` that has published a shard."""
+    run.here("points")
+    driver = run.start("step", "static", str(run.config), str(run.folder), *options, fault=fault)
+    until(run.shards)
+    return driver
+
+
+def test_a_worker_killed_in_the_middle_of_a_batch(rings: Run, clean: bytes):  # 1
+    driver = begun(rings, "--workers", "1", fault="slow 0.05")
+    (worker,) = workers_of(driver)
+    worker.kill()
+    said = driver.communicate(timeout=100)[0]
+    assert driver.returncode == 0, said
+    assert "a worker died" in said
+    assert rings.static() == clean
+    assert rings.failed() == {}
+
+
+@pytest.mark.faults
+def test_every_batch_may_kill_its_worker(many: Run, clean_many: bytes):  # 2
+    many.here("points")
+    status, said = many.step("static", "--workers", "2", fault="kill-often 50")
+    assert status == 0, said
+    assert "a worker died" in said
+    assert many.static() == clean_many
+    assert many.failed() == {}
+
+
+@pytest.mark.faults
+def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
+    with_settings(rings, "worker_ttl_seconds: 12")
+    driver = begun(rings, "--workers", "1", fault="slow 0.05")
+    (worker,) = workers_of(driver)
+    os.kill(worker.pid, signal.SIGSTOP)
+    stopped, kept = time.monotonic(), len(rings.shards())
+    until(lambda: len(rings.shards()) > kept + 1)  # one may have been on its way to the disk
+    assert time.monotonic() - stopped < 12 + 30, "seconds; of these 30 to kill it and start another"
+    said = driver.communicate(timeout=100)[0]
+    assert driver.returncode == 0, said
+    assert "gave no sign of life for 6 s (cluster.worker_ttl_seconds) and was stopped; its batch" in said
+    assert rings.static() == clean
+    assert rings.failed() == {}
+
+
+def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
+    with_settings(rings, "watchdog_seconds: 4")
+    rings.here("points")
+    status, said = rings.step("static", "--workers", "1", fault=f"hang-once {rings.home / 'hung'}")
+    assert status == 0, said
+    assert "a worker was stopped after" in said
+    assert "(cluster.watchdog_seconds); its batch of" in said
+    assert "is halved and tried again" in said
+    assert rings.static() == clean
+    assert rings.failed() == {}
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("fault", "settings", "says"),
+    [
+        ("stuck ring(k=17)", "watchdog_seconds: 2", "the last one was stopped after 8 s"),
+        ("swell ring(k=17)", "memory_per_worker_gib: 0.75", "GiB of memory, more than it may (cluster.memory_per_worker_gib says how much)"),
+    ],
+)
+def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: Run, clean: bytes, fault: str, settings: str, says: str):  # 3, 5, 6
+    with_settings(rings, settings)
+    rings.here("points")
+    status, said = rings.step("static", "--workers", "2", fault=fault)
+    assert status == 0, said
+    failed = rings.failed()
+    assert list(failed) == ["ring(k=17)"]
+    assert "its worker died 3 times" in failed["ring(k=17)"]
+    assert says in failed["ring(k=17)"]
+    assert says.removeprefix("the last one ").removesuffix("8 s") in said
+    assert "is halved and tried again" in said
+    assert "computing ring(k=17); tried again" in said
+    with_settings(rings, "")
+    rings.here("points")
+    assert rings.step("static", "--workers", "1")[0] == 0
+    assert rings.static() == clean
