@@ -106,6 +106,7 @@ def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_
             with _deadline(connection, time_limit):
                 for name, table in _tables(folder, _check(connection, sql)).items():
                     connection.register(name, table)
+                connection.execute("SET enable_progress_bar = false")  # after two seconds it would be drawn into the answer
                 connection.execute("SET lock_configuration = true")
                 if contained:
                     _contain(memory_gib)
@@ -151,7 +152,10 @@ def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
         if out is None:
             raise BadInput("expected a file for --format parquet, got none; add --out FILE")
         sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+        try:
+            pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+        except pa.ArrowException as error:
+            raise BadInput(f"expected columns that Parquet can hold, got: {_one_line(error)}; write CAST(x AS VARCHAR)") from None
         _write(out, sink.getvalue().to_pybytes())
     elif out is None:
         _print(table, style, sys.stdout)

@@ -112,9 +112,16 @@ def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def foreign_table(content: bytes) -> pa.Table:
-    """Somebody else's Parquet file, which no manifest knows. Raises pyarrow.ArrowException where it is none."""
-    return pq.read_table(pa.BufferReader(content))
+def foreign_table(content: bytes, memory: int) -> pa.Table:
+    """Somebody else's Parquet file, which no manifest knows.
+
+    memory  bytes that its rows may take: a few kilobytes can stand for billions of equal ones
+    Raises Refused for more, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file or a damaged one.
+    """
+    about = pq.read_metadata(pa.BufferReader(content))
+    if about.num_rows * about.num_columns * 8 > memory:
+        raise Refused(f"{about.num_rows:,} rows of {about.num_columns} columns are more than this machine's memory can hold: list fewer")
+    return pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
 
 
 def digest(content: bytes) -> str:
@@ -176,6 +183,8 @@ def read_shards(folder: Path, stage: str = "static") -> Shards:
             if not rows.schema.equals(wanted):
                 raise ValueError
             origin = json.loads(metadata[b"origin"])
+            if not isinstance(origin, dict):
+                raise ValueError
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")
             continue
@@ -280,7 +289,7 @@ def open_table(path: Path) -> pa.Table:
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
     entry = read_manifest(path.parent).get("tables", {}).get(path.stem)
-    if entry is None:
+    if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
     if digest(content) != entry.get("sha256"):
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")

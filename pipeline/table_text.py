@@ -10,6 +10,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pipeline.errors import BadInput
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -17,8 +19,11 @@ PIPE_WIDTH = 100_000  # characters; a table that is piped is never folded
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows as JSON knows them: maps are objects, times are text, numbers that are not finite are null."""
-    columns = {name: [_plain(value) for value in _maps(table.column(name))] for name in table.column_names}
+    """Rows as JSON knows them: maps are objects, times are text, numbers that are not finite are null.
+
+    Raises BadInput for a column that Python has no values for: dates before year 1 or after 9999, maps by lists.
+    """
+    columns = {name: [_plain(value) for value in _values(table.column(name), name)] for name in table.column_names}
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
@@ -57,12 +62,16 @@ def print_aligned(table: pa.Table, file: TextIO) -> None:
     console.print(Text(f"{table.num_rows:,} row{'' if table.num_rows == 1 else 's'}", style="dim"))
 
 
-def _maps(column: pa.ChunkedArray) -> list[Any]:
+def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
     """A column's values, an Arrow map as a dictionary."""
     from pyarrow import types
 
-    values = column.to_pylist()
-    return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
+    try:
+        values = column.to_pylist()
+        return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
+    except (OverflowError, ValueError, TypeError) as error:
+        shown = printable(name)[:60]
+        raise BadInput(f"column {shown!r}: expected values that can be printed, got: {error}; write CAST(x AS VARCHAR)") from None
 
 
 def _plain(value: Any) -> Any:

@@ -69,6 +69,8 @@ def _worst(loads: ChannelLoads) -> tuple[float | None, str]:
         return None, "sought only where every node is a terminal"
     routing = routing_on(loads.routing, topology)[1]
     channels = channels_apart(routing)
+    if not len(channels):
+        return None, "there are no channels"
     if nodes > LARGEST_MATCHING or len(channels) * nodes**2 > SHARES:
         most = f"at most {LARGEST_MATCHING:,} nodes, and {SHARES:,} shares of pairs in channels"
         return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"

@@ -23,7 +23,7 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
     names      of the axes
     """
     axes = range(len(shape.sides))
-    if topology.ports.shape[1] > 2 * len(axes) or prod(shape.sides) != topology.nodes:
+    if not 0 < topology.ports.shape[1] <= 2 * len(axes) or prod(shape.sides) != topology.nodes:
         return None
     port = np.full((topology.nodes, 2 * len(axes)), NO_PORT, np.int8)
     followed = np.zeros(topology.ports.shape, bool)

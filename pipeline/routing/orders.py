@@ -109,6 +109,8 @@ class _Grid:
 def _grid(routing: str, topology: Topology) -> _Grid:
     """The network as a grid. Raises BadInput where a link of the grid is missing or another one is there."""
     sides = topology.plan.radices
+    if not topology.links:
+        raise _no_grid(routing, topology)
     if max(sides) > LONGEST:
         raise Refused(f"expected sides of at most {LONGEST:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal")
     port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)

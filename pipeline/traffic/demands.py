@@ -53,20 +53,27 @@ def _read(path: Path) -> pa.Table:
         if size * MEMORY_PER_BYTE > default_memory():
             raise Refused(f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs")
         content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"expected a demand file, got: {error.strerror}; paths are relative to {Path.cwd()}") from None
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"expected a demand file, got: {reason}; paths are relative to {Path.cwd()}") from None
     try:
         if path.suffix.lower() == ".parquet":
             from pipeline.store import foreign_table
 
-            return foreign_table(content)
+            return _named(foreign_table(content, default_memory()))
         if path.suffix.lower() == ".csv":
             from pyarrow import csv
 
-            return csv.read_csv(BytesIO(content))
-    except pa.ArrowException as error:
+            return _named(csv.read_csv(BytesIO(content)))
+    except (pa.ArrowException, OSError, ValueError) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
         raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {error}") from None
     raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
+
+
+def _named(table: pa.Table) -> pa.Table:
+    """The table. Raises ValueError where a column's name is no UTF-8, which Arrow finds out only when it is asked."""
+    _ = table.column_names
+    return table
 
 
 def _column(table: pa.Table, name: str) -> np.ndarray:
