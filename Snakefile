@@ -123,7 +123,7 @@ rule latency:
     input:
         INPUTS,
         static=rules.static.output.table,
-        loads=[FOLDER / "loads.parquet"] if "loads" in LATER else [],
+        later=[FOLDER / f"{stage}.parquet" for stage in ("loads", "layout") if stage in LATER],
     output:
         FOLDER / "latency.parquet",
     params:

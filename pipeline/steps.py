@@ -148,11 +148,11 @@ def distances(config: Path, folder: Path, overrides: Overrides) -> int:
 
 
 def latency(config: Path, folder: Path, overrides: Overrides) -> int:
-    """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads."""
+    """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads and layout."""
     from pipeline.expansion.latency import latency_table
 
-    carried = store.open_table(folder / "loads.parquet") if _asked(folder, "loads") else None
-    store.publish_table(folder, "latency", latency_table(load(config), store.open_table(folder / "static.parquet"), carried))
+    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "layout") if _asked(folder, stage)}
+    store.publish_table(folder, "latency", latency_table(load(config), store.open_table(folder / "static.parquet"), **later))
     return 0
 
 

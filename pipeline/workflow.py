@@ -75,9 +75,9 @@ def asked(workflow: Any) -> Asked:
     """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
     from snakemake.exceptions import WorkflowError
 
-    from pipeline.expansion.asked import latency_asked
+    from pipeline.expansion.asked import latency_asked, layout_asked
     from pipeline.points import stage_digest
-    from pipeline.verify import expected_deadlock, expected_layout, expected_loads
+    from pipeline.verify import expected_deadlock, expected_loads
 
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
@@ -94,7 +94,7 @@ def asked(workflow: Any) -> Asked:
         later = {
             "loads": sweep.loads or expected_loads(sweep.papers),
             "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
-            "layout": sweep.layout or expected_layout(sweep.papers),
+            "layout": layout_asked(sweep),
             "simulation": sweep.simulation,
             "latency": latency_asked(sweep),
         }

@@ -13,18 +13,25 @@ PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MOST_NODES = 2**31 - 1
 # options that only one of the models takes
 OWN = {
-    PARHAMI_KWAI: ("--switch-delay", "--rate", "--pins"),
+    PARHAMI_KWAI: ("--switch-delay", "--rate", "--constant", "--budget", "--pins", "--placement"),
     DALLY: ("--nodes", "--wire-delay", "--dimension", "--locality", "--radices"),
 }
 
 
 @click.command()
-@click.argument("topology", required=False, shell_complete=complete_topology)
+@click.argument("topologies", metavar="[TOPOLOGY]...", nargs=-1, shell_complete=complete_topology)
 @click.option("--model", type=click.Choice([PARHAMI_KWAI, DALLY]), default=PARHAMI_KWAI, show_default=True, help="Whose model.")
 @click.option("--message-bits", type=click.FloatRange(0, 1e9, min_open=True), default=96, show_default=True, help="Length of a message, L.")
 @click.option("--switch-delay", type=click.FloatRange(0, 1e9, min_open=True), help="Cycles from a channel into the next, s.  [default: 3]")
-@click.option("--rate", type=click.FloatRange(0, 1e9), help="Messages per node and cycle, m.")
-@click.option("--pins", type=click.FloatRange(0, 1e9, min_open=True), help="Pins of a node, shared out among its channels.  [default: 96]")
+@click.option("--rate", type=click.FloatRange(0, 1e9), help="Messages per node and cycle, m.  [default: 0, an empty network]")
+@click.option("--constant", type=click.Choice(["pins", "bisection", "wiring_volume"]), help="What decides how wide channels are.  [default: pins]")
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    help="Of that, a node: pins [default: 96], wires across the middle, both ways [1], or pitches of wire [96].",
+)
+@click.option("--pins", type=click.FloatRange(0, 1e9, min_open=True), help="The same as --constant pins --budget.")
+@click.option("--placement", help="Whose wires --constant wiring_volume means, as in layout.  [default: folded]")
 @click.option("--nodes", type=click.IntRange(4, MOST_NODES), help="Nodes of the k-ary n-cubes.")
 @click.option(
     "--wire-delay", type=click.Choice(["constant", "logarithmic", "linear"]), help="How a cycle grows with the longest wire.  [default: constant]"
@@ -34,21 +41,27 @@ OWN = {
 @click.option("--radices", type=click.Choice(["real", "whole"]), help="k = N^(1/n), or whole radices, mixed where they must be.  [default: real]")
 @options.json_output
 @options.backend
-def latency(topology: str | None, model: str, message_bits: float, as_json: bool, backend: str, **given: Any) -> None:
-    """Mean latency of messages, by the model of a paper: Parhami & Kwai's of TOPOLOGY, or Dally's of cubes of NODES nodes.
+def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_json: bool, backend: str, **given: Any) -> None:
+    """Mean latency of messages, by the model of a paper: Parhami & Kwai's of each TOPOLOGY, or Dally's of cubes of NODES nodes.
+
+    Several networks are compared at equal cost: under one budget of pins, of wires across the middle
+    (the best balanced cut known), or of wire, the channels of each are as wide as that allows.
 
     \b
     Models:
-      parhami-kwai-2004   virtual cut-through, constant pins a node, contention; of any network. Twice: as
-                          printed, where all channels are equally busy; and corrected, by link class, as
-                          busy as uniform traffic on minimal routes makes them. Infinite (in JSON: null,
-                          and "saturated") from saturation on.
-      dally-1990          k-ary n-cubes of constant bisection width, wormhole routing, no contention
+      parhami-kwai-2004   virtual cut-through, contention; of any network. Twice: as printed, where all
+                          channels are equally busy; and corrected, by link class, as busy as uniform
+                          traffic on minimal routes makes them. Infinite (in JSON: null, and "saturated")
+                          from saturation on.
+      dally-1990          k-ary n-cubes of constant bisection width, wormhole routing, no contention. Twice:
+                          with wires as printed (Eq. 13), and with those of the folded rings of its layout
 
     \b
     Examples:
       torusweep latency "pruned_torus(k=16, n=3)" --message-bits 96 --switch-delay 3 --rate 0.01
       torusweep latency "rtt(a=16)" --message-bits 384 --pins 128 --rate 0.005 --json
+      torusweep latency "torus(k=16, n=3)" "pruned_torus(k=16, n=3)" "hypercube(n=12)" --constant bisection --budget 4
+      torusweep latency "rt(a=16)" "rtt(a=16)" --constant wiring_volume --message-bits 384 --rate 0.01
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --wire-delay constant
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --dimension 3 --radices whole --json
     """
@@ -64,51 +77,82 @@ def latency(topology: str | None, model: str, message_bits: float, as_json: bool
             raise BadInput(f"--{name.replace('_', '-')}: expected a number, got {value}")
     try:
         if model == PARHAMI_KWAI:
-            record, reason = _of_network(topology, message_bits, backend, chosen)
+            found, remarks = _of_networks(topologies, message_bits, backend, chosen)
         else:
-            record, all_dimensions = _of_cubes(topology, message_bits, chosen)
+            record, all_dimensions = _of_cubes(topologies, message_bits, chosen)
     except ValueError as error:
         raise BadInput(str(error)) from None
     if as_json:
-        options.print_json(record)
+        options.print_json(record if model == DALLY else found[0] if len(found) == 1 else found)
         return
-    from pipeline.cli.rendering_latency import print_cubes, print_latency
+    from pipeline.cli.rendering_latency import print_comparison, print_cubes, print_latency
 
-    if model == PARHAMI_KWAI:
-        print_latency(record, reason)
-    else:
+    if model == DALLY:
         print_cubes(record, all_dimensions)
+    elif len(found) == 1:
+        print_latency(found[0], remarks)
+    else:
+        print_comparison(found, remarks)
 
 
-def _of_network(topology: str | None, message_bits: float, backend: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The network's record, measured here, and why its loads were not, if they were not."""
+def _of_networks(topologies: tuple[str, ...], message_bits: float, backend: str, given: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The networks' records, measured here, and what is not known of them."""
+    from pipeline.cli.sampling import shared, waiting
     from pipeline.errors import BadInput
-    from pipeline.models.measure import measured
-    from pipeline.models.table import arrow_table, parhami_kwai_columns
+    from pipeline.layout.placements import canonical
+    from pipeline.models.measure import static_of, width_measured, with_loads
+    from pipeline.models.normalisation import held
+    from pipeline.models.table import arrow_table, check, network_of, parhami_kwai_columns
     from pipeline.table_text import records
+    from pipeline.topologies import build
 
-    if topology is None or "rate" not in given:
-        missing = "a topology" if topology is None else "--rate, messages per node and cycle"
-        raise BadInput(f'expected {missing}, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
-    network, reason = measured(topology, backend=backend)
+    if not topologies:
+        raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
+    alike = held(given.get("constant", "pins"), **{name: given.get(name) for name in ("budget", "pins", "placement")})
+    if alike.placement is not None:
+        alike = alike._replace(placement=canonical(alike.placement))
+    networks, widths, remarks = [], [], []
+    for topology in [build(spelling) for spelling in topologies]:
+        with waiting(f"{topology.spelling}: distances{', cuts' if alike.norm == 'bisection' else ''}"):
+            static = static_of(topology, alike, backend=backend)
+            width = width_measured(topology, alike, static)
+        check(network_of(static), [message_bits], width)
+        with shared(f"{topology.spelling}: routes followed") as told:
+            network, reason = with_loads(topology, static, backend=backend, progress=told)
+        networks.append(network)
+        widths.append(width)
+        remarks += _remarks(static, reason)
     columns = parhami_kwai_columns(
-        [network],
+        networks,
+        widths,
         message_bits=[message_bits],
         switch_delay=[given.get("switch_delay", 3.0)],
-        pins=given.get("pins", 96.0),
-        rates=[given["rate"]],
+        held=alike,
+        rates=[given.get("rate", 0.0)],
     )
-    return records(arrow_table(columns))[0], reason
+    return records(arrow_table(columns)), remarks
 
 
-def _of_cubes(topology: str | None, message_bits: float, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _remarks(static: dict[str, Any], reason: str) -> list[str]:
+    """What a reader should know of a network: its loads are not known, or its bisection width is only bounded."""
+    found = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
+    lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
+    if lower != upper:
+        least = "1" if lower is None else f"{lower:,}"
+        found.append(
+            f"{static['topology']}: the best cut known has {upper:,} links, the narrowest {least} at least; a narrower one allows wider channels"
+        )
+    return found
+
+
+def _of_cubes(topologies: tuple[str, ...], message_bits: float, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The record of the dimension asked for, or of the best, and those of all dimensions."""
     from pipeline.errors import BadInput
     from pipeline.models.table import arrow_table, dally_columns
     from pipeline.table_text import records
 
-    if topology is not None or "nodes" not in given:
-        got = f"the topology {topology}" if topology is not None else "neither"
+    if topologies or "nodes" not in given:
+        got = f"the topology {topologies[0]}" if topologies else "neither"
         raise BadInput(f"expected --nodes and no topology with --model {DALLY}, got {got}; its cubes follow from their number of nodes")
     columns = dally_columns(
         [given["nodes"]],

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.page import page
 
+Record = dict[str, Any]
+VARIANTS = ("", "_corrected")  # endings of columns: as printed, corrected
+COMPARED = (  # columns of networks side by side, and their headings
+    ("width", "width, bits"),
+    ("pins", "pins"),
+    ("mean_distance", "hops"),
+    ("uncontended_latency", "empty, cycles"),
+    ("saturation_bits", "saturation"),
+    ("saturation_bits_corrected", "corrected"),
+)
+LOADED = (("mean_latency", "latency, cycles"), ("mean_latency_corrected", "corrected"))
 
-def print_latency(record: dict[str, Any], reason: str) -> None:
-    """A record of Parhami & Kwai's model: what was given, then latency as printed beside the corrected one.
 
-    reason   why there is no corrected one; '' where there is
-    """
+def print_latency(record: Record, remarks: list[str]) -> None:
+    """A record of Parhami & Kwai's model: what was given, then latency as printed beside the corrected one; and what is not known."""
     with page() as console:
         console.print(Text(record["topology"], style="bold"))
         facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         facts.add_column(style="dim", no_wrap=True)
         facts.add_column(overflow="fold")
+        cost = "" if record["constant"] == "pins" else f"; {_held([record])}"
         for label, value in (
-            ("channels", f"{record['width']:.6g} bits ({record['pins']:g} pins, degree {record['degree']})"),
+            ("channels", f"{record['width']:.6g} bits ({record['pins']:.6g} pins, degree {record['degree']}{cost})"),
             ("messages", f"{record['message_bits']:g} bits, {record['flits']:.6g} flits, {record['mean_distance']:.7g} hops on average"),
             ("switch delay", f"{record['switch_delay']:g} cycles"),
             ("rate", f"{record['rate']:g} messages/cycle/node ({record['load']:.6g} flits)"),
@@ -30,50 +41,93 @@ def print_latency(record: dict[str, Any], reason: str) -> None:
             facts.add_row(label, value)
         console.print(facts)
         console.print()
-        both = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for heading in ("", "as printed", "by link class"):
-            both.add_column(heading, style="dim" if not heading else "", justify="left" if not heading else "right")
-        corrected = not reason
-        both.add_row("utilization, busiest channel", _number(record["utilization"]), _number(record["utilization_max"]) if corrected else "–")
-        both.add_row("mean latency, cycles", *(_cycles(record, ending, known) for ending, known in (("", True), ("_corrected", corrected))))
-        rates = [_number(record[f"saturation_rate{ending}"]) for ending in ("", "_corrected")]
-        both.add_row("saturation, messages/cycle/node", *rates)
+        both = _table("", "as printed", "by link class")
+        both.add_row("utilization, busiest channel", _number(record["utilization"]), _number(record["utilization_max"]))
+        for label, column in (
+            ("mean latency, cycles", "mean_latency"),
+            ("saturation, messages/cycle/node", "saturation_rate"),
+            ("saturation, bits/cycle/node", "saturation_bits"),
+        ):
+            both.add_row(label, *(_value(record, f"{column}{ending}") for ending in VARIANTS))
         console.print(both)
-        if reason:
-            console.print(Text(f"channel loads are not known: {reason}", style="dim"))
+        _print_remarks(console, remarks)
 
 
-def print_cubes(record: dict[str, Any], cubes: list[dict[str, Any]]) -> None:
-    """A cube of Dally's by name, and a row for every dimension that it could have had."""
+def print_comparison(found: list[Record], remarks: list[str]) -> None:
+    """Networks at equal cost, a row each, in the order given."""
+    first = found[0]
+    with page() as console:
+        console.print(Text(f"at equal cost: {_held(found)}", style="bold"))
+        given = f"messages of {first['message_bits']:g} bits, {first['rate']:g} messages/cycle/node, switch delay {first['switch_delay']:g} cycles"
+        console.print(Text(f"{given}; saturation in bits/cycle/node", style="dim"))
+        console.print()
+        columns = COMPARED + (LOADED if first["rate"] else ())
+        table = _table("", *(heading for _, heading in columns))
+        for record in found:
+            table.add_row(record["topology"], *(_value(record, column) for column, _ in columns))
+        console.print(table)
+        _print_remarks(console, remarks)
+
+
+def print_cubes(record: Record, cubes: list[Record]) -> None:
+    """A cube of Dally's by name, and a row for every dimension that it could have had, as printed and with the wires of folded rings."""
     with page() as console:
         delay, bits = record["wire_delay"], record["message_bits"]
         console.print(Text(f"{record['nodes']:,} nodes, {bits:g}-bit messages, {delay} wire delay", style="bold"))
         words = f"best dimension {record['best_dimension']}; dimension {record['dimension']}: {record['mean_latency']:.6g} cycles"
         console.print(Text(words + (f", in {record['topology']}" if record["topology"] else "")))
+        folded = (
+            f"best dimension {record['best_dimension_corrected']}; dimension {record['dimension']}: {record['mean_latency_corrected']:.6g} cycles"
+        )
+        console.print(Text(f"corrected, with the longer wires of folded rings: {folded}", style="dim"))
         console.print()
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
         columns = {
             "dimension": "n",
             "radix": "radix k",
             "width": "channel, bits",
             "pins": "pins",
             "longest_wire": "longest wire",
+            "longest_wire_corrected": "corrected",
             "mean_distance": "mean hops",
             "mean_latency": "latency",
+            "mean_latency_corrected": "corrected",
         }
-        for heading in columns.values():
-            table.add_column(heading, justify="right")
+        table = _table(*columns.values(), left=0)
         for cube in cubes:
             style = "bold" if cube["dimension"] == record["best_dimension"] else None
             table.add_row(*(f"{cube[name]:.6g}" for name in columns), style=style)
         console.print(table)
 
 
+def _held(found: list[Record]) -> str:
+    """What networks have alike, in words."""
+    budget, sizes = found[0]["budget"], {record["nodes"] for record in found}
+    if found[0]["constant"] == "pins":
+        return f"pins, {budget:g} a node"
+    if found[0]["constant"] == "bisection":
+        together = f", {budget * sizes.pop():,.6g} together" if len(sizes) == 1 else ""
+        return f"wires across the middle, {budget:g} a node{together}"
+    return f"pitches of wire, {budget:g} a node, placed {found[0]['placement']}"
+
+
+def _table(*headings: str, left: int = 1) -> Table:
+    """So many columns to the left, the others to the right."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for place, heading in enumerate(headings):
+        table.add_column(heading, style="" if heading else "dim", justify="left" if place < left else "right")
+    return table
+
+
+def _print_remarks(console: Console, remarks: list[str]) -> None:
+    for remark in remarks:
+        console.print(Text(remark, style="dim"))
+
+
+def _value(record: Record, column: str) -> str:
+    """A number; latencies are infinite where they are flagged as saturated."""
+    flag = column.replace("mean_latency", "saturated")
+    return "infinite" if flag != column and record[flag] else _number(record[column])
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.6g}"
-
-
-def _cycles(record: dict[str, Any], ending: str, known: bool) -> str:
-    if not known:
-        return "–"
-    return "infinite" if record[f"saturated{ending}"] else f"{record[f'mean_latency{ending}']:.6g}"

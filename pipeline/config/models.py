@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from pipeline.config.entries import MOST_NODES, Choice, Section, listed
+from pipeline.models.normalisation import Held, held
 
 
 class Spread(Section):
@@ -57,10 +58,18 @@ def _of_its_model(kind: type[BaseModel], entry: Any) -> Any:
 class ParhamiKwai(Choice):
     """Latency of the sweep's networks under contention (Parhami & Kwai 2004): every message length, switch delay and rate on every network chosen."""
 
-    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, constant pins, contention; of the sweep's networks")
+    model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, contention; of the sweep's networks")
     message_bits: Positives = Field(description="bits of a message: a number, or several")
     switch_delay: Positives = Field((3.0,), description="cycles from a channel into the next: a number, or several")
-    pins: float = Field(96.0, gt=0, le=10**9, description="pins of a node, shared out among its outgoing channels")
+    constant: Literal["pins", "bisection", "wiring_volume"] = Field(
+        "pins",
+        description="what all networks have alike, and what decides how wide their channels are: pins; wires across the middle; length of all wires",
+    )
+    budget: Positive | None = Field(
+        None, description="how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)"
+    )
+    pins: Positive | None = Field(None, description="the budget of constant pins, by another name")
+    placement: str | None = Field(None, description="with constant wiring_volume: where the nodes stand, as in layout; null: folded")
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
     of_saturation: Rates = Field(
         (), description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
@@ -77,6 +86,16 @@ class ParhamiKwai(Choice):
         if self.rates == () and self.of_saturation == ():
             raise ValueError("expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}")
         return self
+
+    @model_validator(mode="after")
+    def _one_cost(self) -> ParhamiKwai:
+        assert self.held
+        return self
+
+    @property
+    def held(self) -> Held:
+        """What its networks have alike. Raises ValueError for keys that contradict each other."""
+        return held(self.constant, budget=self.budget, pins=self.pins, placement=self.placement)
 
 
 class Dally(Section):

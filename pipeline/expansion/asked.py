@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pipeline.config import Sweep, expand
+from pipeline.config.models import ParhamiKwai
 from pipeline.expansion.deadlock import expand_deadlock
-from pipeline.expansion.latency import check_latency
+from pipeline.expansion.latency import check_latency, latency_layouts
 from pipeline.expansion.layout import expand_layout
 from pipeline.expansion.loads import expand_loads
 from pipeline.expansion.simulation import expand_simulation
@@ -17,11 +18,17 @@ def latency_asked(sweep: Sweep) -> bool:
     return bool(sweep.latency or expected_latency(sweep.papers))
 
 
+def layout_asked(sweep: Sweep) -> bool:
+    """Whether there is a table `layout`: asked for, or needed by the papers' numbers or by latency at constant wiring volume."""
+    of_wires = any(isinstance(entry, ParhamiKwai) and entry.held.placement is not None for entry in sweep.latency)
+    return bool(sweep.layout or of_wires or expected_layout(sweep.papers))
+
+
 def asked_points(sweep: Sweep) -> list[Point]:
     """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong."""
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     check_latency(sweep, networks)
     loads = expand_loads(sweep, networks, expected=expected_loads(sweep.papers))
     deadlock = expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))
-    layout = expand_layout(sweep, networks, expected=expected_layout(sweep.papers))
+    layout = expand_layout(sweep, networks, expected=[*expected_layout(sweep.papers), *latency_layouts(sweep, networks)])
     return [*networks, *loads, *deadlock, *layout, *expand_simulation(sweep, networks)]

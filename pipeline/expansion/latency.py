@@ -14,16 +14,33 @@ from pipeline.config.models import Dally, ParhamiKwai, Rates, Spread
 from pipeline.config.schema import Sweep
 from pipeline.errors import BadInput, Refused
 from pipeline.expansion import at, chosen
-from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns
+from pipeline.layout.placements import canonical, check_suits
+from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns, width_of
 from pipeline.points import Point
 from pipeline.records import arrow_schema
+from pipeline.topologies import plan
 from pipeline.verify import expected_latency
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
 # Rows that agree in these are the same row.
-INPUTS = ["topology", "model", "nodes", "message_bits", "pins", "switch_delay", "wire_delay", "locality", "dimension", "radices", "rate"]
-USED_STATIC = ["topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance"]
+INPUTS = [
+    "topology",
+    "model",
+    "nodes",
+    "message_bits",
+    "constant",
+    "budget",
+    "placement",
+    "switch_delay",
+    "wire_delay",
+    "locality",
+    "dimension",
+    "radices",
+    "rate",
+]
+USED_STATIC = ["topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance", "bisection_upper"]
 USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
+USED_LAYOUT = ["topology", "placement", "wire_length_total"]
 
 Entry = ParhamiKwai | Dally
 
@@ -47,16 +64,38 @@ def check_latency(sweep: Sweep, networks: Sequence[Point]) -> None:
                 raise Refused(f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}: choose fewer networks, rates or message lengths")
 
 
-def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None) -> pa.Table:
+def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
+    """The points of layout whose wires the sweep's `latency` holds constant, each once, in order.
+
+    Raises BadInput, with the place in the file, for a placement that does not exist, or does not suit a network (unless skip_unsuitable).
+    """
+    found: dict[Point, None] = {}
+    for number, entry in enumerate(sweep.latency):
+        if isinstance(entry, Dally) or entry.held.placement is None:
+            continue
+        with at(sweep, ("latency", number)):
+            placement = canonical(entry.held.placement)
+            for spelling in chosen(entry, networks):
+                try:
+                    check_suits(placement, plan(spelling)[1], spelling)
+                except BadInput as error:
+                    _refuse_unless_skipped(entry, error)
+                else:
+                    found[Point(spelling, placement=placement)] = None
+    return list(found)
+
+
+def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None) -> pa.Table:
     """The table `latency`: rows in the order in which the configuration asks for them, each once.
 
     static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic, its corrected columns are null
+    layout          where an entry holds wiring_volume constant
     Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
     """
     parts = [arrow_schema("latency").empty_table()]
     for number, entry in enumerate(entries(sweep)):
         with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
-            parts.append(arrow_table(_of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads)))
+            parts.append(arrow_table(_of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads, layout)))
     table = pa.concat_tables(parts).combine_chunks()
     place = pa.array(range(table.num_rows), pa.int64())
     first = table.select(INPUTS).append_column("place", place).group_by(INPUTS, use_threads=False).aggregate([("place", "min")])
@@ -81,23 +120,32 @@ def _of_cubes(entry: Dally) -> Columns:
         raise BadInput(str(error)) from None
 
 
-def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None) -> Columns:
+def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, layout: pa.Table | None) -> Columns:
     records = {record["topology"]: record for record in static.select(USED_STATIC).to_pylist()}
     carried = {} if loads is None else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
+    held = entry.held if entry.held.placement is None else entry.held._replace(placement=canonical(entry.held.placement))
+    placed = {} if layout is None else {row["topology"]: row for row in layout.select(USED_LAYOUT).to_pylist() if row["placement"] == held.placement}
     networks: list[Network] = []
+    widths: list[float] = []
     for name in chosen(entry, [Point(topology) for topology in records]):
         try:
             network = network_of(records[name], carried.get(name))
-            check(network, entry.message_bits, entry.pins)
+            width = width_of(held, records[name], placed.get(name))
+            check(network, entry.message_bits, width)
         except ValueError as error:
-            if not entry.skip_unsuitable:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            _refuse_unless_skipped(entry, error)
         else:
             networks.append(network)
+            widths.append(width)
     if not networks:
         raise BadInput("expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out")
     rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
-    return parhami_kwai_columns(networks, message_bits=entry.message_bits, switch_delay=entry.switch_delay, pins=entry.pins, **rates)
+    return parhami_kwai_columns(networks, widths, message_bits=entry.message_bits, switch_delay=entry.switch_delay, held=held, **rates)
+
+
+def _refuse_unless_skipped(entry: ParhamiKwai, error: Exception) -> None:
+    if not entry.skip_unsuitable:
+        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:

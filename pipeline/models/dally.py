@@ -5,17 +5,23 @@ bit-serial binary cube has: N, counting both directions of its links. `Cube` des
 or arrays that broadcast: of real-valued radix (`cube`), as the paper allows itself, or of whole,
 mixed radices (`whole_cube`). Lengths are in node pitches, delays in those of a wire of one pitch.
 
+Eq. 13 has the longest wire of a ring that is not folded, without its end-around channel. The paper's
+own layout folds its rings (Fig. 5), which puts neighbours two places apart where there are more than
+two nodes: `Cube.folded` has these wires, the correction of everything that depends on their delay.
+
 The paper's text ends with the longest wire: its models of contention and hot spots are not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from pipeline.models.whole_radices import whole_radices
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -34,12 +40,18 @@ class Cube(NamedTuple):
     width          W, bits of a channel (Eq. 7); may be a fraction where the radix is 2 or odd
     pins           of a node, 2n channels of W bits (Eq. 9)
     longest_wire   node pitches (Eq. 13)
+    longest_fold   node pitches, in a layout of folded rings
     """
 
     mean_distance: Floats
     width: Floats
     pins: Floats
     longest_wire: Floats
+    longest_fold: Floats
+
+    def folded(self) -> Cube:
+        """The same with the wires that the paper's own layout has, instead of Eq. 13's."""
+        return self._replace(longest_wire=self.longest_fold)
 
 
 def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
@@ -50,7 +62,7 @@ def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
 
 
 def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
-    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1).
+    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1), twice that in folded rings of k > 2.
 
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """
@@ -58,7 +70,8 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
     if (n < LEAST_DIMENSIONS).any() or (k < 2).any():
         raise ValueError(f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube has a radix of 2 at least")
     n, k = np.broadcast_arrays(n, k)
-    return Cube(n * (k - 1) / 2, k / 2, n * k, k ** (n / 2 - 1))
+    wire = k ** (n / 2 - 1)
+    return Cube(n * (k - 1) / 2, k / 2, n * k, wire, np.where(k > 2, 2 * wire, wire))
 
 
 def whole_cube(radices: Sequence[int]) -> Cube:
@@ -73,9 +86,11 @@ def whole_cube(radices: Sequence[int]) -> Cube:
     if len(radices) < LEAST_DIMENSIONS or min(radices) < 2:
         raise ValueError(f"radices: expected two at least, each 2 at least, got {list(radices)}")
     ordered = sorted(radices)
-    sides = (ordered[-1::-2][1:], ordered[-2::-2][1:])  # without each side's last dimension
+    sides = (ordered[-1::-2], ordered[-2::-2])
+    reach = [prod(side[1:]) for side in sides]  # of a side's last dimension, its largest
+    fold = max(places * (2 if side[0] > 2 else 1) for places, side in zip(reach, sides))
     largest, dimension = ordered[-1], len(ordered)
-    return Cube(*np.array([(sum(radices) - dimension) / 2, largest / 2, dimension * largest, max(map(prod, sides))]))
+    return Cube(*np.array([(sum(radices) - dimension) / 2, largest / 2, dimension * largest, max(reach), fold]))
 
 
 def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
@@ -117,33 +132,14 @@ def best_dimension(nodes: int, message_bits: float, *, delay: str = "constant", 
 
 def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
     """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError where none has."""
-    dimensions = range(LEAST_DIMENSIONS, int(nodes).bit_length())
-    if not whole:
-        found = [(n, cube(nodes, n)) for n in dimensions]
+    if whole:
+        found = [(n, whole_cube(radices)) for n, radices in whole_radices(nodes).items()]
     else:
-        found = [(n, whole_cube(radices)) for n in dimensions if (radices := whole_radices(nodes, n))]
+        dimensions = range(LEAST_DIMENSIONS, int(nodes).bit_length())
+        found = [(n, cube(nodes, n)) for n in dimensions]
     if not found:
         raise ValueError(f"nodes: expected {'a product of two whole radices at least' if whole else '4 at least'}, got {nodes}")
     return found
-
-
-def whole_radices(nodes: int, dimension: int) -> list[int] | None:
-    """n whole radices ≥ 2, descending, whose product is N: of the least maximum, then the least sum; None where there are none."""
-    found = min(_factored(nodes, dimension, 2), key=lambda radices: (max(radices), sum(radices)), default=None)
-    return None if found is None else sorted(found, reverse=True)
-
-
-def _factored(nodes: int, dimension: int, least: int) -> Iterator[list[int]]:
-    """Ascending factors ≥ least, so many, of that product."""
-    if dimension == 1:
-        if nodes >= least:
-            yield [nodes]
-        return
-    factor = least
-    while factor**dimension <= nodes:
-        if nodes % factor == 0:
-            yield from ([factor, *rest] for rest in _factored(nodes // factor, dimension - 1, factor))
-        factor += 1
 
 
 def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:

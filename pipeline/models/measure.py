@@ -1,41 +1,59 @@
-"""What the models know of one network, measured: its distances, and the loads of its channels."""
+"""What the models know of one network, measured: its distances, the loads of its channels, and what a bit of their width costs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pipeline.errors import BadInput
+from pipeline.layout import layout_record
 from pipeline.loads import exact_loads, record_of
-from pipeline.models.table import Network, network_of
+from pipeline.models.normalisation import BISECTION, Held
+from pipeline.models.table import Network, network_of, width_of
+from pipeline.static.bisection import bisection_bounds
 from pipeline.static.connectivity import components
 from pipeline.static.distances import terminal_distances
 from pipeline.static.links import channel_matrix
 from pipeline.static.working import working
 from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topologies import build
+from pipeline.topology import Topology
+
+Record = dict[str, Any]
 
 
-def measured(spelling: str, *, backend: str = "auto") -> tuple[Network, str]:
-    """The network of that spelling, and '' or why the loads of its channels are not known.
+def static_of(topology: Topology, held: Held, *, backend: str = "auto") -> Record:
+    """Those columns of `static` that the models need; of the bisection's bounds only where it is held constant.
 
-    The numbers are those of the tables `static` and `loads` (minimal routing, uniform traffic).
-    Raises BadInput for a network that cannot be built, ValueError for one that the models do not fit.
+    Raises ValueError for a network that the models do not fit.
     """
-    topology = build(spelling)
     survivors = working(topology)
-    hops = terminal_distances(
-        survivors, orbits_under(survivors.nodes, proved_symmetries(survivors)), use_symmetry=True, backend=backend, threads=None
-    )
-    static = {
+    images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
+    hops = terminal_distances(survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None)
+    found = {
         "topology": topology.spelling,
         "nodes": survivors.nodes,
         "terminals": len(survivors.terminals),
-        "connected": components(survivors, channel_matrix(survivors)) == 1,
+        "connected": components(survivors, matrix) == 1,
         "directed": survivors.directed,
         "degree_max": int(survivors.degrees.max(initial=0)),
         "mean_distance": hops.mean,
     }
-    network = network_of(static)
+    network_of(found)  # refused before the longer work
+    if held.norm != BISECTION:
+        return found
+    bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
+    return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
+
+
+def width_measured(topology: Topology, held: Held, static: Record) -> float:
+    """Bits of its channels under that budget. Raises BadInput where the placement does not suit it, ValueError where it has no cost."""
+    return width_of(held, static, None if held.placement is None else layout_record(topology, held.placement))
+
+
+def with_loads(topology: Topology, static: Record, *, backend: str = "auto", progress: Callable[[float], None] | None = None) -> tuple[Network, str]:
+    """The network with the loads of uniform traffic on minimal routes, and ''; or without, and why they are not known."""
     try:
-        loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend)
+        loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
     except BadInput as refusal:
-        return network, str(refusal)
+        return network_of(static), str(refusal)
     return network_of(static, record_of(loads)), ""

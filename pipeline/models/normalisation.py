@@ -2,7 +2,8 @@
 
 A norm says what one bit of channel width costs a network, from columns of its records (numbers, or
 arrays with an entry a network). The width is the budget over that cost; flits of a message, and
-loads in bits instead of flits, follow from it. Widths are real numbers, as in the papers.
+loads in bits instead of flits, follow from it. Widths are real numbers, as in the papers. Costs and
+budgets are those of a node, on average where nodes differ, so that networks of any size compare.
 """
 
 from __future__ import annotations
@@ -17,38 +18,82 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Norm(NamedTuple):
-    """What is held constant: the columns that it needs, what a bit of channel width costs, and where it comes from."""
+    """What is held constant.
+
+    columns  that it needs, of the tables `static` and `layout`
+    cost     of a bit of width on every channel, a node, from these columns
+    unit     of costs and budgets, in words
+    budget   without another one
+    source   of the norm
+    """
 
     columns: tuple[str, ...]
     cost: Callable[..., Floats]
+    unit: str
+    budget: float
     source: str
 
 
-def _per_link(directed: ArrayLike) -> Floats:
-    """Channels of a link: one, or one each way."""
+class Held(NamedTuple):
+    """What networks compared have alike: a norm of NORMS, its budget, and for wires the placement that decides their length."""
+
+    norm: str
+    budget: float
+    placement: str | None = None
+
+
+def _channels(directed: ArrayLike) -> Floats:
+    """Of a link: one, or one each way."""
     return np.where(np.asarray(directed, bool), 1.0, 2.0)
 
 
+PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
+PLACEMENT = "folded"  # whose wires are meant, unless another one is
 NORMS = {
-    "pins": Norm(
-        ("degree_max",), lambda degree_max: 1.0 * degree_max, "pins of a node, one a bit of each outgoing channel (Parhami & Kwai 2004, sec. 5)"
+    PINS: Norm(
+        ("degree_max",),
+        lambda degree_max: 1.0 * degree_max,
+        "pins a node",
+        96,
+        "Parhami & Kwai 2004, sec. 5: a pin for a bit of each outgoing channel, of the node that has most",
     ),
     # as many channels lead back as forth: bisection_upper counts those of one direction
-    "bisection": Norm(
-        ("bisection_upper",), lambda bisection_upper: 2.0 * bisection_upper, "wires across the middle, both directions (Dally 1990, Eq. 6)"
+    BISECTION: Norm(
+        ("bisection_upper", "nodes"),
+        lambda bisection_upper, nodes: 2.0 * bisection_upper / nodes,
+        "wires across the middle a node",
+        1,
+        "Dally 1990, Eq. 6: both directions; as many wires as nodes are the bit-serial binary cube's",
     ),
-    "wiring_volume": Norm(
-        ("wire_length_total", "directed"),
-        lambda wire_length_total, directed: wire_length_total * _per_link(directed),
-        "length of all wires: the area, or volume, that they fill at a wire a unit of cross-section",
+    WIRING_VOLUME: Norm(
+        ("wire_length_total", "directed", "nodes"),
+        lambda wire_length_total, directed, nodes: wire_length_total * _channels(directed) / nodes,
+        "pitches of wire a node",
+        96,
+        "length of all wires: the area, or volume, that they fill; 96 pins a node take 96 where every wire is one pitch long",
     ),
 }
 
 
-def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
-    """Cost of one bit of width on every channel: pins, wires across the middle, or node pitches of wire.
+def held(norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None) -> Held:
+    """What was asked for, with the norm's own budget where none is given; pins is the budget of constant pins by another name.
 
-    columns   those of NORMS[norm], of the tables `static` and `layout`: wire_length_total counts each link once
+    placement   whose wires are meant (folded without one); of constant wiring_volume only
+    Raises ValueError where these contradict each other.
+    """
+    if pins is not None and (norm != PINS or budget is not None):
+        got = "a budget, too" if norm == PINS else f"constant {norm}"
+        raise ValueError(f"pins: expected with constant pins and no budget, got {got}; say budget, in {NORMS[norm].unit}")
+    if placement is not None and norm != WIRING_VOLUME:
+        raise ValueError(f"placement: expected with constant {WIRING_VOLUME} only, got constant {norm}; leave it out")
+    amount = next(value for value in (budget, pins, NORMS[norm].budget) if value is not None)
+    return Held(norm, float(amount), (placement or PLACEMENT) if norm == WIRING_VOLUME else None)
+
+
+def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
+    """Cost of one bit of width on every channel: pins, wires across the middle, or pitches of wire, a node.
+
+    columns   those of NORMS[norm], of the tables `static` and `layout`: bisection_upper and wire_length_total count each link once
     Raises ValueError for an unknown norm, missing or further columns, and a cost of 0 (a network without links).
     """
     if norm not in NORMS:
@@ -63,10 +108,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Bits of every channel under a budget of pins a node, wires across the middle, or pitches of wire. Raises as `cost_per_bit`."""
+    """Bits of every channel under a budget of pins, wires across the middle, or pitches of wire, a node. Raises as `cost_per_bit`."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)
-
-
-def budget_of(norm: str, width: ArrayLike, **columns: ArrayLike) -> Floats:
-    """What a network of that channel width costs: the budget under which others are compared with it. Raises as `cost_per_bit`."""
-    return np.asarray(width, np.float64) * cost_per_bit(norm, **columns)

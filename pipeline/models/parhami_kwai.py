@@ -50,17 +50,17 @@ class Arrivals(NamedTuple):
 # --- without contention ------------------------------------------------------------------------
 
 
-def flits(message_bits: ArrayLike, pins: ArrayLike, degree: ArrayLike) -> Floats:
-    """F = L/W of a message of L bits over channels of W = pins/d bits; real-valued, as in the paper.
+def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
+    """F = L/W of a message of L bits over channels of W bits, the paper's pins/d; real-valued, as in the paper.
 
     Raises ValueError for a message that is narrower than a channel, or a channel narrower than a bit.
     """
-    width = _array(pins) / _array(degree)
+    width = _array(width)
     if (width < 1).any():
-        raise ValueError(f"channels of {width.min():g} bits: expected pins of at least the degree; raise pins")
+        raise ValueError(f"channels of {width.min():g} bits: expected a bit at least; raise the budget (of pins, or whatever is held constant)")
     found = _array(message_bits) / width
     if (found < 1).any():
-        raise ValueError(f"messages of {found.min():g} flits: expected one flit at least; lengthen the messages or give fewer pins")
+        raise ValueError(f"messages of {found.min():g} flits: expected one flit at least; lengthen the messages or lower the budget")
     return found
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from pipeline.models import dally, link_classes
 from pipeline.models import parhami_kwai as model
+from pipeline.models.normalisation import BISECTION, NORMS, PINS, Held, channel_width
+from pipeline.models.whole_radices import whole_radices
 from pipeline.records import LATENCY, arrow_schema
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one 
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MODELS = (PARHAMI_KWAI, DALLY)
+AS_PRINTED = Held(PINS, model.PINS)
 
 
 class Network(NamedTuple):
@@ -54,33 +57,52 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
     return network._replace(class_loads=means, class_hops=list(hops.values()), max_channel_load=loads["max_channel_load"])
 
 
-def check(network: Network, message_bits: Sequence[float], pins: float) -> None:
-    """Raise ValueError, with the network's name, where the model of Parhami & Kwai does not fit it."""
+def width_of(held: Held, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
+    """Bits of a network's channels under that budget, from its record of `static`, and of `layout` where the norm is about wires.
+
+    Raises ValueError, with the network's name, where it has not the columns that the norm needs, or costs nothing.
+    """
+    name, columns = static["topology"], NORMS[held.norm].columns
+    record = {**static, **(layout or {})}
+    if any(record.get(column) is None for column in columns):
+        where = f" placed {held.placement}" if held.placement else ""
+        raise ValueError(f"{name}: expected its {', '.join(columns)}{where} with constant {held.norm}, got none")
+    try:
+        return float(channel_width(held.norm, held.budget, **{column: record[column] for column in columns}))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def check(network: Network, message_bits: Sequence[float], width: float) -> None:
+    """Raise ValueError, with the network's name, where the model of Parhami & Kwai does not fit it with channels of that many bits."""
     try:
         if network.mean_distance < 1:
             raise ValueError(f"mean distance: expected a hop at least, got {network.mean_distance:g}; nothing is switched there")
-        model.arrivals(0.0, network.degree, model.flits(min(message_bits), pins, network.degree), network.mean_distance, directed=network.directed)
+        model.arrivals(0.0, network.degree, model.flits(min(message_bits), width), network.mean_distance, directed=network.directed)
     except ValueError as error:
         raise ValueError(f"{network.topology}: {error}") from None
 
 
 def parhami_kwai_columns(
     networks: Sequence[Network],
+    widths: Sequence[float],
     *,
     message_bits: Sequence[float],
     switch_delay: Sequence[float],
-    pins: float = model.PINS,
+    held: Held = AS_PRINTED,
     rates: Sequence[float] = (),
     of_saturation: Sequence[float] = (),
 ) -> Columns:
     """Rows of every network, message length, switch delay and rate, the rate varying fastest.
 
+    widths         bits of each network's channels
+    held           what gave them these widths
     rates          messages per node and cycle
     of_saturation  rates as shares of each network's saturation_rate, as printed; they follow `rates`
     Raises ValueError where the model does not fit a network (`check`).
     """
-    for network in networks:
-        check(network, message_bits, pins)
+    for network, width in zip(networks, widths, strict=True):
+        check(network, message_bits, width)
     shape = (len(networks), len(message_bits), len(switch_delay), len(rates) + len(of_saturation))
     which, bits, delay, choice = (index.reshape(-1) for index in np.indices(shape))
 
@@ -89,7 +111,8 @@ def parhami_kwai_columns(
 
     degree, distance, directed = each(lambda n: n.degree), each(lambda n: n.mean_distance), each(lambda n: n.directed)
     length, delays = np.array(message_bits, np.float64)[bits], np.array(switch_delay, np.float64)[delay]
-    flits = model.flits(length, pins, degree)
+    width = np.array(widths, np.float64)[which]
+    flits = model.flits(length, width)
     limit = model.saturation_rate(degree, flits, distance)
     rate = np.concatenate([np.array(rates, np.float64), np.array(of_saturation, np.float64)])[choice] * np.where(choice < len(rates), 1.0, limit)
     busy = model.utilization(rate, degree, flits, distance)
@@ -105,9 +128,12 @@ def parhami_kwai_columns(
         "directed": directed,
         "mean_distance": distance,
         "message_bits": length,
-        "pins": np.full(len(which), float(pins)),
+        "constant": np.full(len(which), held.norm, object),
+        "budget": np.full(len(which), float(held.budget)),
+        "placement": np.full(len(which), held.placement, object),
+        "pins": np.full(len(which), float(held.budget)) if held.norm == PINS else width * degree,
         "switch_delay": delays,
-        "width": pins / degree,
+        "width": width,
         "flits": flits,
         "rate": rate,
         "load": rate * flits,
@@ -119,6 +145,7 @@ def parhami_kwai_columns(
         "mean_latency": latency,
         "saturated": np.isinf(latency),
         "saturation_rate": limit,
+        "saturation_bits": limit * length,
     }
     return _complete(known | _corrected(networks, which, known), len(which))
 
@@ -141,6 +168,7 @@ def _corrected(networks: Sequence[Network], which: np.ndarray, known: Columns) -
         "mean_latency_corrected": latency,
         "saturated_corrected": np.where(np.isnan(latency), None, np.isinf(latency)),
         "saturation_rate_corrected": link_classes.saturation_rate(known["flits"], highest),
+        "saturation_bits_corrected": known["width"] / highest,
     }
 
 
@@ -169,12 +197,16 @@ def _cubes(nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str],
     cube = dally.Cube(*(np.array([getattr(found, name) for _, found in designs])[design] for name in dally.Cube._fields))
     bits, near = np.array(message_bits, np.float64)[which_bits], np.array(locality, np.float64)[which_locality]
 
-    def cycles(latency: Callable[..., Any]) -> np.ndarray:
+    def cycles(latency: Callable[..., Any], cube: dally.Cube) -> np.ndarray:
         return np.stack([latency(cube, bits, delay=model, locality=near) for model in wire_delay])[delay, np.arange(len(delay))]
 
-    latency = cycles(dally.wormhole)
-    best = dimensions[latency.reshape(shape).argmin(axis=-1)]  # the lowest of several
-    radices = [dally.whole_radices(nodes, n) if whole else _equal(float(2 * found.width), n) for n, found in designs]
+    def best(latency: np.ndarray) -> np.ndarray:
+        return np.repeat(dimensions[latency.reshape(shape).argmin(axis=-1)].reshape(-1), len(designs))  # the lowest of several
+
+    folded = cube.folded()
+    latency, corrected = cycles(dally.wormhole, cube), cycles(dally.wormhole, folded)
+    mixed = whole_radices(nodes) if whole else {}
+    radices = [mixed[n] if whole else _equal(float(2 * found.width), n) for n, found in designs]
     known = {
         "topology": np.array([_cube_spelling(found) for found in radices], object)[design],
         "model": np.full(len(design), DALLY, object),
@@ -183,6 +215,8 @@ def _cubes(nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str],
         "degree": dimensions[design],
         "mean_distance": cube.mean_distance * near,
         "message_bits": bits,
+        "constant": np.full(len(design), BISECTION, object),
+        "budget": np.ones(len(design)),
         "pins": cube.pins,
         "wire_delay": np.array(wire_delay, object)[delay],
         "locality": near,
@@ -190,12 +224,15 @@ def _cubes(nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str],
         "radix": 2 * cube.width,
         "radices": np.full(len(design), "whole" if whole else "real", object),
         "longest_wire": cube.longest_wire,
+        "longest_wire_corrected": folded.longest_wire,
         "width": cube.width,
         "flits": bits / cube.width,
         "uncontended_latency": latency,
-        "store_and_forward_latency": cycles(dally.store_and_forward),
+        "store_and_forward_latency": cycles(dally.store_and_forward, cube),
         "mean_latency": latency,
-        "best_dimension": np.repeat(best.reshape(-1), len(designs)),
+        "mean_latency_corrected": corrected,
+        "best_dimension": best(latency),
+        "best_dimension_corrected": best(corrected),
     }
     return _complete(known, len(design))
 

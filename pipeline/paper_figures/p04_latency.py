@@ -31,7 +31,7 @@ def latencies(tables: Tables) -> list[Row]:
     networks = {record["topology"]: record for record in tables.get("static", ()) if (radix_and_dimensions(record) or (0, 0))[1] == 3}
     rows = []
     for point in tables.get("latency", ()):
-        if point["model"] == MODEL and point["pins"] == PINS and point["topology"] in networks:
+        if (point["model"], point["constant"], point["budget"]) == (MODEL, "pins", PINS) and point["topology"] in networks:
             record = networks[point["topology"]]
             columns = ("topology", "rate", "message_bits", "switch_delay", "utilization")
             own = {**{name: point[name] for name in columns}, "family": record["family"], "k": _radix(record)}
@@ -65,7 +65,7 @@ def contention(tables: Tables) -> list[Row]:
     for record in networks[:1]:
         degree = record["degree_max"]
         for busy in UTILIZATIONS:
-            queue = arrivals(busy, degree, flits(SHORT, PINS, degree), record["mean_distance"], directed=False)
+            queue = arrivals(busy, degree, flits(SHORT, PINS / degree), record["mean_distance"], directed=False)
             chances = contenders(queue, CONTENDERS + 1).tolist()
             rows += [{"line": f"ρ = {busy}", "contenders": i, "probability": chance} for i, chance in enumerate(chances)]
     return rows

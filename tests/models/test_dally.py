@@ -8,7 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from pipeline.layout import layout_record
 from pipeline.models import dally
+from pipeline.models.whole_radices import whole_radices
+from pipeline.topologies import build
 
 SIZES = (2**8, 2**14, 2**20)
 BEST = {  # by wire delay, for L = 150: Fig. 8 and its variants
@@ -39,16 +42,28 @@ def test_the_best_dimension(delay, nodes, best):
 
 
 def test_the_best_dimensions_with_the_longer_wires_of_a_folded_layout():
-    """Rings of more than two nodes fold: their wires are twice Eq. 13's (docs/papers.md)."""
+    """Rings of more than two nodes fold: their wires are twice Eq. 13's (docs/papers.md).
+
+    By hand at N = 2^14, logarithmic delay: two dimensions have wires of 2 and cycles of 1 + 1, so 2 (127 + 150/64) = 258.69;
+    three have k = 2^(14/3), wires of 2 · 2^(7/3) and cycles of 13/3, so 13/3 (36.5976 + 150/12.6992) = 209.77.
+    """
 
     def best(nodes: int, delay: str) -> int:
-        cycles = {}
-        for n, cube in dally.designs(nodes):
-            wire = cube.longest_wire * (2 if cube.width > 1 else 1)
-            cycles[n] = float(dally.wire_delay(wire, delay) * (cube.mean_distance + 150 / cube.width))
+        cycles = {n: float(dally.wormhole(cube.folded(), 150, delay=delay)) for n, cube in dally.designs(nodes)}
         return min(cycles, key=cycles.__getitem__)
 
     assert [[best(nodes, delay) for nodes in SIZES] for delay in BEST] == [[2, 4, 5], [2, 3, 5], [2, 2, 2]]
+    both = [float(dally.wormhole(dally.cube(2**14, n).folded(), 150, delay="logarithmic")) for n in (2, 3)]
+    assert both == pytest.approx([258.6875, 13 / 3 * (1.5 * (2 ** (14 / 3) - 1) + 300 / 2 ** (14 / 3))], rel=1e-12)
+
+
+@pytest.mark.parametrize("radices", [(16, 16), (4, 4, 4, 4), (2,) * 6, (2, 4, 4, 8), (2, 2, 3), (3, 3, 3), (2, 2, 2, 2, 6)])
+def test_folded_wires_are_those_of_a_folded_layout(radices):
+    """Counted where the nodes stand, digits dealt to the plane's sides by turns."""
+    placed = layout_record(build(f"torus(radices={list(radices)}, directed=true)"), "folded(dimensions=2)")
+    assert float(dally.whole_cube(radices).folded().longest_wire) == placed["wire_length_max"]
+    if len(set(radices)) == 1 and len(radices) % 2 == 0:
+        assert float(dally.cube(math.prod(radices), len(radices)).folded().longest_wire) == placed["wire_length_max"]
 
 
 def test_least_latency_is_where_distance_and_length_are_about_equal():
@@ -88,16 +103,24 @@ def test_whole_radices_are_the_best_of_all(nodes):
     divisors = [d for d in range(2, nodes + 1) if nodes % d == 0]
     for n in (2, 3, 4):
         every = [c for c in itertools.combinations_with_replacement(divisors, n) if math.prod(c) == nodes]
-        best = min(((max(c), sum(c)) for c in every), default=None)
-        ours = dally.whole_radices(nodes, n)
-        assert (None if ours is None else (max(ours), sum(ours))) == best
-        assert ours is None or math.prod(ours) == nodes
+        best = min(every, key=lambda radices: (max(radices), sum(radices), radices), default=None)
+        assert whole_radices(nodes).get(n) == (None if best is None else sorted(best, reverse=True))
+
+
+def test_whole_radices_of_a_highly_composite_number():
+    """1,396,755,360 = 2^5 3^3 5 7 11 13 17 19 has millions of factorisations."""
+    nodes = 1396755360
+    found = whole_radices(nodes)
+    assert list(found) == list(range(2, 15))
+    assert all(math.prod(radices) == nodes and len(radices) == n for n, radices in found.items())
+    assert found[14] == [19, 17, 13, 11, 7, 5, 3, 3, 3, 2, 2, 2, 2, 2]
+    assert found[2] == [next(d for d in range(math.isqrt(nodes) + 1, nodes) if nodes % d == 0), max(d for d in range(1, 37374) if nodes % d == 0)]
 
 
 def test_whole_radices_are_the_real_ones_where_these_are_whole():
     for nodes, n in ((2**20, 2), (2**20, 4), (2**20, 5), (3**6, 3), (10**6, 6)):
-        assert dally.whole_radices(nodes, n) == [round(nodes ** (1 / n))] * n
-    assert dally.whole_radices(2**20, 3) == [128, 128, 64]
+        assert whole_radices(nodes)[n] == [round(nodes ** (1 / n))] * n
+    assert whole_radices(2**20)[3] == [128, 128, 64]
     assert [n for n, _ in dally.designs(30, whole=True)] == [2, 3]  # 30 = 2 · 3 · 5 has no fourth factor
     assert dally.best_dimension(2**14, 150, whole=True) == (4, 40.75)  # 16, 16, 8, 8: W = 8, D = 22, L/W = 18.75
 

@@ -19,7 +19,8 @@ from pipeline.expansion.latency import latency_table
 from pipeline.loads import loads_record
 from pipeline.models import dally
 from pipeline.models import parhami_kwai as pk
-from pipeline.models.measure import measured
+from pipeline.models.measure import static_of, with_loads
+from pipeline.models.normalisation import Held
 from pipeline.models.table import arrow_table, dally_columns, network_of
 from pipeline.records import LATENCY
 from pipeline.static import static_record
@@ -106,9 +107,11 @@ def test_rows_stand_in_the_order_asked_and_once(tables):
 @pytest.mark.parametrize("topology", ["pruned_torus(k=6, n=4)", "faulty(torus(k=4, n=2), links=2, seed=1)", "mesh(k=4, n=2)"])
 def test_a_network_measured_here_is_the_one_of_the_tables(topology):
     built = build(topology)
-    network, reason = measured(topology)
+    whole, static = static_record(built), static_of(built, Held("bisection", 1))
+    assert static == {name: whole[name] for name in static} | {"bisection_lower": static["bisection_lower"]}  # which edge connectivity may raise
+    network, reason = with_loads(built, static)
     assert reason == ""
-    assert network == network_of(static_record(built), loads_record(built))
+    assert network == network_of(whole, loads_record(built))
     assert sum(network.class_hops or ()) == pytest.approx(network.mean_distance)
 
 
@@ -196,7 +199,7 @@ def test_an_entry_that_chooses_nothing_or_too_much_is_refused_before_anything_ru
         ("pruned_xy(k=4)", "", "expected a connected network"),
         ("hypercube(n=1)", "", "expected a hop at least, got 0.5"),
         ("mesh(k=2, n=1)", "", "hop at least"),
-        ("torus(k=4, n=3)", ", pins: 5", "raise pins"),
+        ("torus(k=4, n=3)", ", pins: 5", "raise the budget"),
         ("torus(k=4, n=3)", ", pins: 10000", "lengthen the messages"),
     ],
 )
@@ -258,7 +261,13 @@ def test_a_person_reads_both_variants_and_all_dimensions():
     ("arguments", "says"),
     [
         ([], "expected a topology"),
-        (["ring(k=8)"], "expected --rate"),
+        (["ring(k=8)", "--pins", "9", "--budget", "9"], "got a budget, too"),
+        (["ring(k=8)", "--pins", "9", "--constant", "bisection"], "wires across the middle a node"),
+        (["ring(k=8)", "--placement", "folded"], "constant wiring_volume only"),
+        (["ring(k=8)", "--constant", "wiring_volume", "--placement", "fold"], "did you mean 'folded'"),
+        (["ring(k=8)", "--constant", "bisection", "--budget", "0.1"], "raise the budget"),
+        (["ring(k=8)", "--budget", "nan"], "got nan"),
+        (["--model", "dally-1990", "--nodes", "16", "--constant", "pins"], "--constant"),
         (["ring(k=8)", "--rate", "nan"], "got nan"),
         (["ring(k=8)", "--rate", "0.1", "--nodes", "8"], "--nodes"),
         (["toru(k=8, n=2)", "--rate", "1"], "did you mean 'torus'"),

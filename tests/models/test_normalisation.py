@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.models import dally
-from pipeline.models.normalisation import budget_of, channel_width, cost_per_bit
+from pipeline.models.normalisation import channel_width, cost_per_bit
 
 
 def test_constant_pins_are_p04s_links():
@@ -15,23 +15,31 @@ def test_constant_pins_are_p04s_links():
 
 @pytest.mark.parametrize(("k", "n"), [(16, 2), (4, 4), (2, 8), (32, 4)])
 def test_constant_bisection_is_d90s_width(k, n):
-    """A unidirectional cube cuts N/k channels each way; N wires are the bit-serial binary cube's."""
+    """A unidirectional cube cuts N/k channels each way; a wire a node is the bit-serial binary cube's."""
     nodes = k**n
-    assert float(channel_width("bisection", nodes, bisection_upper=nodes // k)) == float(dally.cube(nodes, n).width) == k / 2
+    assert float(channel_width("bisection", 1, bisection_upper=nodes // k, nodes=nodes)) == float(dally.cube(nodes, n).width) == k / 2
 
 
 def test_constant_bisection_of_p04s_networks():
     """Table 1: 2k², k², k², 0.5k²: what the unpruned torus pays for 16 bits gives the pruned one 32, and the combination 64."""
     k = 16
-    budget = budget_of("bisection", 16, bisection_upper=2 * k * k)
-    assert channel_width("bisection", budget, bisection_upper=np.array([2, 1, 1, 0.5]) * k * k).tolist() == [16, 32, 32, 64]
+    widths = np.array([2, 1, 1, 0.5]) * k * k
+    budget = 16 * cost_per_bit("bisection", bisection_upper=2 * k * k, nodes=k**3)
+    assert float(budget) == 4  # 16 bits x 512 links x 2 directions over 4096 nodes
+    assert channel_width("bisection", budget, bisection_upper=widths, nodes=k**3).tolist() == [16, 32, 32, 64]
 
 
 def test_constant_wiring_volume_is_bits_times_length():
-    """A ring of 8 straight: 7 wires of 1 and one of 7; folded: 2 of 1 and 6 of 2. The same length, so the same width."""
-    assert cost_per_bit("wiring_volume", wire_length_total=14, directed=[False, True]).tolist() == [28, 14]
-    assert channel_width("wiring_volume", 112, wire_length_total=[14, 14], directed=False).tolist() == [4, 4]
-    assert float(budget_of("wiring_volume", 4, wire_length_total=14, directed=True)) == 56
+    """A ring of 8 straight: 7 wires of 1 and one of 7; folded: 2 of 1 and 6 of 2. The same length, 14, so the same width."""
+    assert cost_per_bit("wiring_volume", wire_length_total=14, directed=[False, True], nodes=8).tolist() == [3.5, 1.75]
+    assert channel_width("wiring_volume", 14, wire_length_total=[14, 14], directed=False, nodes=8).tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("norm", ["bisection", "wiring_volume"])
+def test_two_networks_side_by_side_are_as_wide_as_one(norm):
+    one = {"bisection": {"bisection_upper": 32}, "wiring_volume": {"wire_length_total": 32, "directed": True}}[norm]
+    two = {name: value if name == "directed" else 2 * value for name, value in one.items()}
+    assert channel_width(norm, 3, **one, nodes=64) == channel_width(norm, 3, **two, nodes=128)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +48,7 @@ def test_constant_wiring_volume_is_bits_times_length():
         (lambda: cost_per_bit("money", degree_max=3), "'money'"),
         (lambda: cost_per_bit("pins", bisection_upper=3), "degree_max"),
         (lambda: cost_per_bit("pins"), "got none"),
-        (lambda: cost_per_bit("bisection", bisection_upper=[4, 0]), "cost 0"),
+        (lambda: cost_per_bit("bisection", bisection_upper=[4, 0], nodes=8), "cost 0"),
     ],
 )
 def test_what_has_no_cost_is_refused(call, says):

@@ -25,7 +25,7 @@ def distance(network: str, k: int) -> float:
 
 def printed(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) -> float:
     degree = DEGREE[network]
-    return float(pk.mean_latency(rate, degree, pk.flits(bits, 96, degree), distance(network, k), delay, directed=degree < 4))
+    return float(pk.mean_latency(rate, degree, pk.flits(bits, 96 / degree), distance(network, k), delay, directed=degree < 4))
 
 
 def true(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) -> float:
@@ -36,7 +36,7 @@ def true(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) ->
     hops = [distance(PRUNED, k) - k / 2, k / 4, k / 4]
     loads = [hops[0] / 2, k / 4, k / 4]
     classes = {"class_loads": loads, "class_hops": hops, "max_channel_load": k / 4}
-    return float(link_classes.mean_latency(rate, 4, pk.flits(bits, 96, 4), delay, directed=False, **classes))
+    return float(link_classes.mean_latency(rate, 4, pk.flits(bits, 96 / 4), delay, directed=False, **classes))
 
 
 RATES = np.arange(0.005, 0.0651, 0.005)  # of Fig. 8, short of all four's saturation but for the last
