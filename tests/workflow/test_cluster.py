@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,10 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from elsewhere import Elsewhere, certificates
 from rings import Run, until
 
 from pipeline import cluster
@@ -118,85 +112,6 @@ def test_the_job_script_for_slurm(tmp_path: Path):
 
 
 # --- an existing scheduler ---------------------------------------------------------------------
-
-
-def certificates(folder: Path) -> dict[str, str]:
-    """An authority, and one certificate signed by it for scheduler, workers and us."""
-
-    def signed(name: str, issuer: x509.Name | None, signer: ec.EllipticCurvePrivateKey | None) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        now = datetime.datetime.now(datetime.UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(issuer or subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
-            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
-            .sign(signer or key, hashes.SHA256())
-        )
-        return certificate, key
-
-    authority, authority_key = signed("authority", None, None)
-    certificate, key = signed("torusweep", authority.subject, authority_key)
-    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    contents = {
-        "ca": authority.public_bytes(serialization.Encoding.PEM),
-        "cert": certificate.public_bytes(serialization.Encoding.PEM),
-        "key": key.private_bytes(*plain),
-    }
-    for name, content in contents.items():
-        (folder / f"{name}.pem").write_bytes(content)
-    return {name: str(folder / f"{name}.pem") for name in contents}
-
-
-class Elsewhere:
-    """A real `dask scheduler` on the loopback address, over TLS, and real `dask worker`s."""
-
-    def __init__(self, home: Path) -> None:
-        self.tls = certificates(home)
-        self.home = home
-        self._options = ["--tls-ca-file", self.tls["ca"], "--tls-cert", self.tls["cert"], "--tls-key", self.tls["key"], "--protocol", "tls"]
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"tls://127.0.0.1:{self.port}"
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
-        until(lambda: self.address in self.log("scheduler0") and "Scheduler at" in self.log("scheduler0"))
-
-    def _start(self, kind: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "dask", kind, *self._options, *arguments]
-        with (self.home / f"{kind}{len(self.processes)}.log").open("wb") as log:
-            process = subprocess.Popen(command, cwd=self.home, stdout=log, stderr=log, env={**os.environ, **environment}, process_group=0)
-        self.processes.append(process)
-        return process
-
-    def log(self, name: str) -> str:
-        return (self.home / f"{name}.log").read_text()
-
-    def worker(self, **environment: str) -> subprocess.Popen[bytes]:
-        number = len(self.processes)
-        options = ["--host", "127.0.0.1", "--no-dashboard", "--nthreads", "1", "--no-nanny", "--local-directory", str(self.home)]
-        process = self._start("worker", self.address, *options, **environment)
-        until(lambda: "Registered to" in self.log(f"worker{number}"))
-        return process
-
-    def config(self) -> str:
-        tls = ", ".join(f"{name}: '{path}'" for name, path in self.tls.items())
-        return (
-            "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\n"
-            f"cluster: {{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.05}}\n"
-        )
-
-    def end(self) -> None:
-        for process in self.processes:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
