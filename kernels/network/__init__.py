@@ -13,8 +13,8 @@ generated in a cycle and still stands there, after empty injection VCs have take
 **The router.** A node has an input port for each channel that leads to it, in the order of (node, port)
 that the channel leaves, and behind these `injection_flits` injection ports. Every input port has V
 virtual channels (VCs); those of a channel hold B flits, first in, first out. Outputs are the node's
-ports, and ejection. An injection VC holds one packet whole; one that is empty takes the next packet of
-the node's source queue (VC 0 of every injection port
+ports, and ejection. A channel of capacity c ≤ V takes up to c flits a cycle, of different VCs. An injection VC
+holds one packet whole; one that is empty takes the next packet of the node's source queue (VC 0 of every injection port
 first, then VC 1 …). A cycle t has four steps; all nodes decide on what they see at its beginning:
 
 1. Flits sent earlier arrive, credits return, empty injection VCs take packets generated at t or before.
@@ -27,8 +27,10 @@ first, then VC 1 …). A cycle t has four steps; all nodes decide on what they s
    then VC) after the one granted last. The packet holds the VC until its tail is sent, and its flits may
    be sent from `vc_delay` cycles later on. Ejection needs no VC and is granted at once, to any number.
 3. *Switch allocation*, separable, input first. Each input port nominates, of its VCs with a flit, a route, and a
-   credit (ejection: without), the first in round-robin order after the one that last sent. Each output port takes, of the
-   input ports that nominate for it, the first in round-robin order after the one that it last took; ejection `ejection_flits` of them.
+   credit (ejection: without), the first `input_speedup` × capacity of its channel in round-robin order after the one that last sent (of
+   several the last in that order; injection: capacity 1). Each output port takes, of the VCs nominated for it, as many as its channel's
+   capacity: those of the first input port in round-robin order after the one that it last took from (of several the last in that order),
+   in the order of nomination, then the next port's; ejection `ejection_flits` of them.
    With `transit_first` an injection port is taken (in both allocations) only where no channel's asks.
 4. Winners send a flit. It arrives at the far end at t + switch_delay + delay of the channel; an ejected one
    is delivered at t + switch_delay. Its place is free to the sender at t + credit_delay. A tail frees the VC that the packet held

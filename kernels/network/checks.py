@@ -55,7 +55,7 @@ def _check_router(router: Router) -> None:
     for name in ("route_delay", "vc_delay", "switch_delay"):
         expect(0 <= getattr(router, name) <= MOST_BUFFER, f"{name} of 0 … {MOST_BUFFER}", getattr(router, name))
     expect(1 <= router.credit_delay <= MOST_BUFFER, f"credit_delay of 1 … {MOST_BUFFER}", router.credit_delay)
-    for name in ("injection_flits", "ejection_flits"):
+    for name in ("injection_flits", "ejection_flits", "input_speedup"):
         expect(1 <= getattr(router, name) <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", getattr(router, name))
     expect(router.source_queue is None or router.source_queue >= 0, "source_queue ≥ 0 or None", router.source_queue)
     expect(
@@ -86,6 +86,9 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     within("port_of", port_of, -1, ports - 1)
     expect(ports <= MOST_INPUTS, f"at most {MOST_INPUTS} ports", ports)
     within("delay", delay, 0, MOST_BUFFER)
+    capacity = np.ones(to.shape, np.int16) if wiring.capacity is None else np.asarray(wiring.capacity)
+    expect(capacity.shape == to.shape, f"capacity of shape {to.shape}", capacity.shape)
+    within("capacity", capacity[to >= 0], 1, router.virtual_channels)
     least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
     expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
     used = np.where(port_of >= 0, np.take_along_axis(to, np.maximum(port_of, 0).astype(np.int64), axis=1) if ports else -1, 0)
@@ -98,7 +101,8 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     expect(int(shares.sum()) == escape, f"shares that add up to the escape's {escape} virtual channels", int(shares.sum()))
     types = np.int32, np.int8, np.bool_, np.int16, np.int8
     kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip((to, port_of, wrap, delay, classes), types)]
-    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64), bool(wiring.balanced))
+    balanced, whole = bool(wiring.balanced), np.where(to >= 0, capacity, 1).astype(np.int16)
+    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64), balanced, whole)
 
 
 def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernels.network.choices import Travel
 from kernels.network.outcome import State
-from kernels.network.task import Experiment, Messages, Router, Task, Wiring, most_into
+from kernels.network.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
 
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 UNBOUNDED = 2**31  # packets of a source queue
@@ -28,11 +28,12 @@ VC = record(
     allowed="u2", mode="u1", keeps="i1", run="i1",
 )  # fmt: skip
 OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
-# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last
-PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1")
+# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last;
+# how many may send in a cycle
+PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1")
 # of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
-# VC of the node that got a VC last; the input port that sent last
-CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1")
+# VC of the node that got a VC last; the input port that sent last; capacity
+CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1")
 # of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
 # allocation may differ from that of the cycle before; the input port that ejected last
 NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
@@ -43,7 +44,7 @@ MESSAGE = record(after="i8", begin="i4", packets="i4", delay="i4", node="i4", mi
 
 
 class Fixed(NamedTuple):
-    """Numbers of `Task` and `Router`; longest packet of the experiment."""
+    """Numbers of `Task` and `Router`; single: no input port sends, and no channel takes, several flits a cycle; longest packet of the experiment."""
 
     nodes: int
     ports: int
@@ -59,6 +60,7 @@ class Fixed(NamedTuple):
     bubble: bool
     transit_first: bool
     ejection: int
+    single: bool
     route_delay: int
     vc_delay: int
     switch_delay: int
@@ -104,6 +106,8 @@ class Live(NamedTuple):
     scratch: np.ndarray
     wanted: np.ndarray
     chosen: np.ndarray
+    bids: np.ndarray
+    winners: np.ndarray
 
     @property
     def travel(self) -> Travel:
@@ -121,6 +125,7 @@ def fixed_of(task: Task, experiment: Experiment) -> Fixed:
     return Fixed(
         *(task.nodes, task.ports, task.inputs, task.transit, task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
+        bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
     )
@@ -136,6 +141,8 @@ def layout(
     nodes, out_ports = wiring.to.shape
     channels, inputs = wiring.to.size, nodes * (most_into(wiring.to) + router.injection_flits)
     x, y = inputs * router.virtual_channels, channels * router.virtual_channels
+    width = widths(wiring)  # flits a cycle over channels, out of buffers, out of injection VCs
+    landing, leaving, entering = int(width.sum()), int(sending(width, router).sum()), nodes * router.injection_flits * int(sending(1, router))
     behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
 
     def wheel(longest: int, most: int) -> tuple[tuple[int, ...], Any]:
@@ -150,12 +157,12 @@ def layout(
         "packets": ((packets,), PACKET),
         "left": ((packets, runs), np.int16),
         "queue": ((x, 1 << behind.bit_length()), np.int32),
-        "arrivals": wheel(router.switch_delay + int(wiring.delay.max(initial=0)), channels),
-        "returns": wheel(router.credit_delay, inputs),
+        "arrivals": wheel(router.switch_delay + int(wiring.delay.max(initial=0)), landing),
+        "returns": wheel(router.credit_delay, leaving),
         "routes": wheel(router.route_delay, x),
         "grants": wheel(router.vc_delay, x),
-        "waking": ((inputs + 1,), np.int32),
-        "refills": ((inputs + 1,), np.int32),
+        "waking": ((leaving + 1,), np.int32),
+        "refills": ((entering + 1,), np.int32),
         "time_due": ((packets,), np.int32),
         "packet_due": ((packets,), np.int32),
         "node_due": ((packets,), np.int32),
@@ -167,8 +174,10 @@ def layout(
         "occupancy": ((router.virtual_channels,), np.int64),
         "number": ((5,), np.int64),
         "scratch": ((4, out_ports), np.int64),
-        "wanted": ((64,), np.int64),
-        "chosen": ((64,), np.int64),
+        "wanted": ((64 * router.virtual_channels,), np.int64),
+        "chosen": ((64 * router.virtual_channels,), np.int64),
+        "bids": ((64,), np.uint64),
+        "winners": ((64 * router.virtual_channels,), np.int64),
     }
 
 
@@ -182,6 +191,7 @@ def live_of(task: Task, experiment: Experiment) -> Live:
     live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
     live.outs["credits"] = task.buffer
     live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
+    live.ports["sending"], live.channels["width"] = task.sending, task.width
     live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
     live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
     live.nodes["taken"], live.nodes["behind"], live.nodes["last_ejected"] = experiment.first[:-1], experiment.first[:-1], -1

@@ -27,9 +27,9 @@ class Run:
         self.queue = np.zeros((inputs * task.vcs, task.buffer), np.int64)  # packets whose heads are here, behind the front
         self.begins, self.queued = np.zeros((2, inputs * task.vcs), np.int64)
         wires = router.switch_delay + int(task.wiring.delay.max(initial=0)) + 1
-        self.flit = np.full((wires, channels), -1)  # VC of the flit that arrives in a cycle, modulo wires
-        self.head = np.full((wires, channels), -1)  # its packet where it is a head
-        self.credit = np.full((router.credit_delay + 1, inputs), -1)  # VC of the input port that a credit comes from
+        self.flit = np.zeros((wires, channels * task.vcs), bool)  # output VCs whose flit arrives in a cycle, modulo wires
+        self.head = np.full((wires, channels * task.vcs), -1)  # its packet where it is a head
+        self.credit = np.zeros((router.credit_delay + 1, inputs * task.vcs), bool)  # input VCs that a credit comes from
         self.last_vc, self.last_granted, self.last_sent = np.full(inputs, -1), np.full(channels, -1), np.full((task.nodes, task.ports + 1), -1)
         self.entered, self.delivered = np.full((2, len(self.length)), -1, np.int32)
         self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
@@ -45,18 +45,17 @@ class Run:
 
     def arrive(self, t: int) -> None:
         task, state = self.task, self.state
-        port = np.flatnonzero(task.feed >= 0)
-        flit, head = (wire[t % len(wire), task.feed[port]] for wire in (self.flit, self.head))
-        self.flit[t % len(self.flit)] = self.head[t % len(self.head)] = -1
-        x = port * task.vcs + flit
-        state.count[x[flit >= 0]] += 1
+        y = np.flatnonzero(self.flit[t % len(self.flit)])
+        head = self.head[t % len(self.head), y]
+        self.flit[t % len(self.flit)] = False
+        x = task.land[y // task.vcs] * task.vcs + y % task.vcs
+        state.count[x] += 1
         new = x[head >= 0]
         self.queue[new, (self.begins[new] + self.queued[new]) % task.buffer] = head[head >= 0]
         self.queued[new] += 1
-        channel = np.flatnonzero(task.land >= 0)
-        vc = self.credit[t % len(self.credit), task.land[channel]]
-        self.credit[t % len(self.credit)] = -1
-        state.credits[(channel * task.vcs + vc)[vc >= 0]] += 1
+        x = np.flatnonzero(self.credit[t % len(self.credit)])
+        self.credit[t % len(self.credit)] = False
+        state.credits[task.feed[x // task.vcs] * task.vcs + x % task.vcs] += 1
 
     def take(self, t: int) -> None:
         task, state = self.task, self.state
@@ -121,14 +120,18 @@ class Run:
         task, state = self.task, self.state
         x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & ((state.out < 0) | (state.credits[state.out] > 0)))
         port = x // task.vcs
-        x = x[first_of_each(port, (x - self.last_vc[port] - 1) % task.vcs)]
+        turn = (x - self.last_vc[port] - 1) % task.vcs
+        nominated = first_of_each(port, turn, task.sending[port])
+        x, turn = x[nominated], turn[nominated]
         port, node = x // task.vcs, x // (task.inputs * task.vcs)
         output = np.where(state.out[x] >= 0, state.out[x] // task.vcs % max(1, task.ports), task.ports)
         place = port % task.inputs
-        order = self.after(place, self.last_sent[node, output], task.inputs, task.transit)
-        taken = first_of_each(node * (task.ports + 1) + output, order, np.where(output == task.ports, task.router.ejection_flits, 1))
-        self.last_vc[port[taken]] = x[taken] % task.vcs
+        order = self.after(place, self.last_sent[node, output], task.inputs, task.transit) * task.vcs + turn
+        width = np.where(state.out[x] < 0, task.router.ejection_flits, task.width[state.out[x] // task.vcs])
+        taken = first_of_each(node * (task.ports + 1) + output, order, width)
         self.last_sent[node[taken], output[taken]] = place[taken]  # in round-robin order, so that the last of several stays
+        by_turn = taken[np.argsort(turn[taken])]
+        self.last_vc[port[by_turn]] = x[by_turn] % task.vcs
         return x[taken]
 
     def send(self, t: int, x: np.ndarray) -> None:
@@ -144,16 +147,16 @@ class Run:
         self.sources.deliver(arrived, max(t + router.switch_delay, t + 1))
         self.injected += int(injection.sum())
         self.ejected += int((y < 0).sum())
-        self.credit[(t + router.credit_delay) % len(self.credit), port[~injection]] = (x % task.vcs)[~injection]
+        self.credit[(t + router.credit_delay) % len(self.credit), x[~injection]] = True
         state.holder[y[tail & (y >= 0)]] = -1
         state.front[x[tail]], state.active[x[tail]], state.out[x[tail]] = -1, False, -1
         packet, y, head = packet[y >= 0], y[y >= 0], head[y >= 0]
         state.credits[y] -= 1
         channel = y // task.vcs
         slot = (t + router.switch_delay + task.wiring.delay.ravel()[channel]) % len(self.flit)
-        self.flit[slot, channel], self.head[slot, channel] = y % task.vcs, np.where(head, packet, -1)
+        self.flit[slot, y], self.head[slot, y] = True, np.where(head, packet, -1)
         if t >= task.measure_from:
-            self.flits[channel] += 1
+            np.add.at(self.flits, channel, 1)
             self.occupancy += state.count.reshape(-1, task.vcs)[task.feed >= 0].sum(axis=0)
 
 
@@ -178,6 +181,6 @@ def outcome(task: Task, experiment: Experiment) -> Outcome:
         t += 1
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, run.state, run.travel, t)
-    in_flight = int(run.state.count.reshape(-1, task.vcs)[task.feed >= 0].sum() + (run.flit >= 0).sum())
+    in_flight = int(run.state.count.reshape(-1, task.vcs)[task.feed >= 0].sum() + run.flit.sum())
     generated = run.sources.generated
     return Outcome(run.entered, run.delivered, run.flits, run.occupancy, generated, t, stalled, waiting, run.injected, run.ejected, in_flight)

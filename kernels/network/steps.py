@@ -22,6 +22,7 @@ from kernels.network.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FOR
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 ONE = np.uint64(1)
 NOBODY = 1 << 40  # an order behind all others
+NOTHING, TAKEN = -1, -2  # of an output that an input port wanted: it had no more to send; it may send
 
 
 def plain(function):
@@ -61,12 +62,12 @@ def put(wheel, slot, code):
 @plain
 def advance(
     fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
-    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen,
+    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners,
     port_of, wrap, until, low, direction, hops, phase, t, stop,
 ):  # fmt: skip
     """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered.
 
-    fixed: see `live.Fixed`; vcs … chosen: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`
+    fixed: see `live.Fixed`; vcs … winners: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`
     """
     while t < stop and number[LEFT] > 0:
         credits_return(fixed, vcs, outs, ports, nodes, returns, t)
@@ -101,7 +102,7 @@ def advance(
                 )
         allocate_switch(
             fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
-            wanted, chosen, t,
+            wanted, chosen, bids, winners, t,
         )  # fmt: skip
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
@@ -447,9 +448,12 @@ def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap,
 @plain
 def allocate_switch(
     fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
-    wanted, chosen, t,
+    wanted, chosen, bids, winners, t,
 ):  # fmt: skip
-    """Switch allocation of all nodes, and what it sends. wanted, chosen int64[64]: of a node's input ports the output and the VC wanted."""
+    """Switch allocation of all nodes, and what it sends.
+
+    wanted, chosen int64[64·V]: of a node's input ports the output and the VC nominated; winners: those that send, as port · 16 + VC
+    """
     transit = (ONE << np.uint64(fixed.transit)) - ONE
     back = (t + fixed.credit_delay) & (len(returns) - 1)
     measured = t >= fixed.measure_from
@@ -459,29 +463,39 @@ def allocate_switch(
         if able == 0:
             continue
         first_port, first_channel = node * fixed.inputs, node * fixed.ports
-        outputs = clashes = np.uint64(0)
-        left = able
-        while left:
-            i = lowest(left)
-            left &= left - ONE
-            port = first_port + i
-            vc = after(np.uint64(ports[port].can), np.int64(ports[port].last_vc))
-            out = vcs[port * fixed.vcs + vc].out
-            output = fixed.ports if out < 0 else (out >> BITS) - first_channel
-            bit = ONE << np.uint64(output)
-            clashes |= outputs & bit
-            outputs |= bit
-            wanted[i], chosen[i] = output, vc
-        several = clashes >> np.uint64(fixed.ports)  # 1: bids for ejection
-        while clashes:
-            output = lowest(clashes)
-            clashes &= clashes - ONE
-            able &= ~losers(fixed, channels, nodes, node, able, output, wanted, transit)
-        while able:
-            i = lowest(able)
-            able &= able - ONE
-            port, vc, output = first_port + i, chosen[i], wanted[i]
-            ports[port].last_vc = vc
+        several, sent = np.uint64(0), 0
+        if fixed.single:
+            outputs = clashes = np.uint64(0)
+            left = able
+            while left:
+                i = lowest(left)
+                left &= left - ONE
+                port = first_port + i
+                vc = after(np.uint64(ports[port].can), np.int64(ports[port].last_vc))
+                out = vcs[port * fixed.vcs + vc].out
+                output = fixed.ports if out < 0 else (out >> BITS) - first_channel
+                bit = ONE << np.uint64(output)
+                clashes |= outputs & bit
+                outputs |= bit
+                wanted[i], chosen[i] = output, vc
+            several = clashes >> np.uint64(fixed.ports)  # 1: bids for ejection
+            while clashes:
+                output = lowest(clashes)
+                clashes &= clashes - ONE
+                able &= ~losers(fixed, channels, nodes, node, able, output, wanted, transit)
+        else:
+            sent, able = matched(fixed, vcs, ports, channels, nodes, node, able, transit, wanted, chosen, bids, winners), np.uint64(0)
+        k = 0
+        while able or k < sent:
+            if fixed.single:
+                i = lowest(able)
+                able &= able - ONE
+                port, vc = first_port + i, chosen[i]
+                ports[port].last_vc = vc
+            else:
+                i, vc = winners[k] >> BITS, winners[k] & LAST
+                port = first_port + i
+                k += 1
             here = vcs[port * fixed.vcs + vc]
             packet, out, fresh, rest, count = here.front, here.out, here.mode & FRESH, here.rest - 1, here.count - 1
             here.rest = rest
@@ -543,6 +557,56 @@ def allocate_switch(
     returns[back, 0] = returned
     number[INJECTED] += injected
     number[EJECTED] += ejected
+
+
+@plain
+def matched(fixed, vcs, ports, channels, nodes, node, able, transit, wanted, chosen, bids, winners):
+    """The number of winners of a node whose ports send several flits a cycle, output after output. bids uint64[64]: input ports that ask for it."""
+    first_port, first_channel = node * fixed.inputs, node * fixed.ports
+    outputs, left = np.uint64(0), able
+    while left:
+        i = lowest(left)
+        left &= left - ONE
+        port = first_port + i
+        can, last = np.uint64(ports[port].can), np.int64(ports[port].last_vc)
+        for place in range(i * fixed.vcs, i * fixed.vcs + ports[port].sending):
+            if not can:
+                wanted[place] = NOTHING
+                continue
+            vc = after(can, last)
+            can &= ~(ONE << np.uint64(vc))
+            out = vcs[port * fixed.vcs + vc].out
+            output = fixed.ports if out < 0 else (out >> BITS) - first_channel
+            bit = ONE << np.uint64(output)
+            if not outputs & bit:
+                bids[output] = np.uint64(0)
+            outputs |= bit
+            bids[output] |= ONE << np.uint64(i)
+            wanted[place], chosen[place] = output, vc
+    sent = 0
+    while outputs:
+        output = lowest(outputs)
+        outputs &= outputs - ONE
+        ejects = output == fixed.ports
+        last = np.int64(nodes[node].last_ejected) if ejects else np.int64(channels[first_channel + output].last_sent)
+        many = np.int64(fixed.ejection) if ejects else np.int64(channels[first_channel + output].width)
+        asking = bids[output]
+        while asking and many > 0:
+            i = after(asking & transit if fixed.transit_first and asking & transit else asking, last)
+            asking &= ~(ONE << np.uint64(i))
+            for place in range(i * fixed.vcs, i * fixed.vcs + ports[first_port + i].sending):
+                if many > 0 and wanted[place] == output:
+                    winners[sent] = i << BITS | chosen[place]
+                    wanted[place] = TAKEN
+                    sent += 1
+                    many -= 1
+    while able:
+        i = lowest(able)
+        able &= able - ONE
+        for place in range(i * fixed.vcs, i * fixed.vcs + ports[first_port + i].sending):
+            if wanted[place] == TAKEN:
+                ports[first_port + i].last_vc = chosen[place]
+    return sent
 
 
 @plain

@@ -27,8 +27,10 @@ class Router(NamedTuple):
     escape            VCs that the rule's classes share out: all V where not adaptive, fewer where adaptive; None: all V
     bubble            bubble flow control of the escape VCs; not in wormhole switching
     transit_first     in-transit traffic goes before injection
-    injection_flits, ejection_flits  ≥ 1, flits a cycle and node
+    injection_flits   ≥ 1, injection ports of a node, each of `input_speedup` flits a cycle
+    ejection_flits    ≥ 1, flits a cycle and node
     source_queue      ≥ 0: packets that a node's source queue holds; None: any number. Not with messages
+    input_speedup     ≥ 1, VCs of an input port that may send in the same cycle, a flit each; more than V is V
     """
 
     virtual_channels: int
@@ -45,6 +47,7 @@ class Router(NamedTuple):
     injection_flits: int = 1
     ejection_flits: int = 1
     source_queue: int | None = None
+    input_speedup: int = 1
 
 
 class Wiring(NamedTuple):
@@ -65,6 +68,7 @@ class Wiring(NamedTuple):
     balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's first hop,
              and keeps to that column to its end. A ring's dependencies stay without cycles, since no such run passes the dateline;
              for the whole network routes must take axes in one order. Not with `adaptive`; memory "run" or "axis"
+    capacity int16[N, P]   flits a cycle, 1 … V, where there is a channel; None: 1
     """
 
     to: np.ndarray
@@ -75,6 +79,7 @@ class Wiring(NamedTuple):
     memory: str
     shares: np.ndarray
     balanced: bool = False
+    capacity: np.ndarray | None = None
 
 
 class Messages(NamedTuple):
@@ -176,6 +181,16 @@ def part(messages: Messages, experiment: int, packet: int) -> Messages:
     )
 
 
+def widths(wiring: Wiring) -> np.ndarray:
+    """`Task.width`."""
+    return np.where(wiring.to >= 0, 1 if wiring.capacity is None else wiring.capacity, 0).ravel().astype(np.int64)
+
+
+def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
+    """VCs of an input port at the end of a channel of this capacity that may send in the same cycle."""
+    return np.minimum(np.asarray(width) * router.input_speedup, router.virtual_channels)
+
+
 class Task:
     """What `simulate` was asked, checked, and what follows from it.
 
@@ -186,6 +201,8 @@ class Task:
     feed    int32[N·I]  channel of each input port, −1 = none (injection, or no such port)
     until   int32[N, D] hops along a direction before the next one that crosses a dateline; FAR: none does
     low     int8[F, 2, 2] first VC of a class and the one behind its last, by phase and column
+    width   int64[N·P]  capacity of each channel, 0 = no channel
+    sending int64[N·I]  VCs of each input port that may send in a cycle, 0 = no such port
     """
 
     FAR = 2**30
@@ -219,6 +236,9 @@ class Task:
         channel, place = tail * self.ports + port, head * self.inputs + rank
         self.land, self.feed = np.full(self.nodes * self.ports, -1, np.int32), np.full(self.nodes * self.inputs, -1, np.int32)
         self.land[channel], self.feed[place] = place, channel
+        self.width = widths(wiring)
+        self.sending = sending(np.append(self.width, 0)[self.feed], router)
+        self.sending.reshape(self.nodes, -1)[:, self.transit :] = sending(1, router)
 
     @property
     def experiments(self) -> list[Experiment]:

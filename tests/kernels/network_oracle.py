@@ -46,6 +46,7 @@ class Network:
     def __init__(self, wiring: Wiring, router: Router, routes: tuple[Any, Any, Any], batch: Batch, experiment: int = 0) -> None:
         self.wiring, self.router = wiring, router
         self.V, self.B, self.J = router.virtual_channels, router.buffer_flits, router.injection_flits
+        self.capacity = None if wiring.capacity is None else wiring.capacity.tolist()
         self.escape = self.V if router.escape is None else router.escape
         self.N, self.P = wiring.to.shape
         self.next = [[int(wiring.to[n, p]) if p >= 0 else -1 for p in wiring.port_of[n]] for n in range(self.N)]
@@ -250,7 +251,9 @@ class Network:
         return set(range(begin, begin + int(self.wiring.shares[number])))
 
     def allocate_switch(self, t: int) -> None:
-        bids: dict[Any, dict[int, int]] = {}
+        bids: dict[Any, dict[int, list[int]]] = {}
+        nominations: dict[tuple[int, int], list[int]] = {}
+        sent: dict[tuple[int, int], set[int]] = {}
         for n in range(self.N):
             for i in range(self.I):
                 able = []
@@ -261,17 +264,24 @@ class Network:
                         # flits of a later packet wait for their own output
                         if self.buffer[place][0][0] is self.forward[place][0] and (target is None or self.credits[target] > 0):
                             able.append(v)
-                if able:
-                    v = ([v for v in able if v > self.last_vc[n, i]] + able)[0]
+                links = self.links(self.into[n][i]) if i < len(self.into[n]) else 1
+                in_turn = [v for v in able if v > self.last_vc[n, i]] + [v for v in able if v <= self.last_vc[n, i]]
+                nominations[n, i] = in_turn[: links * self.router.input_speedup]
+                for v in nominations[n, i]:
                     target = self.output[n, i, v][0]
-                    bids.setdefault(("out of", n) if target is None else target[0], {})[i] = v
+                    bids.setdefault(("out of", n) if target is None else target[0], {}).setdefault(i, []).append(v)
         for output, who in bids.items():
-            many = self.router.ejection_flits if isinstance(output, tuple) else 1
-            for i in self.round_robin(list(who), self.last_sent.get(output, -1), self.transit)[:many]:
+            n, many = (output[1], self.router.ejection_flits) if isinstance(output, tuple) else (output.node, self.links(output))
+            in_order = [(i, v) for i in self.round_robin(list(who), self.last_sent.get(output, -1), self.transit) for v in who[i]]
+            for i, v in in_order[:many]:
                 self.last_sent[output] = i
-                n = output[1] if isinstance(output, tuple) else output.node
-                self.last_vc[n, i] = who[i]
-                self.send(t, (n, i, who[i]))
+                sent.setdefault((n, i), set()).add(v)
+                self.send(t, (n, i, v))
+        for port, winners in sent.items():
+            self.last_vc[port] = [v for v in nominations[port] if v in winners][-1]
+
+    def links(self, channel: Channel) -> int:
+        return 1 if self.capacity is None else int(self.capacity[channel.node][channel.port])
 
     def send(self, t: int, place: Place) -> None:
         flit = self.buffer[place].pop(0)

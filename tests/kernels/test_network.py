@@ -65,11 +65,11 @@ def line(nodes: int, vcs: int = 1, **changes: Any) -> tuple[Wiring, tuple[np.nda
     return wiring._replace(**changes), (direction, hops, np.zeros_like(direction))
 
 
-def traced(router: Router, nodes: int, packets: list[tuple[int, int, int, int]], **options: Any) -> Simulated:
-    """Packets (time, source, hops along the line, length); sources ≥ nodes are side nodes. In order of their sources."""
-    wiring, routes = line(nodes, router.virtual_channels)
+def traced(router: Router, nodes: int, packets: list[tuple[int, int, int, int]], capacity: int = 1) -> Simulated:
+    """Packets (time, source, hops along the line, length); sources ≥ nodes are side nodes. In order of their sources. Capacity: the line's."""
+    wiring, routes = line(nodes, router.virtual_channels, capacity=np.tile([capacity, 1], (2 * nodes, 1)))
     rows = [(t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length) for t, s, h, length in packets]
-    return both(wiring, router, routes, batch(2 * nodes, [rows]), cycles=500, **options)
+    return both(wiring, router, routes, batch(2 * nodes, [rows]), cycles=500)
 
 
 # One cycle through a router (switch_delay 1), one on the channel: a flit sent in t can be sent on in t + 2.
@@ -114,6 +114,56 @@ def test_conflicts_as_traced_by_hand(name: str) -> None:
     router, nodes, packets, entered, delivered = TRACES[name]
     found = traced(router, nodes, packets)
     assert (found.entered.tolist(), found.delivered.tolist()) == (entered, delivered)
+
+
+SEVERAL: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int], list[int]]] = {
+    # Node 0 sends to itself and to node 1: another output for each of the injection port's VCs. One VC a cycle: 0, 2, 4 and 1, 3, 5 …
+    "one VC of a port a cycle": (Router(2, 8), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 1], [4 + 1, 5 + 3]),
+    # … two: both 0, 1, 2
+    "two VCs of a port a cycle": (Router(2, 8, input_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3]),
+    # Both to node 1: the channel takes one of the two nominated, the first in turn; VCs are granted in 0 and 1. Turns: 0, 2, 4 and 1, 3, 5.
+    "two VCs of a port, one channel": (Router(2, 8, input_speedup=2), 1, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [4 + 3, 5 + 3]),
+    # A channel of two flits a cycle: 0, 1, 2 and, its VC granted in 1, 1, 2, 3. Two cycles later both reach node 1, which ejects two.
+    "two VCs of a port, a channel of two": (
+        Router(2, 8, input_speedup=2, ejection_flits=2), 2, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [2 + 3, 3 + 3],
+    ),
+    # Ejecting one at a time: 2 of the first; in 3 VC 1 is next in turn, 4 VC 0, 5 VC 1, 6 VC 0, 7 VC 1.
+    "two VCs of a port, a channel of two, one ejected": (
+        Router(2, 8, input_speedup=2), 2, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [6 + 1, 7 + 1],
+    ),
+    # From node 0 and from side node 4 over 1 → 2, each from an input port of its own: VCs granted in 2 and 3; taking turns 2, 4, 6 and 3, 5, 7 …
+    "two ports, one channel": (Router(2, 8, ejection_flits=2), 1, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [6 + 3, 7 + 3]),
+    # … with two flits a cycle 2, 3, 4 and 3, 4, 5; at its end two of the port's VCs go on in a cycle without a speedup.
+    "two ports, a channel of two": (Router(2, 8, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [4 + 3, 5 + 3]),
+    # Injection behind transit, but a channel of two has room for both: transit's head is at node 1 in 2 and gets its VC there then;
+    # node 1's own go in 0, 1, 2, 3, 4 undisturbed.
+    "injection beside transit": (
+        Router(2, 8, transit_first=True, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 1, 1, 5)], [0, 0], [4 + 3, 4 + 3],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_flits_a_cycle_as_traced_by_hand(name: str) -> None:
+    router, capacity, packets, entered, delivered = SEVERAL[name]
+    found = traced(router, 3, packets, capacity)
+    assert (found.entered.tolist(), found.delivered.tolist()) == (entered, delivered)
+
+
+def test_a_channel_carries_its_capacity_and_no_more() -> None:
+    """Three senders of 300 flits each over one channel of three VCs: 1, 2, 3 flits a cycle."""
+    to = np.full((5, 1), -1, np.int32)
+    to[:3, 0], to[3, 0] = 3, 4
+    port_of = np.tile(np.minimum(to, 0), (1, 2))
+    wiring = Wiring(to, port_of, np.zeros((5, 2), bool), np.ones((5, 1), int), np.zeros((1, 2), int), "run", np.array([3]))
+    routes = np.zeros((1, 1), int), np.full((1, 1), 2), np.zeros((1, 1), int)
+    packets = batch(5, [[(0, s, 4, 0, 300) for s in range(3)]])
+    for capacity in (1, 2, 3):
+        found = both(wiring._replace(capacity=np.full((5, 1), capacity)), Router(3, 8, ejection_flits=3), routes, packets, cycles=1200)
+        # the heads leave in 0, get VCs in 2, 3, 4, and are delivered three cycles after the last flit is sent
+        sent = found.delivered.max() - 3 - 2 + 1
+        assert found.flits[0, 3, 0] == 900
+        assert 900 <= sent * capacity <= 900 + 3 * capacity
 
 
 # --- random networks ----------------------------------------------------------------------------
@@ -171,6 +221,9 @@ def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batc
             end = arrival(to, port_of, source, direction[row], hops[row], every_order=adaptive)
             if end is not None:
                 own.append((int(rng.integers(0, 25)), source, end, row, int(rng.integers(1, longest + 1))))
+    if rng.random() < 0.5:
+        wiring = wiring._replace(capacity=rng.integers(1, vcs + 1, to.shape))
+    router = router._replace(input_speedup=int(rng.integers(1, 4)))
     return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
 
 
