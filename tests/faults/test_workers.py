@@ -13,8 +13,8 @@ from rings import RINGS, Run, until
 
 
 def with_settings(run: Run, settings: str) -> None:
-    """More of the cluster section."""
-    run.config.write_text(run.config.read_text().replace("}\n", f", {settings}}}\n") if settings else RINGS)
+    """More in the cluster section."""
+    run.config.write_text(RINGS.replace("0.05}", f"0.05, {settings}}}") if settings else RINGS)
 
 
 def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
@@ -31,7 +31,10 @@ def begun(run: Run, *options: str, fault: str) -> subprocess.Popen[str]:
 
 
 def test_a_worker_killed_in_the_middle_of_a_batch(rings: Run, clean: bytes):  # 1
-    driver = begun(rings, "--workers", "1", fault="slow 0.05")
+    rings.here("points")
+    at_work = rings.home / "at work"
+    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "1", fault=f"hang-once {at_work}")
+    until(at_work.exists)
     (worker,) = workers_of(driver)
     worker.kill()
     said = driver.communicate(timeout=100)[0]
@@ -44,8 +47,9 @@ def test_a_worker_killed_in_the_middle_of_a_batch(rings: Run, clean: bytes):  # 
 @pytest.mark.faults
 def test_every_batch_may_kill_its_worker(many: Run, clean_many: bytes):  # 2
     many.here("points")
-    status, said = many.step("static", "--workers", "2", fault="kill-often 50")
-    assert status == 0, said
+    driver = many.start("step", "static", str(many.config), str(many.folder), "--workers", "2", fault="kill-often 50")
+    said = driver.communicate(timeout=280)[0]
+    assert driver.returncode == 0, said
     assert "a worker died" in said
     assert many.static() == clean_many
     assert many.failed() == {}

@@ -1,0 +1,100 @@
+"""GPUs that are not there, too small, or whose compiler refuses (rows 29-31 of the table of faults)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import fake_cupy
+import nvrtc
+import pytest
+from rings import Run
+
+from kernels import backend
+from kernels.distance import gpu
+from pipeline.store import read_shards
+
+NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=40, n=2)", "ring(k=9)"]\n'
+
+
+@pytest.fixture
+def as_cupy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ModuleType]]:
+    """as_cupy(memory=…) puts a device in CuPy's place that runs kernels on the CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def put(**device: int) -> ModuleType:
+            cupy = fake_cupy.module(tmp_path_factory.mktemp("cuda_shim"), **device)
+            patch.setitem(sys.modules, "cupy", cupy)
+            forget()
+            return cupy
+
+        yield put
+    forget()
+
+
+def forget() -> None:
+    backend.gpu_count.cache_clear()
+    gpu.functions.cache_clear()
+
+
+def test_a_gpu_that_is_not_there(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 29
+    if backend.gpu_count():
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    rings.here("points")
+    status, said = rings.step("static", "--backend", "cupy")
+    assert (status, said.count("\n")) == (2, 1), said
+    assert "backend cupy: expected a GPU that CuPy can use, found none" in said
+    assert rings.shards() == []
+    assert rings.step("static", "--backend", "auto", "--workers", "0")[0] == 0
+    assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {"numba"}
+
+
+def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(rings: Run, as_cupy: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch):  # 30
+    """Blocks are halved first: tests/kernels/test_out_of_memory.py."""
+    rings.config.write_text(NETWORKS)
+    rings.here("points")
+    assert rings.here("static", workers=0, backend="numba") == 0
+    expected = rings.static()
+    rings.forget()
+    rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.05, workers: 0}\n")
+    monkeypatch.setattr(gpu, "AHEAD", 2)  # counters of many levels would be larger than the networks
+    as_cupy(memory=20_000, free=2**20)
+    assert rings.here("static", backend="cupy") == 0
+    assert rings.static() == expected
+    assert rings.failed() == {}
+    ran = {name: shard.origin for shard in read_shards(rings.folder).whole for name in shard.rows.column("topology").to_pylist()}
+    assert ran["mesh(k=40, n=2)"]["backend"] == "cupy, numba"
+    assert ran["mesh(k=4, n=2)"]["device"] == "a processor that plays a GPU"
+    assert "cupy" in {origin["backend"] for origin in ran.values()}, "small ones fit"
+
+
+class NvidiasCompiler(fake_cupy.RawModule):
+    """Sources go to NVIDIA's own run-time compiler first."""
+
+    def build(self, code: str, source: Path, library: Path) -> None:
+        source.write_text(code)
+        log, machine_code = nvrtc.compile_for(13, 90, source, gpu.OPTIONS)
+        if not machine_code:
+            raise fake_cupy.CompileException(log)
+        super().build(code, source, library)
+
+
+def test_a_kernel_that_does_not_compile(rings: Run, as_cupy: Callable[..., ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # 31
+    cupy = as_cupy()
+    monkeypatch.setattr(cupy, "RawModule", type("RawModule", (NvidiasCompiler,), {"folder": tmp_path, "backwards": False}))
+    wrong = tmp_path / "wrong.cu"
+    wrong.write_text(gpu.SOURCE.read_text().replace("happened[level]", "undeclared[level]"))
+    monkeypatch.setattr(gpu, "SOURCE", wrong)
+    rings.config.write_text(NETWORKS)
+    rings.here("points")
+    assert rings.here("static", workers=0, backend="cupy") == 0
+    failed = rings.failed()
+    assert len(failed) == 4
+    for reason in failed.values():
+        assert "KernelCompileError: kernels/distance: NVRTC could not compile its CUDA source:" in reason
+        assert "error: " in reason
+        assert "undeclared" in reason
+    assert rings.here("verification") == 0
+    assert rings.here("check") == 1

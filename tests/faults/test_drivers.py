@@ -1,0 +1,54 @@
+"""The driver killed at random times, and by the batch system; resumed, it gives the table of an undisturbed run (rows 8, 12, 13)."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from rings import Run, until
+
+KILLS = 20
+SEED = 8
+
+
+@pytest.mark.faults
+def test_a_driver_killed_twenty_times(many: Run, clean_many: bytes):  # 8
+    many.here("points")
+    chance = random.Random(SEED)
+    gained, before_any = 0, 0
+    for kill in range(KILLS):
+        kept = set(many.shards())
+        driver = many.start("step", "static", str(many.config), str(many.folder), "--workers", "2", fault="slow 0.05")
+        if kill % 2:
+            until(lambda: set(many.shards()) - kept)  # noqa: B023
+            time.sleep(chance.uniform(0, 0.5))
+        else:
+            time.sleep(chance.uniform(0, 4))  # seconds: from importing Python modules to computing
+        driver.kill()
+        said = driver.communicate()[0]
+        assert driver.returncode == -9, said
+        assert kept <= set(many.shards()), "nothing is lost"
+        gained += kept < set(many.shards())
+        before_any += kept == set(many.shards())
+    assert gained >= KILLS // 2
+    assert before_any > 0
+    kept = set(many.shards())
+    status, said = many.step("static", "--workers", "2")
+    assert status == 0, said
+    assert many.static() == clean_many
+    assert kept < set(many.shards())
+    assert "damaged" not in said
+
+
+def test_a_run_killed_and_resumed(rings: Run, clean: bytes):  # 8
+    """The one kill that every `make test` makes: of all processes at once, as when a machine loses its power."""
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    until(lambda: len(rings.shards()) > 2)
+    rings.end()
+    kept = set(rings.shards())
+    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    assert run.returncode == -9
+    assert status == 0, said
+    assert rings.static() == clean
+    assert kept < set(rings.shards())
