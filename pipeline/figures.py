@@ -1,8 +1,9 @@
 """Charts of the static table, for the report and for files: each a function of records alone.
 
 A chart here is an Altair chart without size or theme; `finished` gives it both for a file, the
-report gives it the page's. Colour always goes with a second sign (shape or dash), and the colours
-are those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+report gives it the page's. Colour always goes with a second sign (shape or dash). The colours have
+the hues of Okabe and Ito (2008), which colour-blind readers can tell apart, each as light as it must
+be to stand out (3 : 1, WCAG 2.1) from white paper and from the dark page alike.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ KINDS = {
     "other": (),
 }
 COLOURS = {
-    "torus": "#0072B2",
-    "mesh": "#56B4E9",
-    "pruned": "#D55E00",
-    "directed": "#009E73",
-    "twisted": "#CC79A7",
-    "hierarchical": "#E69F00",
-    "other": "#8A8F98",
+    "torus": "#006DAD",
+    "mesh": "#379AD8",
+    "pruned": "#B84300",
+    "directed": "#008A62",
+    "twisted": "#CB73A3",
+    "hierarchical": "#C48600",
+    "other": "#7C818A",
 }
 SHAPES = {
     "torus": "circle",
@@ -113,7 +114,7 @@ def cost_against_size(records: Iterable[Record]) -> Chart:
     y = alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(tickCount=6))
     line = (
         alt.Chart(alt.Data(values=largest_for_cost(rows)))
-        .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#8A8F98")
+        .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#7C818A")
         .encode(x="nodes:Q", y="cost:Q")
     )
     return alt.layer(line, alt.layer(*_cloud(rows, y)))
@@ -159,6 +160,7 @@ def config(theme: Theme) -> dict[str, Any]:
         "background": "transparent",
         "font": font,
         "view": {"stroke": None},
+        "text": {"color": theme.muted},
         "axis": {**axis, "titleFontWeight": 500, "titleFontSize": 12, "labelFontSize": 11, "titlePadding": 10},
         "legend": {"labelColor": theme.ink, "titleColor": theme.ink, "orient": "top", "symbolSize": 80, "labelFontSize": 12},
         "title": {"color": theme.ink, "subtitleColor": theme.muted, "anchor": "start", "fontSize": 16, "subtitleFontSize": 12, "offset": 14},

@@ -13,7 +13,7 @@ from pipeline.picture import small_instance
 from pipeline.topology import Topology, addresses
 
 DRAWN = 600  # most nodes in a picture
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito 2008; by link class
+PALETTE = ("#006DAD", "#B84300", "#008A62", "#CB73A3", "#C48600", "#379AD8")  # by link class; of pipeline.figures.COLOURS
 Point = np.ndarray  # float64[2], y downwards
 
 

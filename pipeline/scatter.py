@@ -65,7 +65,7 @@ def explorer_chart(groups: Sequence[Group]) -> Chart:
     """The page's chart over the fields x and y; its script names them, gives the data (points, front) and chooses the scales."""
     x = alt.X("x:Q", scale=alt.Scale(nice=False, padding=14))
     y = alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14))
-    line = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#8A8F98").encode(x=x, y=y, order="place:Q")
+    line = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#7C818A").encode(x=x, y=y, order="place:Q")
     marks = (
         alt.Chart(alt.NamedData("points"))
         .mark_point(filled=True)

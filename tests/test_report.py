@@ -15,8 +15,9 @@ import pyarrow as pa
 import pytest
 import vl_convert
 
-from pipeline import figures, report, store
+from pipeline import figures, picture_svg, report, store
 from pipeline.errors import BadInput
+from pipeline.paper_figures import lines
 from pipeline.records import arrow_schema
 from pipeline.report.sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
 from pipeline.static import static_record
@@ -261,3 +262,39 @@ def test_bundle_holds_no_address_that_is_loaded() -> None:
     assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
     assert "http" not in text
     assert vl_convert.javascript_bundle(text)
+
+
+# --- contrast (WCAG 2.1: 4.5 for text, 3 for marks) -------------------------------------------------
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, as WCAG 2.1 defines it."""
+    shares = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _pages() -> dict[str, dict[str, str]]:
+    """The style sheet's colours, by theme."""
+    style = (Path(report.__file__).parent / "page.css").read_text(encoding="utf-8")
+    return {
+        theme: dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for theme, block in zip(("light", "dark"), re.findall(r":root \{([^}]*)\}", style))
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_and_marks_stand_out(theme: str) -> None:
+    page = _pages()[theme]
+    assert _contrast("#000000", "#ffffff") == pytest.approx(21)
+    for paper in (page["paper"], page["panel"]):
+        for text in ("ink", "muted", "accent", "good", "warn", "bad"):
+            assert _contrast(page[text], paper) >= 4.5, (text, paper)
+    chart = getattr(figures, theme.upper())
+    assert (chart.paper, chart.ink, chart.muted) == (page["paper"], page["ink"], page["muted"])
+    for colour in (*figures.COLOURS.values(), *picture_svg.PALETTE, *(line.colour for line in lines.SIX)):
+        assert _contrast(colour, page["paper"]) >= 3, colour

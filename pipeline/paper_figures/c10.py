@@ -11,17 +11,17 @@ from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
 
 FAMILIES = {
-    "rt": Line("RT", "#0072B2", "circle", (5, 3)),
-    "rtt": Line("RTT", "#CC79A7", "diamond", (5, 3)),
-    "pt": Line("PT", "#56B4E9", "cross"),
-    "ptt": Line("PTT", "#E69F00", "triangle-up"),
-    "pdtt": Line("PDTT", "#009E73", "square"),
+    "rt": Line("RT", "#006DAD", "circle", (5, 3)),
+    "rtt": Line("RTT", "#CB73A3", "diamond", (5, 3)),
+    "pt": Line("PT", "#379AD8", "cross"),
+    "ptt": Line("PTT", "#C48600", "triangle-up"),
+    "pdtt": Line("PDTT", "#008A62", "square"),
 }
 # sections 3 to 5, for large a: mean distance / a, saturation load × a
 MEAN = {"rt": Fraction(3, 4), "rtt": Fraction(2, 3), "pt": Fraction(1), "ptt": Fraction(11, 12), "pdtt": Fraction(7, 8)}
 SATURATION = {"rt": Fraction(4), "rtt": Fraction(6), "pt": Fraction(4), "ptt": Fraction(6), "pdtt": Fraction(48, 7)}
 SIDE = 16  # of the networks of Fig. 10: 32 × 16 and 32 × 16 × 16
-CLASS_COLOURS = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
+CLASS_COLOURS = {"x": "#006DAD", "y": "#C48600", "z": "#008A62"}
 
 
 def distances(tables: Tables) -> list[Row]:
@@ -102,7 +102,7 @@ def _bars(rows: list[Row]) -> Chart:
         color=alt.Color("class:N", legend=None, scale=colours),
         tooltip=[alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")],
     )
-    names = base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N")
+    names = base.mark_text(dy=-7, fontSize=10).encode(text="class:N")
     return alt.layer(bars, names)
 
 

@@ -16,7 +16,7 @@ MESSAGE_BITS = 150
 LARGEST = 2**20  # nodes; a row of its layout has 1024
 NODES = (2**8, 2**14, LARGEST)
 ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of columns that depend on the wires' length, if the cycle does
-ROW = (Line("binary 20-cube", "#0072B2", "circle"), Line("2D torus", "#D55E00", "square", (5, 3)))
+ROW = (Line("binary 20-cube", "#006DAD", "circle"), Line("2D torus", "#B84300", "square", (5, 3)))
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
@@ -80,7 +80,7 @@ def _dimension_chart(rows: list[Row], column: str, title: str) -> Chart:
     drawn = line_chart(rows, lines, x, y, tooltip, size=30)
     if column == "pins":
         return drawn
-    rings = alt.Chart(alt.Data(values=[row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#8A8F98")
+    rings = alt.Chart(alt.Data(values=[row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#7C818A")
     return alt.layer(drawn, rings.encode(x=x, y=y))
 
 

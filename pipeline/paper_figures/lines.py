@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -18,12 +20,12 @@ class Line(NamedTuple):
 
 
 SIX = (  # for lines that only their values name
-    Line("", "#0072B2", "circle"),
-    Line("", "#E69F00", "square"),
-    Line("", "#009E73", "triangle-up"),
-    Line("", "#D55E00", "diamond"),
-    Line("", "#56B4E9", "cross"),
-    Line("", "#CC79A7", "triangle-down"),
+    Line("", "#006DAD", "circle"),
+    Line("", "#C48600", "square"),
+    Line("", "#008A62", "triangle-up"),
+    Line("", "#B84300", "diamond"),
+    Line("", "#379AD8", "cross"),
+    Line("", "#CB73A3", "triangle-down"),
 )
 LEGEND = alt.Legend(symbolOpacity=1)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it stands there, and without its error
@@ -32,6 +34,27 @@ VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it 
 def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
     """The rows, if they are of two lines and two places along the axis at least; else none: a sweep may hold a network or two by chance."""
     return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
+
+
+def cut_above(rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False) -> list[dict[str, Any]]:
+    """The rows up to `most`, and where a line goes beyond it, the point at twice `most` on the way there.
+
+    rows  a line's (by line, variant and message_bits) one after the other, in order along the axis
+    A clipped line looks the same without the rest, but print and files draw every dash of it, however far outside.
+    """
+    end = 2 * most
+    scale = math.log if logarithmic else float
+    kept: list[dict[str, Any]] = []
+    for _, line in groupby(rows, key=lambda row: (row["line"], row.get("variant"), row.get("message_bits"))):
+        points = list(line)
+        kept += points[:1] if points[0][column] <= end else []
+        for a, b in pairwise(points):
+            if (a[column] <= end) != (b[column] <= end):
+                share = (scale(end) - scale(a[column])) / (scale(b[column]) - scale(a[column]))
+                kept.append({**b, along: a[along] + share * (b[along] - a[along]), column: end})
+            if b[column] <= end:
+                kept.append(b)
+    return kept
 
 
 def line_chart(

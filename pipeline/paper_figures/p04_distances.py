@@ -11,16 +11,16 @@ from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import Line, line_chart
 
 CLASSES = {
-    "torus": Line("torus", "#0072B2", "circle"),
-    "pruned_torus": Line("pruned", "#D55E00", "square"),
-    "directed_torus": Line("directed", "#009E73", "triangle-right"),
-    "pruned_directed_torus": Line("both", "#CC79A7", "diamond"),
+    "torus": Line("torus", "#006DAD", "circle"),
+    "pruned_torus": Line("pruned", "#B84300", "square"),
+    "directed_torus": Line("directed", "#008A62", "triangle-right"),
+    "pruned_directed_torus": Line("both", "#CB73A3", "diamond"),
 }
 HIGHER = (
-    Line("4D torus", "#0072B2", "circle"),
-    Line("4D pruned", "#D55E00", "square"),
-    Line("5D torus", "#56B4E9", "circle", (5, 3)),
-    Line("5D pruned", "#E69F00", "square", (5, 3)),
+    Line("4D torus", "#006DAD", "circle"),
+    Line("4D pruned", "#B84300", "square"),
+    Line("5D torus", "#379AD8", "circle", (5, 3)),
+    Line("5D pruned", "#C48600", "square", (5, 3)),
 )
 MOST = 32  # "k assuming all even values from 4 to 32" (sec. 4.B)
 SHOWN = ("topology", "nodes", "degree_max", "diameter", "mean_distance", "links", "cost")

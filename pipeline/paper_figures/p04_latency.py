@@ -12,7 +12,7 @@ import altair as alt
 from pipeline.figures import Chart
 from pipeline.models.parhami_kwai import PINS, arrivals, contenders, flits
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import SIX, line_chart
+from pipeline.paper_figures.lines import SIX, cut_above, line_chart
 from pipeline.paper_figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
 
 MODEL = "parhami-kwai-2004"
@@ -112,11 +112,11 @@ CYCLES = [
 def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
     x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g", labelSeparation=8), scale=alt.Scale(nice=False))
     first = [min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"] for line in {row["line"] for row in rows}]
-    scale = alt.Scale(domain=[math.floor(0.9 * min(first)), math.ceil(3 * max(first))], nice=False)  # so that crossings show, and where each goes up
-    if logarithmic:
-        scale = alt.Scale(type="log", domain=[math.floor(0.9 * min(first)), CEILING], nice=False)
+    most = CEILING if logarithmic else math.ceil(3 * max(first))  # so that crossings show, and where each goes up
+    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[math.floor(0.9 * min(first)), most], nice=False)
     y = alt.Y("latency:Q", title="mean latency, cycles", scale=scale)
-    return line_chart(_thinned(rows), tuple(CLASSES.values()), x, y, CYCLES, size=18, clip=True)
+    shown = cut_above(_thinned(rows), "rate", "latency", most, logarithmic=logarithmic)
+    return line_chart(shown, tuple(CLASSES.values()), x, y, CYCLES, size=18, clip=True)
 
 
 def _thinned(rows: list[Row]) -> list[Row]:
@@ -132,8 +132,9 @@ def _radix_chart(rows: list[Row]) -> Chart:
     lengths = sorted({row["message_bits"] for row in rows})
     below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in lengths]
     labels = alt.Chart(alt.Data(values=[{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
-    text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11, color="#8A8F98").encode(x=x, y=y, text="label:N")
-    return alt.layer(line_chart(rows, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)
+    text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11).encode(x=x, y=y, text="label:N")
+    shown = cut_above(rows, "k", "latency", CEILING, logarithmic=True)
+    return alt.layer(line_chart(shown, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)
 
 
 # --- the table of them ----------------------------------------------------------------------------

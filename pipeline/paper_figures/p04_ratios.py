@@ -8,8 +8,8 @@ import altair as alt
 
 from pipeline.figures import Chart
 from pipeline.models.parhami_kwai import PINS
-from pipeline.paper_figures.figure import Row, Tables
-from pipeline.paper_figures.lines import SIX, line_chart
+from pipeline.paper_figures.figure import Figure, Row, Tables
+from pipeline.paper_figures.lines import SIX, cut_above, line_chart
 from pipeline.paper_figures.p04_distances import radix_axis
 from pipeline.paper_figures.p04_latency import BOTH, CYCLES, DELAY, LEAST, RATE, SHORT, SLOW_DELAY, at_rate, latencies, latency_figure, whole_lines
 
@@ -52,27 +52,30 @@ def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Ch
         alt.Tooltip("over:Q", title="the other, cycles", format=".5~g"),
         alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
     ]
-    equal = alt.Chart(alt.Data(values=[{"ratio": 1}])).mark_rule(color="#8A8F98").encode(y=y)
-    return alt.layer(equal, line_chart(rows, lines, radix_axis("k³"), y, tooltip, clip=True))
+    equal = alt.Chart(alt.Data(values=[{"ratio": 1}])).mark_rule(color="#7C818A").encode(y=y)
+    return alt.layer(equal, line_chart(cut_above(rows, "k", "ratio", domain[1]), lines, radix_axis("k³"), y, tooltip, clip=True))
+
+
+def _over_torus(number: int, title: str, caption: str, by: str) -> Figure:
+    rows = partial(relative, by=by, other="torus", other_delay=DELAY)
+    return latency_figure(number, title, caption + BOTH, rows, lambda found: _ratio_chart(found, "latency, pruned ÷ plain", (0.5, 1.3)))
 
 
 FIGURES = (
-    latency_figure(
+    _over_torus(
         14,
         "Pruned over plain torus, m = 0.01, by message length",
         "Below the line, pruning wins. As printed, it gains more the longer the message (F flits, in the pruned torus), and with long messages more"
         " the larger the network, until close to saturation; with F = 4 size hardly matters. Corrected, the gain of long messages turns into a"
-        " loss where the pruned torus nears its true saturation." + BOTH,
-        partial(relative, by="message_bits", other="torus", other_delay=DELAY),
-        lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
+        " loss where the pruned torus nears its true saturation.",
+        "message_bits",
     ),
-    latency_figure(
+    _over_torus(
         15,
         "Pruned over plain torus, F = 4, by load",
         "As printed, pruning gains little at light load (no more in large networks than in small ones), much at heavy load, until close to"
-        " saturation; corrected, the gain at heavy load is smaller, and gone before three quarters of the printed saturation." + BOTH,
-        partial(relative, by="rate", other="torus", other_delay=DELAY),
-        lambda rows: _ratio_chart(rows, "latency, pruned ÷ plain", (0.5, 1.3)),
+        " saturation; corrected, the gain at heavy load is smaller, and gone before three quarters of the printed saturation.",
+        "rate",
     ),
     latency_figure(
         16,

@@ -10,7 +10,7 @@ from pipeline.figures import Chart
 from pipeline.paper_figures.figure import Figure, Row, Tables
 
 PAPER, PLACE = "R05", "Table 1"
-MEASURES = {"shortest": "#0072B2", "own routing": "#E69F00", "printed": "#8A8F98"}
+MEASURES = {"shortest": "#006DAD", "own routing": "#C48600", "printed": "#7C818A"}
 
 
 class Printed(NamedTuple):
@@ -57,7 +57,7 @@ def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
         color=alt.Color("measure:N", title=None, sort=list(MEASURES), scale=colours),
         tooltip=[*columns, alt.Tooltip("hops:Q", format=".8~g")],
     )
-    return alt.layer(marks, base.mark_text(align="left", dx=4, fontSize=9, color="#8A8F98").encode(text="label:N"))
+    return alt.layer(marks, base.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N"))
 
 
 FIGURES = (

@@ -19,15 +19,15 @@ MOST_ROWS = 60  # of the table of patterns
 MEANING = {column.name: column.meaning for column in LOADS}
 # family and dimensions → its line's name, colour, dash and shape: straight against twisted, whole against pruned and directed
 LINES: dict[tuple[str, int | None], tuple[str, str, list[int], str]] = {
-    ("rt", None): ("RT, 2a × a", "#0072B2", [5, 3], "circle"),
-    ("rtt", None): ("RTT, twisted", "#CC79A7", [5, 3], "diamond"),
-    ("pt", None): ("PT, 2a × a × a", "#0072B2", [1, 0], "circle"),
-    ("ptt", None): ("PTT, twisted in xy", "#E69F00", [1, 0], "triangle-up"),
-    ("pdtt", None): ("PDTT, twisted twice", "#CC79A7", [1, 0], "diamond"),
-    ("torus", 3): ("3D torus, degree 6", "#56B4E9", [1, 0], "cross"),
-    ("pruned_torus", 3): ("pruned, degree 4", "#D55E00", [1, 0], "square"),
-    ("directed_torus", 3): ("directed, degree 3", "#009E73", [1, 0], "triangle-right"),
-    ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#8A8F98", [1, 0], "triangle-down"),
+    ("rt", None): ("RT, 2a × a", "#006DAD", [5, 3], "circle"),
+    ("rtt", None): ("RTT, twisted", "#CB73A3", [5, 3], "diamond"),
+    ("pt", None): ("PT, 2a × a × a", "#006DAD", [1, 0], "circle"),
+    ("ptt", None): ("PTT, twisted in xy", "#C48600", [1, 0], "triangle-up"),
+    ("pdtt", None): ("PDTT, twisted twice", "#CB73A3", [1, 0], "diamond"),
+    ("torus", 3): ("3D torus, degree 6", "#379AD8", [1, 0], "cross"),
+    ("pruned_torus", 3): ("pruned, degree 4", "#B84300", [1, 0], "square"),
+    ("directed_torus", 3): ("directed, degree 3", "#008A62", [1, 0], "triangle-right"),
+    ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#7C818A", [1, 0], "triangle-down"),
 }
 CAPTION = (
     "Uniform traffic over every shortest path alike; higher is better. A twist lifts a rectangular torus to one and a half times its saturation"
