@@ -161,7 +161,7 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.verify import verification_rows
 
     sweep = load(config)
-    there = [*(stage for stage in LATER if stage != "simulation" and _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
+    there = [*(stage for stage in LATER if _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
     later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
     rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))

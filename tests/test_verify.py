@@ -280,7 +280,7 @@ HEADER = ",".join(COLUMNS) + "\n"
         ("paper,place\n", "p98.csv:1: expected the columns paper,place,row"),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter,2\n", "p98.csv:2: expected 11 cells"),
         (HEADER + "P04,Table 1,r,ring(k=4),diameter,2,0,=,,,\n", "p98.csv:2: expected paper P98, got 'P04'"),
-        (HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,<,,,\n", "p98.csv:2: relation: expected = or <= or ~=, got '<'"),
+        (HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,==,,,\n", "p98.csv:2: relation: expected = or ~= or <= or < or > or sign, got '=='"),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter,two,0,=,,,\n", "p98.csv:2: value, tolerance and corrected: expected numbers"),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,=,3,,\n", "p98.csv:2: expected a reason"),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter of it,2,0,=,,,\n", "quantity 'diameter of it': expected a column's name"),

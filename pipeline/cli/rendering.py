@@ -11,7 +11,7 @@ from rich.text import Text
 from pipeline.cli.page import page
 from pipeline.topology import Topology
 
-VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "waits": "dim", "unexplained": "bold red"}
+VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "departs": "yellow", "not run": "dim", "waits": "dim", "unexplained": "bold red"}
 
 
 def print_families(entries: list[dict[str, Any]], *, in_full: bool) -> None:
@@ -145,7 +145,7 @@ def print_verification(rows: list[dict[str, Any]], *, everything: bool) -> None:
 
 
 def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything: bool) -> None:
-    for verdict in ("agrees", "paper in error", "unexplained"):
+    for verdict in ("agrees", "paper in error", "departs", "unexplained"):
         if verdict == "agrees" and not everything:
             continue
         for (paper, reason), group in _by_reason(rows, verdict).items():
@@ -153,15 +153,16 @@ def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything:
             widest = max(len(f"{row['place']}: {row['row']}") for row in group)
             for row in group:
                 theirs, ours = _number(row["paper_value"]), _number(row["our_value"])
+                ours += "" if row["capacity"] is None else f", capacity {_number(row['capacity'])}"
                 label = f"{row['place']}: {row['row']}"
                 console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
-    for (paper, reason), group in _by_reason(rows, "waits").items():
-        console.print(Text.assemble((f"{paper}  waits", VERDICT_STYLES["waits"]), f": {len(group)} numbers, {reason.removeprefix('waits ')}"))
-        if everything:
-            for row in group:
-                console.print(
-                    Text(f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}", style="dim"), soft_wrap=True
-                )
+    for verdict in ("waits", "not run"):
+        for (paper, reason), group in _by_reason(rows, verdict).items():
+            console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(group)} numbers, {reason.removeprefix('waits ')}"))
+            if everything:
+                for row in group:
+                    line = f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}"
+                    console.print(Text(line, style="dim"), soft_wrap=True)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
     console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
 

@@ -77,7 +77,7 @@ def _names(given: tuple[str, ...]) -> list[str]:
 @options.json_output
 @click.option("--all", "everything", is_flag=True, help="Print the rows that agree too.")
 def verify(results: Path, as_json: bool, everything: bool) -> None:
-    """The papers' numbers against ours: agrees, paper in error (and why), waits, or unexplained.
+    """The papers' numbers against ours: agrees, paper in error (and why), departs (of what is simulated, and why), not run, waits, or unexplained.
 
     Compared anew, with the tables as they are on disk. Exits with 1 where a row is unexplained.
 

@@ -36,6 +36,7 @@ MOST_DRAWN = 1500  # networks in a chart of all; the explorer has more
 NEEDED = ("static", "verification")
 NOT_READ = ("points", "distances", "channel_loads")  # nothing of the page is made from them
 THEMES = {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}
+SELDOM = {"departs": "of what is simulated depart, explained", "not run": "are not simulated here", "waits": "wait for a capability"}  # of verdicts
 HERE = Path(__file__).resolve().parent
 CHARTS = (
     (
@@ -128,7 +129,7 @@ def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
         tiles += [
             ("good", f"{counts['agrees']:,}", "numbers of the papers agree"),
             ("warn", f"{counts['paper in error']:,}", "are errors of the papers, explained"),
-            ("", f"{counts['waits']:,}", "wait for a capability"),
+            *[("", f"{counts[verdict]:,}", label) for verdict, label in SELDOM.items() if counts[verdict]],
             ("bad" if counts["unexplained"] else "good", f"{counts['unexplained']:,}", "unexplained"),
         ]
     shown = "".join(f'<div class="tile {style}"><b>{value}</b><span>{label}</span></div>' for style, value, label in tiles)

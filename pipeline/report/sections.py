@@ -22,7 +22,7 @@ PAPER_NAMES = {
     "C10": "Cámara et al. 2010",
     "R05": "Rahman et al. 2005",
 }
-VERDICT_STYLE = {"agrees": "good", "paper in error": "warn", "waits": "wait", "unexplained": "bad"}
+VERDICT_STYLE = {"agrees": "good", "paper in error": "warn", "departs": "warn", "not run": "wait", "waits": "wait", "unexplained": "bad"}
 MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in STATIC}
 
 
@@ -77,8 +77,9 @@ VERIFICATION_HEADERS = (
     ("quantity", "", "what of ours it is compared with"),
     ("paper", "number", "the number printed"),
     ("ours", "number", "the number computed"),
+    ("capacity", "number", "of what is simulated: what links can carry at most"),
     ("difference", "number", "ours less the paper's"),
-    ("verdict", "", "agrees, paper in error, waits, or unexplained"),
+    ("verdict", "", ", ".join(VERDICT_STYLE)),
 )
 
 
@@ -90,13 +91,14 @@ def _verification_row(row: Record) -> list[Cell]:
         Cell(row["quantity"]),
         number(row["paper_value"]),
         number(row["our_value"]),
+        number(row["capacity"]),
         number(row["difference"], 6),
         Cell(row["verdict"], VERDICT_STYLE[row["verdict"]]),
     ]
 
 
 def verification_section(rows: Sequence[Record]) -> Section:
-    """What needs a reader's eye first: unexplained rows, then errors with their reasons, then what waits, then everything."""
+    """What needs a reader's eye first: unexplained rows, then errors and departures with their reasons, then what is missing, then everything."""
     parts = []
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
     if unexplained:
@@ -108,10 +110,17 @@ def verification_section(rows: Sequence[Record]) -> Section:
             " that is the width of the cut that the reason names, an upper bound.</p>"
         )
         parts += _by_reason(errors, "erratum")
-    waits = [row for row in rows if row["verdict"] == "waits"]
-    if waits:
-        reasons = list(dict.fromkeys(row["reason"] for row in waits))
-        counted = ", ".join(f"{sum(row['reason'] == reason for row in waits):,} {escape(reason.removeprefix('waits '))}" for reason in reasons)
+    departs = [row for row in rows if row["verdict"] == "departs"]
+    if departs:
+        parts.append(
+            "<h3>Where simulations depart</h3><p>The papers do not specify their routers in full, so signs, orders and bounds are compared. These"
+            " of ours are otherwise than the paper's.</p>"
+        )
+        parts += _by_reason(departs, "erratum")
+    missing = [row for row in rows if row["verdict"] in ("waits", "not run")]
+    if missing:
+        reasons = list(dict.fromkeys(row["reason"] for row in missing))
+        counted = ", ".join(f"{sum(row['reason'] == reason for row in missing):,} {escape(reason.removeprefix('waits '))}" for reason in reasons)
         parts.append(f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed: {counted}.</p>")
     parts += [_paper_details(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS]
     return Section("verification", "The papers' numbers and ours", "\n".join(parts) if rows else "")
@@ -122,7 +131,7 @@ def _by_reason(rows: Sequence[Record], style: str) -> list[str]:
     boxes = []
     for paper, reason in dict.fromkeys((row["paper"], row["reason"]) for row in rows):
         chosen = [row for row in rows if (row["paper"], row["reason"]) == (paper, reason)]
-        shown = table(VERIFICATION_HEADERS[:7], [_verification_row(row)[:7] for row in chosen])
+        shown = table(VERIFICATION_HEADERS[:-1], [_verification_row(row)[:-1] for row in chosen])
         text = f"{reason[:1].upper()}{reason[1:]}" + ("" if reason.endswith(".") else ".")
         boxes.append(f'<div class="{style}"><p><b>{escape(PAPER_NAMES[paper])}.</b> {escape(text)}</p>{shown}</div>')
     return boxes

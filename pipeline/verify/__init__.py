@@ -1,0 +1,39 @@
+"""The papers' numbers against ours: config/expected/*.csv row by row, with a verdict for each.
+
+A row of those files says where a paper prints a number (paper, place, row), for which network
+(topology, canonical spelling), which quantity of ours it is compared with, and how closely (value,
+tolerance, relation). `corrected` and `reason` stand where the paper is known to be in error: the
+true value, derived without this project's code, and why. `waits_for` names what a row needs before
+ours can be computed. Of a simulated quantity, signs, orders and bounds are judged.
+"""
+
+from pipeline.verify.needed import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
+from pipeline.verify.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
+from pipeline.verify.rows import COLUMNS, FOLDER, PAPERS, Expected, load_expected
+from pipeline.verify.simulated import is_simulated
+from pipeline.verify.verdicts import VERDICTS, judge, judge_simulated, summary, verification_rows, verify_folder
+
+__all__ = [
+    "COLUMNS",
+    "FOLDER",
+    "PAPERS",
+    "VERDICTS",
+    "Expected",
+    "expected_deadlock",
+    "expected_latency",
+    "expected_layout",
+    "expected_loads",
+    "expected_topologies",
+    "is_deadlock",
+    "is_latency",
+    "is_layout",
+    "is_load",
+    "is_simulated",
+    "is_static",
+    "judge",
+    "judge_simulated",
+    "load_expected",
+    "summary",
+    "verification_rows",
+    "verify_folder",
+]

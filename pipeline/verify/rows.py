@@ -1,0 +1,88 @@
+"""The papers' files, config/expected/*.csv: a row for each number that a paper prints, and for each order of numbers that it only draws."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.errors import BadInput, nearest
+from pipeline.verify.quantities import parts
+from pipeline.verify.simulated import is_simulated, read
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "config" / "expected"
+PAPERS = ("P98", "P04", "D90", "C10", "R05")  # short names, docs/papers.md; in the order of the report
+COLUMNS = ("paper", "place", "row", "topology", "quantity", "value", "tolerance", "relation", "corrected", "reason", "waits_for")
+RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
+
+
+class Expected(NamedTuple):
+    """One number that a paper prints.
+
+    relation    '=' or '~=': within tolerance ('~=' for a fit or a limit); '<=', '<', '>': ours is that; 'sign': ours, a ratio, lies on the
+                same side of 1
+    reason      beside a corrected value: why the paper is in error; of what is simulated: why ours may be otherwise
+    waits_for   what has to be computed first; of what is simulated: the configuration that does
+    """
+
+    paper: str
+    place: str
+    row: str
+    topology: str
+    quantity: str
+    value: float
+    tolerance: float
+    relation: str
+    corrected: float | None
+    reason: str
+    waits_for: str
+
+
+def load_expected(papers: Iterable[str], folder: Path = FOLDER) -> list[Expected]:
+    """The rows of these papers' files, in the papers' order.
+
+    Raises BadInput for an unknown paper, a missing file, or a row that cannot be read (file and line named).
+    """
+    wanted = list(papers)
+    for paper in wanted:
+        if paper not in PAPERS:
+            raise BadInput(f"unknown paper '{paper}'{nearest(paper, PAPERS)}; there are {', '.join(PAPERS)}")
+    return [row for paper in PAPERS if paper in wanted for row in _read(folder / f"{paper.lower()}.csv", paper)]
+
+
+def _read(path: Path, paper: str) -> list[Expected]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise BadInput(f"{path}:1: expected the columns {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}")
+            return [_row(cells, f"{path}:{reader.line_num}", paper) for cells in reader]
+    except FileNotFoundError:
+        raise BadInput(f"{path} is missing: the papers' numbers stand in config/expected of a clone; install from it ('pip install -e .')") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path}: expected a readable CSV file in UTF-8, got {error}") from None
+
+
+def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
+    if None in cells or None in cells.values():
+        raise BadInput(f"{place}: expected {len(COLUMNS)} cells; check the commas and quotes of the row")
+    if cells["paper"] != paper:
+        raise BadInput(f"{place}: expected paper {paper}, got {cells['paper']!r}")
+    if cells["relation"] not in RELATIONS:
+        raise BadInput(f"{place}: relation: expected {' or '.join(RELATIONS)}, got {cells['relation']!r}")
+    try:
+        numbers = {name: float(cells[name]) for name in ("value", "tolerance")}
+        corrected = float(cells["corrected"]) if cells["corrected"] else None
+    except ValueError as error:
+        raise BadInput(f"{place}: value, tolerance and corrected: expected numbers, got {error}") from None
+    if corrected is not None and not cells["reason"]:
+        raise BadInput(f"{place}: expected a reason beside the corrected value")
+    row = Expected(**{**cells, **numbers, "corrected": corrected})
+    if is_simulated(row.quantity):
+        read(row.quantity, row.topology)
+        if not row.waits_for or corrected is not None:
+            raise BadInput(f"{place}: {row.quantity}: expected waits_for to name the configuration that simulates it, and no corrected value")
+    else:
+        parts(row.quantity)
+    return row

@@ -1,0 +1,135 @@
+"""What of the table of simulations a paper's number is compared with, and what no router could exceed.
+
+    max_accepted_load[bluegene, uniform]                         of the row's network
+    max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
+    low_load_latency[rahman-2005, uniform] / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
+    … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
+
+Router (a preset), traffic; then columns of the table that are not as the preset has them, or of channel_utilization the link class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from pipeline.errors import BadInput
+
+Record = Mapping[str, Any]
+NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization")
+SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns of the table that a preset decides where a row says nothing
+TERM = re.compile(rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+)(?P<settings>(?:, \w+=\w+)*)\]")
+
+
+class Term(NamedTuple):
+    """max_accepted_load: the most that any load of a sweep made a network accept, if one saturates it; low_load_latency: network_latency at
+    its lowest load; channel_utilization: the mean of a link class where it accepts most."""
+
+    name: str
+    topology: str
+    router: str
+    traffic: str
+    settings: tuple[tuple[str, str], ...]
+
+
+class Ours(NamedTuple):
+    """value: None where the sweep does not have it, and `missing` says what; capacity: the same of what no router exceeds, None where that is
+    not known; beyond: which term exceeds it, '' = none."""
+
+    value: float | None
+    missing: str = ""
+    capacity: float | None = None
+    beyond: str = ""
+
+
+def is_simulated(quantity: str) -> bool:
+    """Whether the table of simulations can answer it."""
+    return quantity.startswith(tuple(f"{name}[" for name in NAMES))
+
+
+def read(quantity: str, topology: str) -> list[tuple[Term, int]]:
+    """The terms of a quantity, each with 1 where it multiplies and -1 where it divides. Raises BadInput for what cannot be read."""
+    terms = []
+    for ratio, sign in zip(quantity.split(" over "), (1, -1), strict=False):
+        first, _, second = ratio.partition(" / ")
+        terms.append((_term(first, topology), sign))
+        if second:
+            other, _, of = second.partition(" of ")
+            terms.append((_term(other, of) if of else _term(first, other), -sign))
+    return terms
+
+
+def _term(text: str, topology: str) -> Term:
+    found = TERM.fullmatch(text)
+    if found is None:
+        raise BadInput(f"quantity {text!r}: expected {' or '.join(NAMES)} with [router, traffic, setting=value …]")
+    settings = dict(setting.split("=") for setting in found["settings"].split(", ")[1:])
+    known = ("link_class",) if found["name"] == "channel_utilization" else SETTINGS
+    if not set(settings) <= set(known) or (known == ("link_class",) and not settings):
+        raise BadInput(f"quantity {text!r}: expected the settings {', '.join(known)}, got {', '.join(settings) or 'none'}")
+    return Term(found["name"], topology, found["router"], found["traffic"], tuple(settings.items()))
+
+
+class Simulated:
+    """A sweep's simulations, and its loads as their bounds."""
+
+    def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
+        self._rows: dict[tuple[str, str, str], list[Record]] = {}
+        for row in simulation:
+            if row["offered_load"] is not None:  # a workload has none
+                self._rows.setdefault((row["topology"], row["router"], row["traffic"]), []).append(row)
+        self._loads = {(load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"}
+
+    def ours(self, quantity: str, topology: str) -> Ours:
+        """A quantity's value, with what is missing for it or bounds it."""
+        value, capacity, beyond = 1.0, 1.0, ""
+        bounded = True
+        for term, sign in read(quantity, topology):
+            rows = self._chosen(term)
+            if not rows:
+                return Ours(None, f"{_asked(term)} is not in the sweep")
+            best = max(rows, key=lambda row: row["accepted_load"])
+            if term.name != "low_load_latency" and not any(row["saturated"] for row in rows):
+                return Ours(None, f"no load of the sweep saturates {_asked(term)}")
+            value *= _value(term, rows, best) ** sign
+            most = self.capacity(best) if term.name == "max_accepted_load" else None
+            bounded = bounded and most is not None
+            capacity *= 1.0 if most is None else most**sign
+            if most is not None and best["accepted_load"] > most + (best["accepted_load_error"] or 0.0):
+                beyond = f"{_asked(term)} accepts {best['accepted_load']:.4g}, more than the {most:.4g} that its links can carry"
+        return Ours(value, "", capacity if bounded else None, beyond)
+
+    def capacity(self, row: Record) -> float | None:
+        """What no router exceeds, in flits per terminal and cycle; None where the sweep does not tell.
+
+        Packets whose routing leaves them no choice load the links as it does; adaptive ones, at best, as the best minimal routes do: a
+        linear program, or under uniform traffic on these papers' networks all shortest paths alike, by symmetry.
+        """
+        adaptive = row["routing"].startswith("adaptive")
+        load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
+        if load is None:
+            return None
+        links = load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
+        return None if links is None else min(links, load["terminal_saturation_load"])
+
+    def _chosen(self, term: Term) -> list[Record]:
+        """The rows of a term, a load each."""
+        from pipeline.simulation.presets import preset  # brings compilers along
+
+        made = preset(term.router)
+        wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
+        rows = self._rows.get((term.topology, term.router, term.traffic), [])
+        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def _value(term: Term, rows: list[Record], best: Record) -> float:
+    if term.name == "max_accepted_load":
+        return float(best["accepted_load"])
+    if term.name == "low_load_latency":
+        return float(min(rows, key=lambda row: row["offered_load"])["network_latency"])
+    return float(dict(best["per_class_utilization"])[dict(term.settings)["link_class"]]["mean"])
+
+
+def _asked(term: Term) -> str:
+    return ", ".join([f"{term.topology} with router {term.router}", term.traffic, *(f"{name} {value}" for name, value in term.settings)])

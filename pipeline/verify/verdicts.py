@@ -1,0 +1,217 @@
+"""The verdicts: a paper's number, ours, and whether they agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pipeline.errors import BadInput
+from pipeline.verify.needed import analysed, cubes_of, placement_of
+from pipeline.verify.quantities import (
+    EXPRESSIONS,
+    LAYOUT_EXPRESSIONS,
+    LOADS_COLUMNS,
+    LOADS_EXPRESSIONS,
+    ROUTING,
+    STATIC_COLUMNS,
+    TRAFFIC,
+    Record,
+    is_deadlock,
+    is_latency,
+    is_layout,
+    is_load,
+    is_static,
+    parts,
+)
+from pipeline.verify.rows import Expected, load_expected
+from pipeline.verify.simulated import Simulated, is_simulated
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERDICTS = ("agrees", "paper in error", "departs", "not run", "waits", "unexplained")
+ROUNDING = 1e-9  # relative: what floating-point arithmetic may differ by
+
+Table: TypeAlias = "pa.Table | list[dict[str, Any]]"
+
+
+def verification_rows(
+    static: Table,
+    papers: Iterable[str],
+    loads: Table | None = None,
+    deadlock: Table | None = None,
+    layout: Table | None = None,
+    latency: Table | None = None,
+    simulation: Table | None = None,
+) -> list[dict[str, Any]]:
+    """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
+
+    Of `loads`, exact records of minimal routing and uniform traffic count; those of other traffics and routings bound what is simulated.
+    """
+    graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
+    layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
+    of_cubes = latency if latency is None or isinstance(latency, list) else latency.filter(latency["best_dimension"].is_valid())  # few of many
+    cubes = [record for record in _records(of_cubes or []) if (record["radices"], record["locality"]) == ("real", 1)]
+    best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
+    printed = (ROUTING, TRAFFIC, "exact")
+    carried = _records(loads or [])
+    simulated = Simulated(_records(simulation or []), carried)
+    of_loads = [record for record in carried if (record["routing"], record["traffic"], record["method"]) == printed]
+    by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
+
+    def records(row: Expected) -> Mapping[str, Record]:
+        if is_deadlock(row.quantity):
+            point = analysed(row)
+            found = graphs.get((point.topology, point.routing, point.vc_rule, point.virtual_channels))
+            return {} if found is None else {row.topology: found}
+        if is_layout(row.quantity):
+            found = layouts.get((row.topology, placement_of(row)))
+            return {} if found is None else {row.topology: found}
+        if is_latency(row.quantity):
+            found = best.get(cubes_of(row))
+            return {} if found is None else {row.topology: found}
+        return by_loads if is_load(row.quantity) else by_static
+
+    return [_simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in load_expected(papers)]
+
+
+def verify_folder(folder: Path) -> list[dict[str, Any]]:
+    """The verification table of a sweep's folder, made anew from its tables and today's config/expected.
+
+    Raises BadInput for a table that is missing or altered, and where the sweep asked for no paper's numbers.
+    """
+    from pipeline import store
+
+    papers = {row["paper"] for row in store.open_table(folder / "verification.parquet").to_pylist()}
+    if not papers:
+        raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
+    later = {
+        stage: store.open_table(folder / f"{stage}.parquet")
+        for stage in ("loads", "deadlock", "layout", "latency", "simulation")
+        if (folder / f"{stage}.parquet").exists()
+    }
+    return verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
+
+
+def _records(table: Table) -> list[dict[str, Any]]:
+    return table if isinstance(table, list) else table.to_pylist()
+
+
+def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
+    return {record["topology"]: record for record in records}
+
+
+def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
+    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency))
+    ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
+    verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
+    if verdict == "agrees":
+        reason = "; ".join(filter(None, (reason, _short_of_proof(row.quantity, records[row.topology]))))
+    if ours == math.inf:
+        ours = None  # no number that a table can hold; the reason says it
+    return _line(row, ours, None, verdict, reason)
+
+
+def _simulated(row: Expected, simulated: Simulated) -> dict[str, Any]:
+    found = simulated.ours(row.quantity, row.topology)
+    if found.value is None:
+        return _line(row, None, None, "not run", f"{found.missing}; {row.waits_for} simulates it")
+    return _line(row, found.value, found.capacity, *judge_simulated(row, found.value, found.beyond))
+
+
+def _line(row: Expected, ours: float | None, capacity: float | None, verdict: str, reason: str) -> dict[str, Any]:
+    return {
+        "paper": row.paper,
+        "place": row.place,
+        "row": row.row,
+        "topology": row.topology,
+        "quantity": row.quantity,
+        "paper_value": row.value,
+        "our_value": ours,
+        "capacity": capacity,
+        "difference": None if ours is None else ours - row.value,
+        "tolerance": row.tolerance,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _short_of_proof(quantity: str, record: Record) -> str:
+    """What keeps our number from proving the paper's: a bound, a sample, or a theorem that both rest on."""
+    if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
+        return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
+    if not quantity.startswith("bisection"):
+        return ""
+    lower, upper = record["bisection_lower"], record["bisection_upper"]
+    return record["bisection_method"] if lower == upper else f"ours is a bound, the width is {'?' if lower is None else lower} to {upper}"
+
+
+def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[float | None, str]:
+    """(our value, or None and the topology that is not in the sweep)."""
+    name, index, other = parts(quantity)
+    if topology not in records:
+        return None, topology or quantity
+    plain = is_deadlock(quantity) or is_latency(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
+    answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
+    found = answer(records[topology])
+    value = None if found is None else float(found)
+    if not other or value is None:
+        return value, ""
+    divisor, missing = _ours(name, other, records)
+    return value / divisor if divisor else None, missing
+
+
+def _missing(row: Expected, topology: str) -> tuple[str, str]:
+    if row.waits_for:
+        return "waits", f"waits for {row.waits_for}"
+    if topology:
+        return "unexplained", f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again"
+    return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
+
+
+def judge(row: Expected, ours: float) -> tuple[str, str]:
+    """(verdict, reason) of a number of ours. A known error of a paper that we do not see is itself unexplained."""
+    if ours == math.inf:
+        return "unexplained", "some set of faults disconnects the network"
+    fits = _fits(row, ours)
+    if row.corrected is None and fits:
+        return "agrees", row.reason
+    if row.corrected is None:
+        return "unexplained", f"ours is not within {row.tolerance:g} of the paper's, and no error of the paper is known here"
+    if fits:
+        return "unexplained", "listed as the paper's error, but ours is what the paper prints"
+    if abs(ours - row.corrected) <= ROUNDING * max(1.0, abs(row.corrected)):
+        return "paper in error", row.reason
+    return "unexplained", f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})"
+
+
+def judge_simulated(row: Expected, ours: float, beyond: str) -> tuple[str, str]:
+    """(verdict, reason) of a number that is simulated, with a router that the paper does not specify in full.
+
+    beyond   which of its parts is more than any router can reach, '' = none: then nothing excuses it
+    Signs, orders and bounds count. Where ours departs from them, the row must say why it may.
+    """
+    if beyond:
+        return "unexplained", beyond
+    if _fits(row, ours):
+        return "agrees", ""
+    if row.reason:
+        return "departs", row.reason
+    return "unexplained", f"expected ours {row.relation} {row.value:g}, and no reason is known why it may be otherwise"
+
+
+def _fits(row: Expected, ours: float) -> bool:
+    slack = row.tolerance + ROUNDING * max(1.0, abs(row.value))
+    if row.relation == "sign":
+        return (ours - 1) * (row.value - 1) > 0
+    if row.relation in ("<", ">"):
+        return ours < row.value if row.relation == "<" else ours > row.value
+    return ours <= row.value + slack if row.relation == "<=" else abs(ours - row.value) <= slack
+
+
+def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows have each verdict, in the order of VERDICTS."""
+    verdicts = [row["verdict"] for row in rows]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
