@@ -26,6 +26,8 @@ SYMBOLS = {
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
 
+THOUSANDS = 10_000  # from here on an axis says 20k; but never 20m for 0.02
+
 
 class Group(NamedTuple):
     """Designs that share a colour and a symbol: a family, its directed networks apart."""
@@ -109,7 +111,8 @@ def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str
     """Title, scale and labels of an axis."""
     ticks: dict[str, Any] = {"values": marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
-    return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format="~s", **ticks)}
+    written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else "~g"
+    return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format=written, **ticks)}
 
 
 def marked(values: Sequence[float]) -> list[float]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from pipeline import plot, store
+from pipeline import plot, scatter, store
 from pipeline.cli.plot import plot as command
 from pipeline.errors import BadInput
 from pipeline.loads import loads_record
@@ -66,6 +66,13 @@ def test_numbers_colour_by_a_scale_and_logarithms_are_the_axes_asked_for(folder:
     assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"].get("type")) == ("log", None)
 
 
+@pytest.mark.parametrize(("y", "shown"), [("mean_distance", "~g"), ("big", "~s")])
+def test_an_axis_labels_small_numbers_plainly(y: str, shown: str) -> None:
+    rows = [{"x": 0.01, "y": 20_000 if y == "big" else 0.02, "group": "a"}, {"x": 0.02, "y": 0.01, "group": "a"}]
+    encoding = scatter.chart(rows, scatter.words("a"), {"x": "", "y": "", "group": ""}, "").to_dict()["encoding"]
+    assert [encoding[axis]["axis"]["format"] for axis in "xy"] == ["~g", shown]  # ~s would say 10m for 0.01
+
+
 def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = plot.plot(folder, "nodes", "edge_connectivity")
     assert (drawn.rows, drawn.left_out, drawn.drawn) == (6, 1, 5)
@@ -102,7 +109,7 @@ def test_refusals(folder: Path, arguments: tuple[str, ...], complaint: str) -> N
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_the_file_is_a_picture(folder: Path, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"picture{suffix}"
-    result = CliRunner().invoke(command, ["nodes", "cost", "--results", str(folder), "--output", str(target), "--json"])
+    result = CliRunner().invoke(command, ["nodes", "cost", "--results", str(folder), "-o", str(target), "--json"])
     assert json.loads(result.stdout) == {"output": str(target), "rows": 6, "left_out": 0, "drawn": 6}
     content = target.read_bytes()
     if suffix == ".png":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import click
 from rich.console import Console
+from rich.table import Table
 
 NARROWEST = 40  # characters; below this, words fall apart
 PIPE_WIDTH = 240  # characters; wide enough that a sentence of a table stays on its line
@@ -24,3 +25,13 @@ def page() -> Iterator[Console]:
     text = io.StringIO()
     yield Console(file=text, highlight=False, width=PIPE_WIDTH)
     click.echo("\n".join(line.rstrip() for line in text.getvalue().split("\n")), nl=False)
+
+
+def named(facts: Iterable[tuple[str, str]]) -> Table:
+    """Named facts, a line each, the names dim. facts: (name, what is said of it)."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, said in facts:
+        table.add_row(name, said)
+    return table

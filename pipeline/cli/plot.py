@@ -20,7 +20,7 @@ def _complete_column(context: click.Context, parameter: click.Parameter, incompl
 @click.argument("y", shell_complete=_complete_column)
 @click.option("--table", help="Whose rows to draw, static's columns beside them  [default: the first table that has both columns]")
 @options.results
-@click.option("--output", type=click.Path(path_type=Path), help="File to write, .svg or .png  [default: Y-X.svg here]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .svg or .png  [default: Y-X.svg here]")
 @click.option("--colour", "--color", default="family", show_default=True, help="A column to colour by: words or numbers.")
 @click.option("--log", type=click.Choice(["none", "x", "y", "both"]), default="none", show_default=True, help="Axes that are logarithmic.")
 @click.option("--where", help="An SQL condition on these columns, as in \"traffic = 'uniform'\".")

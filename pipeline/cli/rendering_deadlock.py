@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 
 SHOWN = 32  # channels of a cycle; --json has all
 
@@ -16,12 +15,7 @@ def print_verdict(record: dict[str, Any]) -> None:
     """A record of the table `deadlock` as named facts, and the cycle as a list of channels."""
     with page() as console:
         console.print(Text(record["topology"], style="bold"))
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, value in _lines(record):
-            table.add_row(label, value)
-        console.print(table)
+        console.print(named(_lines(record)))
         if record["cycle"]:
             asks = "waits" if record["deadlock_free"] == "no" else "may ask"
             console.print(Text(f"\na packet in each of these channels {asks} for the next, the last one's for the first:", style="dim"))

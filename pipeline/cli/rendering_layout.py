@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 from pipeline.topology import Topology
 
 SHOWN = 12  # lengths of the histogram; --json has all
@@ -20,12 +19,7 @@ def print_layout(record: dict[str, Any], network: Topology) -> None:
 
     with page() as console:
         console.print(Text(record["topology"], style="bold"))
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, value in _lines(record):
-            table.add_row(label, value)
-        console.print(table)
+        console.print(named(_lines(record)))
         if len(record["wire_length_histogram"]) > 1:
             console.print(Text("\nwires of each length", style="dim"))
             console.print(Text(_bars(record["wire_length_histogram"])))

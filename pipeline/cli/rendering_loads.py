@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import isclose
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 
 BAR = 40  # characters
 
@@ -17,12 +16,7 @@ def print_loads(record: dict[str, Any], *, computed_by: str) -> None:
     """A record of the table `loads` as named numbers, and a bar for each link class."""
     with page() as console:
         console.print(Text(record["topology"], style="bold"))
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, value in _lines(record):
-            table.add_row(label, value)
-        console.print(table)
+        console.print(named(_lines(record)))
         if record["per_class_load"] and record["max_channel_load"]:
             console.print(Text("\nload of the channels, by link class, in flits per cycle", style="dim"))
             console.print(Text(_bars(record["per_class_load"], record["max_channel_load"])))

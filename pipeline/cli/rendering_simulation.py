@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 
 BAR = 40  # characters
 SHOWN = 32  # channels of a cyclic wait; --json has all
@@ -19,12 +19,7 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
     first = rows[0]
     with page() as console:
         console.print(Text(first["topology"], style="bold"))
-        facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        facts.add_column(style="dim", no_wrap=True)
-        facts.add_column(overflow="fold")
-        for label, value in _facts(first):
-            facts.add_row(label, value)
-        console.print(facts)
+        console.print(named(_facts(first)))
         console.print()
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for name in ("offered", "accepted", "network latency", "total latency", "p50", "p99", "busiest channel", ""):
