@@ -1,17 +1,21 @@
-# make run | test | test-slow | papers | bench | docs | lint | requirements | clean
+# make run | test | test-slow | papers | papers-full | bench | docs | lint | requirements | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers test test-slow bench docs lint requirements clean
+.PHONY: run papers papers-full test test-slow bench docs lint requirements clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
 
 papers: .venv/ready
 	for config in config/papers/*.yaml; do $(BIN)/torusweep run $$config || exit 1; done
+
+# hours
+papers-full: .venv/ready
+	for config in config/papers-full/*.yaml; do $(BIN)/torusweep run $$config || exit 1; done
 
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -m "not slow" tests
