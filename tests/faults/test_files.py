@@ -46,7 +46,7 @@ def test_a_disk_that_fills_up_in_the_middle(many: Run, clean_many: bytes):  # 14
             while True:
                 ballast.write(bytes(4096))
                 ballast.flush()
-        said = driver.communicate(timeout=100)[0]
+        said = driver.communicate(timeout=280)[0]
         assert driver.returncode == 2, said
         assert "No space left on device; make room" in said.splitlines()[-1]
         assert whole(many)

@@ -117,7 +117,7 @@ def test_a_cut_link_loses_nothing(network: Network, elsewhere: Elsewhere, many: 
     elsewhere.worker(ADDRESSES["two"], network.within("two"), **slow)
     until(lambda: "two" in hosts_of([path for path in many.shards() if path not in cut]))
 
-    said = driver.communicate(timeout=100)[0]
+    said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert many.static() == clean_many
     until(lambda: given_up.poll() is not None)  # it ends as soon as it hears of it, and comes back only where something starts it again

@@ -37,7 +37,7 @@ def test_a_worker_killed_in_the_middle_of_a_batch(rings: Run, clean: bytes):  # 
     until(at_work.exists)
     (worker,) = workers_of(driver)
     worker.kill()
-    said = driver.communicate(timeout=100)[0]
+    said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert "a worker died" in said
     assert rings.static() == clean
@@ -64,7 +64,7 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
     stopped, kept = time.monotonic(), len(rings.shards())
     until(lambda: len(rings.shards()) > kept + 1)  # one may have been on its way to the disk
     assert time.monotonic() - stopped < 12 + 30, "seconds; of these 30 to kill it and start another"
-    said = driver.communicate(timeout=100)[0]
+    said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert "gave no sign of life for 6 s (cluster.worker_ttl_seconds) and was stopped; its batch" in said
     assert rings.static() == clean

@@ -47,7 +47,7 @@ class Run:
     def call(self, *arguments: str, fault: str = "", **environment: str) -> tuple[int, str]:
         """Exit status, and all that was said."""
         process = self.start(*arguments, fault=fault, **environment)
-        said = process.communicate(timeout=100)[0]
+        said = process.communicate(timeout=280)[0]
         return process.returncode, said
 
     def step(self, name: str, *options: str, fault: str = "", **environment: str) -> tuple[int, str]:
@@ -82,7 +82,7 @@ class Run:
             process.stdout.close()
 
 
-def until(condition: Callable[[], object], seconds: float = 60) -> None:
+def until(condition: Callable[[], object], seconds: float = 120) -> None:
     """Wait for a condition, which a test waits for instead of for a time."""
     deadline = time.monotonic() + seconds
     while not condition():

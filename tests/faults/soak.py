@@ -1,0 +1,162 @@
+"""Sweeps whose processes are killed at random, for as long as is asked, and whose tables must be an undisturbed run's, byte for byte.
+
+    make soak                                            half an hour
+    .venv/bin/python tests/faults/soak.py --minutes 5 --seed 3
+
+A sweep of every stage is run as a person runs it, `torusweep run`. Every few seconds something of it is
+killed: a worker, the step that drives them, Snakemake, the command itself, or all at once, or it is asked
+to stop. Whenever it has ended, it is run again, until it is complete; then its tables are compared,
+everything is removed, and it begins anew. Nothing here is a stand-in: networks, workers, files are real.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+SWEEP = """
+sweep: soak
+topologies:
+  - {family: torus, k: {from: 3, to: 14}, n: [2, 3]}
+  - {family: mesh, k: {from: 3, to: 24}, n: 2}
+  - {family: rtt, a: {from: 2, to: 20}}
+  - {family: ring, k: {from: 3, to: 200}}
+loads:
+  - {traffic: [uniform, tornado], routing: [minimal, dimension_order], nodes: {to: 400}, skip_unsuitable: true}
+deadlock:
+  - {routing: dimension_order, vc_rule: dateline, virtual_channels: [1, 2], nodes: {to: 200}, skip_unsuitable: true}
+layout:
+  - {placement: [straight, folded], nodes: {to: 400}, skip_unsuitable: true}
+simulation:
+  - {loads: [0.1], nodes: {to: 36}, cycles: 500, skip_unsuitable: true}
+cluster: {workers: 2, batch_seconds: 0.2}
+"""
+LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
+SECONDS_BETWEEN = (1.0, 25.0)
+VICTIMS = {"worker": 8, "driver": 4, "snakemake": 2, "command": 2, "everything": 2, "Ctrl-C": 1, "SIGTERM": 1}  # and how often
+
+
+def processes(run: psutil.Process) -> dict[str, list[psutil.Process]]:
+    """The processes of a run by what they do."""
+    found = collections.defaultdict(list, {"command": [run], "everything": [run]})
+    for process in run.children(recursive=True):
+        try:
+            words = process.cmdline()
+        except psutil.Error:
+            continue
+        found["everything"].append(process)
+        if any("spawn_main" in word for word in words):
+            found["worker"].append(process)
+        elif "step" in words and any("torusweep" in word for word in words):
+            found["driver"].append(process)
+        elif "snakemake" in words:
+            found["snakemake"].append(process)
+    return found
+
+
+def strike(run: psutil.Process, victim: str, chance: random.Random) -> bool:
+    """Kill one of the victims; False where there is none now."""
+    found = processes(run)
+    if victim in ("Ctrl-C", "SIGTERM"):
+        run.send_signal(signal.SIGINT if victim == "Ctrl-C" else signal.SIGTERM)
+        return True
+    if not found[victim]:
+        return False
+    for process in found[victim] if victim == "everything" else [chance.choice(found[victim])]:
+        kill(process)
+    if victim in ("snakemake", "command"):  # what they leave behind holds the results a while, and is killed, too
+        time.sleep(chance.uniform(0, 2))
+        for process in found["everything"]:
+            kill(process)
+    return True
+
+
+def kill(process: psutil.Process) -> None:
+    try:
+        process.kill()
+    except psutil.NoSuchProcess:
+        return
+
+
+def tables(home: Path) -> dict[str, str]:
+    """Digests of the sweep's tables."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted((home / "results" / "soak").glob("*.parquet"))}
+
+
+def start(home: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "run", "soak.yaml"]
+    with (home / "log").open("ab") as log:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        return subprocess.Popen(command, cwd=home, env={**os.environ, "PYTHONPATH": path}, stdout=log, stderr=log, process_group=0)
+
+
+def soak(home: Path, minutes: float, seed: int) -> int:
+    """How many tables differed, with a line for every completed sweep and a summary."""
+    (home / "soak.yaml").write_text(SWEEP)
+    began = time.monotonic()
+    if start(home).wait():
+        raise SystemExit(f"the undisturbed run failed:\n{(home / 'log').read_text()[-4000:]}")
+    clean, undisturbed = tables(home), time.monotonic() - began
+    print(f"undisturbed: {len(clean)} tables in {undisturbed:.0f} s; seed {seed}", flush=True)
+    chance = random.Random(seed)
+    kills: collections.Counter[str] = collections.Counter()
+    completed = wrong = starts = 0
+    began = time.monotonic()
+    end = began + 60 * minutes
+    shutil.rmtree(home / "results")
+    while time.monotonic() < end or (home / "results").exists():  # the last one is completed
+        run = start(home)
+        starts += 1
+        until = time.monotonic() + LONGEST_RUN
+        pause = time.monotonic() + chance.uniform(*SECONDS_BETWEEN)
+        while run.poll() is None:
+            if time.monotonic() > until:
+                raise SystemExit(f"a run hangs:\n{(home / 'log').read_text()[-4000:]}")
+            if pause < time.monotonic() < end:
+                victim = chance.choices(list(VICTIMS), list(VICTIMS.values()))[0]
+                kills[victim] += strike(psutil.Process(run.pid), victim, chance)
+                pause = time.monotonic() + chance.uniform(*SECONDS_BETWEEN)
+            time.sleep(0.05)
+        if run.returncode == 0:
+            completed += 1
+            found = tables(home)
+            differing = sorted(name for name in clean.keys() | found.keys() if clean.get(name) != found.get(name))
+            wrong += len(differing)
+            elapsed = (time.monotonic() - began) / 60
+            print(
+                f"{elapsed:5.1f} min: sweep {completed} complete, {kills.total()} kills so far, {differing or 'all tables'} {'differ' if differing else 'equal'}",
+                flush=True,
+            )
+            shutil.rmtree(home / "results")
+    by_kind = ", ".join(f"{victim} {count}" for victim, count in kills.most_common())
+    print(
+        f"{kills.total()} kills survived ({by_kind}) in {(time.monotonic() - began) / 60:.1f} minutes: {starts} starts, {completed} sweeps completed,"
+    )
+    print(f"{completed * len(clean) - wrong} tables equal to an undisturbed run's, {wrong} not")
+    return wrong
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--minutes", type=float, default=30.0)
+    arguments.add_argument("--seed", type=int, default=1)
+    asked = arguments.parse_args()
+    with tempfile.TemporaryDirectory(prefix="soak-") as home:
+        sys.exit(min(1, soak(Path(home), asked.minutes, asked.seed)))
+
+
+if __name__ == "__main__":
+    main()
