@@ -136,10 +136,8 @@ def soak(home: Path, minutes: float, seed: int) -> int:
             differing = sorted(name for name in clean.keys() | found.keys() if clean.get(name) != found.get(name))
             wrong += len(differing)
             elapsed = (time.monotonic() - began) / 60
-            print(
-                f"{elapsed:5.1f} min: sweep {completed} complete, {kills.total()} kills so far, {differing or 'all tables'} {'differ' if differing else 'equal'}",
-                flush=True,
-            )
+            verdict = f"{', '.join(differing)} differ" if differing else "all tables equal"
+            print(f"{elapsed:5.1f} min: sweep {completed} complete, {kills.total()} kills so far, {verdict}", flush=True)
             shutil.rmtree(home / "results")
     by_kind = ", ".join(f"{victim} {count}" for victim, count in kills.most_common())
     print(
