@@ -147,9 +147,9 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
                 if stop.signal and not told:
                     shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
                     told = True
-                outcome = workers.outcome(seconds=0.5)
                 if isinstance(workers, Workers):
                     _watch(running, workers, shown)
+                outcome = workers.outcome(seconds=0.5)
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch

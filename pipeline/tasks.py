@@ -113,8 +113,11 @@ class Workers:
 
     def stop(self, ticket: int, why: str) -> bool:
         """Stop the worker that computes a task; the task's outcome is a death, of `why`. False where no worker has the task."""
-        key = self._futures[ticket].key
+        future = self._futures[ticket]
+        if future.done():
+            return True
         with self._scheduler_alive():
+            key = future.key
             at = [address for address, keys in self._client.processing().items() if key in keys]
             if not at:
                 return False
