@@ -87,31 +87,38 @@ def simulate(
     measure_from                   first cycle that counts for `flits` and `occupancy`
     stall                          ≥ 1; every so many cycles, an experiment in which some flit has not moved for as long is searched for
                                    packets that wait for each other and for none that can move, and ends if there are any
-    backend                        auto, numpy or numba; results are the same. There is no GPU code: auto is numba
+    backend                        auto, numpy, numba or cupy; results are the same
     threads                        CPU threads of numba, an experiment each; by default all that it may use
 
     Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
-    to its packet's destination; `kernels.backend.BackendUnavailable` for cupy.
+    to its packet's destination; `kernels.backend.BackendUnavailable` for cupy without a GPU, `kernels.backend.GpuOutOfMemory`
+    where not even one experiment fits there.
     """
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
-    if backend == "cupy":
-        raise backends.BackendUnavailable("backend cupy: the flit-level simulation has no GPU code; use --backend auto or numba")
-    if backend != "auto" and backends.resolve(backend) == "numpy":
+    chosen = backends.resolve(backend)
+    if chosen == "numpy":
         from kernels.network import reference
 
         return reference.simulated(task)
+    if chosen == "cupy":
+        from kernels.network import gpu
+
+        return gpu.simulated(task)
     from kernels.network import cpu
 
     return cpu.simulated(task, threads)
 
 
-def state_bytes(wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1, messages: int = 0, waits: int = 0) -> int:
+def state_bytes(
+    wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1, messages: int = 0, waits: int = 0, backend: str = "numba"
+) -> int:
     """Bytes that an experiment takes while it runs (with numba, one for each thread), beyond the arrays that `simulate` is given.
 
     packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
     messages, waits           so many, and pairs of one that waits and one that it waits for
+    backend                   numba, in memory, or cupy, in the GPU's
     """
-    from kernels.network.live import layout
+    from kernels.network import device, live
 
-    shapes = layout(wiring, router, packets, runs, shortest, messages, waits)
-    return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
+    how = wiring, router, packets, runs, shortest, messages, waits
+    return sum(map(live.size, device.layout(*how) if backend == "cupy" else [live.layout(*how)]))

@@ -131,9 +131,10 @@ def fixed_of(task: Task, experiment: Experiment) -> Fixed:
     )
 
 
-def layout(
-    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
-) -> dict[str, tuple[tuple[int, ...], Any]]:
+Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
+
+
+def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int) -> Shapes:
     """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and pairs that wait.
 
     Wheels have a power of 2 of slots, and so have the queues' places.
@@ -179,6 +180,11 @@ def layout(
         "bids": ((64,), np.uint64),
         "winners": ((64 * router.virtual_channels,), np.int64),
     }
+
+
+def size(shapes: Shapes) -> int:
+    """Bytes."""
+    return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
 def live_of(task: Task, experiment: Experiment) -> Live:

@@ -1,14 +1,19 @@
-// Enough of CUDA's language to compile a kernel as C++ and run its threads one after the other.
-// For kernels whose threads do not wait for each other: no shared memory, no shuffles, no barriers.
+// Enough of CUDA's language to compile a kernel as C++ and run its threads one after the other, from the first or from the last on;
+// where they wait for each other (BARRIERS), each from barrier to barrier. No shared memory, no shuffles.
 #pragma once
 #define __global__
 #define __device__
+#define __launch_bounds__(threads)
 
 struct Three {
     unsigned int x, y, z;
 };
 static Three threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim{1, 1, 1}, gridDim{1, 1, 1};
 
+extern "C" int backwards;
+int backwards = 0;
+
+static inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 static inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
 
 static inline unsigned long long atomicAdd(unsigned long long* where, unsigned long long more) {
@@ -16,6 +21,27 @@ static inline unsigned long long atomicAdd(unsigned long long* where, unsigned l
     *where += more;
     return before;
 }
+static inline int atomicSub(int* where, int less) {
+    const int before = *where;
+    *where -= less;
+    return before;
+}
+static inline int atomicExch(int* where, int other) {
+    const int before = *where;
+    *where = other;
+    return before;
+}
+static inline int atomicCAS(int* where, int expected, int other) {
+    const int before = *where;
+    if (before == expected) *where = other;
+    return before;
+}
+static inline int atomicMax(int* where, int other) {
+    const int before = *where;
+    if (other > before) *where = other;
+    return before;
+}
+static inline void __threadfence() {}
 static inline int atomicMin(int* where, int other) {
     const int before = *where;
     if (other < before) *where = other;
@@ -27,13 +53,83 @@ struct Places {};
 template <class T, T... I>
 using PlacesOf = Places<I...>;
 
+#ifdef BARRIERS
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+// A thread is a context with a stack of its own, which the loop in `block` goes on with until it has come to the next barrier.
+static ucontext_t loop, contexts[1024];
+static char* stacks;
+static unsigned int thread_now, ended;
+static int any, released;
+static const unsigned int STACK = 1 << 16;
+
+int __syncthreads_or(int predicate) {
+    any |= predicate;
+    const unsigned int self = thread_now;
+    swapcontext(&contexts[self], &loop);
+    return released;
+}
+
+static void (*body)();
+static void enter() {
+    body();
+    ++ended;
+    setcontext(&loop);
+}
+
+static void block(unsigned int threads) {
+    if (!stacks) stacks = static_cast<char*>(malloc(1024ul * STACK));
+    for (unsigned int i = 0; i < threads; ++i) {
+        getcontext(&contexts[i]);
+        contexts[i].uc_stack.ss_sp = stacks + i * static_cast<unsigned long>(STACK);
+        contexts[i].uc_stack.ss_size = STACK;
+        makecontext(&contexts[i], enter, 0);
+    }
+    ended = 0;
+    while (ended == 0) {
+        any = 0;
+        for (unsigned int i = 0; i < threads; ++i) {
+            thread_now = threadIdx.x = backwards ? threads - 1 - i : i;
+            swapcontext(&loop, &contexts[thread_now]);
+        }
+        released = any;
+        if (ended != 0 && ended != threads) {
+            fprintf(stderr, "a barrier that %u of %u threads never come to\n", ended, threads);
+            abort();
+        }
+    }
+}
+
+template <class... A, int... I>
+void launch(void (*kernel)(A...), unsigned int grid, unsigned int threads, void** arguments, Places<I...>) {
+    static void (*called)(A...);
+    static void** given;
+    called = kernel;
+    given = arguments;
+    body = [] { called(*static_cast<A*>(given[I])...); };
+    gridDim.x = grid;
+    blockDim.x = threads;
+    for (unsigned int i = 0; i < grid; ++i) {
+        blockIdx.x = backwards ? grid - 1 - i : i;
+        block(threads);
+    }
+}
+#else
 template <class... A, int... I>
 void launch(void (*kernel)(A...), unsigned int grid, unsigned int block, void** arguments, Places<I...>) {
     gridDim.x = grid;
     blockDim.x = block;
-    for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x) kernel(*static_cast<A*>(arguments[I])...);
+    for (unsigned int i = 0; i < grid; ++i) {
+        blockIdx.x = backwards ? grid - 1 - i : i;
+        for (unsigned int j = 0; j < block; ++j) {
+            threadIdx.x = backwards ? block - 1 - j : j;
+            kernel(*static_cast<A*>(arguments[I])...);
+        }
+    }
 }
+#endif
 
 template <class... A>
 void launch(void (*kernel)(A...), unsigned int grid, unsigned int block, void** arguments) {

@@ -22,7 +22,7 @@ import numpy as np
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
 TYPES = {"word_t": np.uint64, "unsigned long long": np.uint64, "long long": np.int64, "unsigned int": np.uint32, "int": np.int32}
-TYPES |= {"short": np.int16, "unsigned char": np.uint8, "signed char": np.int8, "double": np.float64}
+TYPES |= {"short": np.int16, "unsigned short": np.uint16, "unsigned char": np.uint8, "signed char": np.int8, "double": np.float64}
 
 
 class OutOfMemoryError(MemoryError):
@@ -73,6 +73,7 @@ class RawModule:
     """Compiles CUDA source as C++ with the ziglang wheel."""
 
     folder: Path
+    backwards: bool
 
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
         stem = self.folder / hashlib.sha256(code.encode()).hexdigest()[:16]
@@ -102,6 +103,7 @@ class RawModule:
             "-Wall",
             "-Werror",
         ]
+        command += ["-DBARRIERS"] if "__syncthreads" in code else []
         command.append("-Wl,-Bsymbolic")  # or a kernel called like a function of the C library would be taken for it
         caches = {f"ZIG_{which}_CACHE_DIR": str(self.folder / "zig") for which in ("GLOBAL", "LOCAL")}
         done = subprocess.run([*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True)
@@ -124,6 +126,7 @@ class RawModule:
                 pointers[i] = ctypes.addressof(holder)
             assert 1 <= block[0] <= 1024
             assert grid[0] >= 1
+            ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
             run(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
 
         return kernel
@@ -136,10 +139,13 @@ def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
     return pointer, np.dtype(TYPES[" ".join(word for word in words[:-1] if word != "*")])
 
 
-def module(folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory: int = 2**30, free: int | None = None) -> ModuleType:
+def module(
+    folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory: int = 2**30, free: int | None = None, backwards: bool = False
+) -> ModuleType:
     """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
 
     memory: bytes that an array may take; free: bytes that the device says are free, `memory` by default.
+    backwards: blocks and threads run from the last one on.
     """
     cupy: Any = ModuleType("cupy")
 
@@ -168,5 +174,5 @@ def module(folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory
         compiler=SimpleNamespace(CompileException=CompileException),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda device: properties, memGetInfo=lambda: (free or memory, memory)),
     )
-    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder})
+    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder, "backwards": backwards})
     return cupy

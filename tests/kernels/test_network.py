@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from network_cases import Routes, batch, both, torus_wiring, uniform
 from network_oracle import Network
 
-from kernels.backend import BackendUnavailable
 from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
 from kernels.network.checks import checked
 from kernels.network.live import live_of
@@ -516,8 +515,3 @@ def test_refused(name: str) -> None:
     with pytest.raises(ValueError, match=words) as refusal:
         simulate(wiring, router, *routes, packets, **given)
     assert "\n" not in str(refusal.value)
-
-
-def test_there_is_no_gpu_code_yet() -> None:
-    with pytest.raises(BackendUnavailable, match="no GPU code"):
-        simulate(GOOD["wiring"], GOOD["router"], *GOOD["routes"], GOOD["batch"], cycles=10, backend="cupy")
