@@ -150,7 +150,7 @@ def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
     """Print a table (style table, csv or json), or write it to the file `out` (parquet too)."""
     if style == "parquet":
         if out is None:
-            raise BadInput("expected a file for --format parquet, got none; add --out FILE")
+            raise BadInput("expected a file for --format parquet, got none; add --output FILE")
         sink = pa.BufferOutputStream()
         try:
             pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
@@ -191,7 +191,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --out") from None
+        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --output") from None
 
 
 @contextmanager

@@ -251,7 +251,7 @@ def test_a_table_for_people_is_not_folded_when_piped_and_holds_no_control_charac
 
 
 def test_parquet_needs_a_file_and_reads_back(tmp_path):
-    with pytest.raises(BadInput, match="--out"):
+    with pytest.raises(BadInput, match="--output FILE"):
         queries.print_table(TYPES, "parquet")
     queries.print_table(TYPES, "parquet", tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").equals(TYPES)
@@ -259,7 +259,7 @@ def test_parquet_needs_a_file_and_reads_back(tmp_path):
 
 @pytest.mark.parametrize("style", ["table", "csv", "json", "parquet"])
 def test_a_file_that_cannot_be_written(tmp_path, style):
-    with pytest.raises(BadInput, match="--out"):
+    with pytest.raises(BadInput, match="--output"):
         queries.print_table(TYPES, style, tmp_path / "none" / "out")
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 from pipeline.topology import Topology
 
 VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "departs": "yellow", "not run": "dim", "waits": "dim", "unexplained": "bold red"}
@@ -67,12 +67,7 @@ def print_description(record: dict[str, Any], network: Topology, *, picture: boo
 
 def _print_record(console: Console, record: dict[str, Any], *, one_terminal_each: bool) -> None:
     console.print(Text(record["topology"], style="bold"))
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, value in _lines(record, one_terminal_each=one_terminal_each):
-        table.add_row(label, value)
-    console.print(table)
+    console.print(named(_lines(record, one_terminal_each=one_terminal_each)))
     if len(record["distance_histogram"]) > 1:
         console.print(Text("\nhops between two terminals, share of the pairs", style="dim"))
         console.print(Text(_distribution(record["distance_histogram"], console.width)))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import page
+from pipeline.cli.page import named, page
 
 Record = dict[str, Any]
 VARIANTS = ("", "_corrected")  # endings of columns: as printed, corrected
@@ -27,19 +27,15 @@ def print_latency(record: Record, remarks: list[str]) -> None:
     """A record of Parhami & Kwai's model: what was given, then latency as printed beside the corrected one; and what is not known."""
     with page() as console:
         console.print(Text(record["topology"], style="bold"))
-        facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        facts.add_column(style="dim", no_wrap=True)
-        facts.add_column(overflow="fold")
         cost = "" if record["constant"] == "pins" else f"; {_held([record])}"
-        for label, value in (
+        facts = (
             ("channels", f"{record['width']:.6g} bits ({record['pins']:.6g} pins, degree {record['degree']}{cost})"),
             ("messages", f"{record['message_bits']:g} bits, {record['flits']:.6g} flits, {record['mean_distance']:.7g} hops on average"),
             ("switch delay", f"{record['switch_delay']:g} cycles"),
             ("rate", f"{record['rate']:g} messages/cycle/node ({record['load']:.6g} flits)"),
             ("empty network", f"{record['uncontended_latency']:.6g} cycles (stored at every hop: {record['store_and_forward_latency']:.6g})"),
-        ):
-            facts.add_row(label, value)
-        console.print(facts)
+        )
+        console.print(named(facts))
         console.print()
         both = _table("", "as printed", "by link class")
         both.add_row("utilization, busiest channel", _number(record["utilization"]), _number(record["utilization_max"]))

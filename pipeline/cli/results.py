@@ -14,12 +14,12 @@ FORMATS = click.Choice(["table", "csv", "json", "parquet"])
 @click.command()
 @click.argument("sql", required=False)
 @options.results
-@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --output.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @click.option("--schema", is_flag=True, help="Print the tables' columns: type, unit, meaning.")
 @click.option("--time-limit", type=click.FloatRange(0.1, 86_400.0), default=30.0, show_default=True, help="Seconds after which the query is stopped.")
 @options.json_output
-def query(sql: str | None, results: Path, style: str, out: Path | None, schema: bool, time_limit: float, as_json: bool) -> None:
+def query(sql: str | None, results: Path, style: str, output: Path | None, schema: bool, time_limit: float, as_json: bool) -> None:
     """Ask a sweep's tables in SQL (DuckDB's dialect): one SELECT, read-only, no files, no network.
 
     \b
@@ -33,11 +33,11 @@ def query(sql: str | None, results: Path, style: str, out: Path | None, schema: 
     from pipeline.errors import BadInput
 
     if schema:
-        queries.print_schema("json" if as_json else style, out)
+        queries.print_schema("json" if as_json else style, output)
         return
     if not sql:
         raise BadInput('expected a query such as "SELECT topology, diameter FROM static LIMIT 5", got none; --schema lists tables and columns')
-    queries.print_table(queries.query(sql, results, time_limit=time_limit), "json" if as_json else style, out)
+    queries.print_table(queries.query(sql, results, time_limit=time_limit), "json" if as_json else style, output)
 
 
 @click.command()
@@ -45,11 +45,11 @@ def query(sql: str | None, results: Path, style: str, out: Path | None, schema: 
 @click.option("--maximise", "--maximize", multiple=True, help="Columns to make large, likewise.")
 @click.option("--where", help='An SQL condition on the static table, as in "nodes BETWEEN 4000 AND 4200".')
 @options.results
-@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --out.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --output.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @options.json_output
 def pareto(
-    minimise: tuple[str, ...], maximise: tuple[str, ...], where: str | None, results: Path, style: str, out: Path | None, as_json: bool
+    minimise: tuple[str, ...], maximise: tuple[str, ...], where: str | None, results: Path, style: str, output: Path | None, as_json: bool
 ) -> None:
     """The connected designs that no other beats: none is as good in every named column and better in one.
 
@@ -63,7 +63,7 @@ def pareto(
     from pipeline import query as queries
 
     table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None)
-    queries.print_table(table, "json" if as_json else style, out)
+    queries.print_table(table, "json" if as_json else style, output)
     if front.left_out(table):
         click.echo(f"{front.left_out(table)} designs without a value in one of these columns were left out", err=True)
 
@@ -102,19 +102,19 @@ def verify(results: Path, as_json: bool, everything: bool) -> None:
 
 @click.command()
 @options.results
-@click.option("--out", type=click.Path(path_type=Path), help="File to write  [default: report.html in the sweep's folder]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write  [default: report.html in the sweep's folder]")
 @options.json_output
-def report(results: Path, out: Path | None, as_json: bool) -> None:
+def report(results: Path, output: Path | None, as_json: bool) -> None:
     """Write the HTML page of a sweep: one file, no network needed to read it.
 
     \b
     Examples:
       torusweep report
-      torusweep report --results results/smoke --out /tmp/page.html
+      torusweep report --results results/smoke --output /tmp/page.html
     """
     from pipeline.report import write_report
 
-    target = out or results / "report.html"
+    target = output or results / "report.html"
     write_report(results, target)
     if as_json:
         options.print_json({"report": str(target)})
