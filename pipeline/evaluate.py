@@ -43,7 +43,6 @@ def evaluate_all(
     if point.simulation is None:
         return [evaluate(point, backend=backend, use_symmetry=use_symmetry, threads=threads, memory=memory)]
     parameters, loads, seeds, precision = request_of(point.simulation)
-    backend = "numba" if backend == "cupy" else backend  # which has no GPU code for it
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     key, rows = point.key, simulation_records(build(point.topology, memory=memory), parameters, loads=loads, seeds=seeds, precision=precision, **how)
     return [{"key": key, **row} for row in rows]

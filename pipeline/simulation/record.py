@@ -49,7 +49,6 @@ def simulation_records(
     elif packets_each < 1 or loads or precision is not None:
         raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads nor a precision; leave them out")
     setup = set_up(topology, parameters)
-    backend = "numba" if backend == "auto" else backend  # there is no GPU code: packets are not drawn there either
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
     if packets_each is not None:
