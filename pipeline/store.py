@@ -174,7 +174,7 @@ def read_shards(folder: Path, stage: str = "static") -> Shards:
             complaints.append(f"{path} was damaged: removed, its points are computed again")
             continue
         try:
-            rows = pq.read_table(pa.BufferReader(content))
+            rows = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
             metadata = rows.schema.metadata or {}
             if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
                 raise ValueError
@@ -188,7 +188,7 @@ def read_shards(folder: Path, stage: str = "static") -> Shards:
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")
             continue
-        whole.append(Shard(path.stem, rows, origin))
+        whole.append(Shard(path.stem, pa.Table.from_arrays(rows.columns, schema=wanted), origin))
     return Shards(whole, complaints)
 
 
