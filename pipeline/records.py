@@ -334,7 +334,7 @@ VERIFICATION = (
     Column("quantity", "string", "", "column of ours that it is compared with"),
     Column("paper_value", "double", "", "the number printed"),
     Column("our_value", "double", "", "ours; null where it is not computed yet"),
-    Column("capacity", "double", "", "of what is simulated: the same of what links can carry at most (exact loads, or a linear program); else null"),
+    Column("capacity", "double", "", "of what is simulated: the same of the load that the links can carry (exact loads, or a linear program); else null"),
     Column("difference", "double", "", "ours - the paper's"),
     Column("tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"),
     Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
