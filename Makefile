@@ -1,11 +1,11 @@
-# make run | test | test-slow | papers | papers-full | bench | docs | lint | requirements | clean
+# make run | test | test-slow | papers | papers-full | bench | gpu-check | docs | lint | requirements | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-slow bench docs lint requirements clean
+.PHONY: run papers papers-full test test-slow bench gpu-check docs lint requirements clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -23,11 +23,22 @@ test: .venv/ready-dev
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests
 
-bench: .venv/ready-dev
-	$(BIN)/python benchmarks/distance.py
-	$(BIN)/python benchmarks/loads.py
-	$(BIN)/python benchmarks/walks.py
-	$(BIN)/python benchmarks/network.py
+# peers live in an environment of their own: make bench BENCH="--only distance loads --large"
+bench: .venv-bench/ready
+	.venv-bench/bin/python benchmarks/suite.py $(BENCH)
+
+.venv-bench/ready: requirements-bench.txt pyproject.toml
+	@echo "setting up .venv-bench (once; about a minute)"
+	@$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-bench.txt
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+
+# on a machine with a GPU: make gpu-check GPU=12 (or GPU=13)
+gpu-check: .venv/ready
+	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
+	$(BIN)/python benchmarks/gpu_check.py
 
 docs: .venv/ready
 	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
@@ -56,8 +67,9 @@ lint: .venv/ready-dev
 requirements:
 	$(UV) --extra build --output-file requirements.txt
 	$(UV) --extra build --extra test --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra bench --constraint requirements.txt --output-file requirements-bench.txt
 	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
 	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
 
 clean:
-	rm -rf .venv results .snakemake build *.egg-info
+	rm -rf .venv .venv-bench results .snakemake build *.egg-info

@@ -1,22 +1,20 @@
 """Flit-level simulation: cycles per second on one thread, beside BookSim2's on another machine, and batches on several threads.
 
-    python benchmarks/network.py [--repeats 3] [--threads 2]
-
 Tori, dimension order, wormhole, datelines, one cycle each for route, VC, switch and link, packets of 16 flits, buffers of 8, uniform
 Bernoulli traffic, at 30, 60 and 90 % of the capacity that the busiest channel sets (8/k flits per node and cycle). One thread's
 times are CPU time, which what else runs disturbs less than the clock. BookSim2's figures are those of its own build on a virtual
-CPU of an AMD EPYC, at about 30, 60 and 90 % of saturation. It is no Python package, so it does not run here: the calibration loop,
-plain Python, tells machines apart. Beyond saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
+CPU of an AMD EPYC, at about 30, 60 and 90 % of saturation. It is no Python package, so it does not run here: the calibration loops of
+`machine.py` tell machines apart. Beyond saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from race import Row
 
 from kernels.network import Batch, Router, Wiring, simulate
 from pipeline.deadlock.rules import vc_rule
@@ -33,15 +31,6 @@ CASES = (
     ("torus(k=16, n=3)", 0.5, 2, (87, 56, 30), 1_000),
     ("torus(k=16, n=3)", 0.5, 4, (55, 32, 22), 1_000),
 )
-
-
-def calibration() -> float:
-    """CPU seconds of a plain Python loop."""
-    begin = time.process_time()
-    total = 0
-    for i in range(5_000_000):
-        total += i & 3
-    return time.process_time() - begin
 
 
 class Case:
@@ -88,34 +77,30 @@ class Case:
         return passed, int(found.flits.sum()), float(accepted)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3, help="turns of each case")
-    parser.add_argument("--threads", type=int, default=2, help="threads for the batch")
-    options = parser.parse_args()
+def rows(turns: int, threads: int) -> Iterator[Row]:
+    """Rows as `race.rows` has them. BookSim2's seconds are those of its own machine, for as many cycles; so are its ratios."""
     for spelling, capacity, vcs, peer, cycles in CASES:
         case = Case(spelling, vcs)
-        print(f"{spelling}, {vcs} VCs; calibration loop {calibration():.3f} s")
         for share, other in zip(SHARES, peer):
             batch = case.packets(share * capacity, cycles, range(1))
             case.seconds(batch, 2, 1)  # compiles
-            turns = [case.seconds(batch, cycles, 1) for _ in range(options.repeats)]
-            seconds, hops, accepted = statistics.median(turn[0] for turn in turns), turns[0][1], turns[0][2]
-            rate = cycles / seconds
-            print(
-                f"  {share:.0%} of capacity: accepted {accepted:.3f} of {share * capacity:.3f}; {rate:9,.0f} cycles/s,"
-                f" {seconds / hops * 1e9:4.0f} ns a flit's hop; BookSim2 {other:,}: {rate / other:.1f} ×"
-            )
+            taken = [case.seconds(batch, cycles, 1) for _ in range(turns)]
+            seconds, hops, accepted = statistics.median(turn[0] for turn in taken), taken[0][1], taken[0][2]
+            name = f"{spelling}, {vcs} VCs, {share:.0%} of capacity"
+            note = f"{accepted / (share * capacity):.0%} accepted, {seconds / hops * 1e9:.0f} ns a flit's hop"
+            ratios = [cycles / other / turn[0] for turn in taken]
+            yield row(name, case.nodes, "torusweep", seconds, cycles, [1.0], note)
+            yield row(name, case.nodes, "BookSim2, elsewhere", cycles / other, cycles, ratios)
     case, cycles = Case("torus(k=8, n=2)", 2), 3_000
     batch = case.packets(0.3, cycles, range(64))
-    case.seconds(batch, 2, options.threads)
-    pairs = [
-        (case.seconds(batch, cycles, 1, time.perf_counter)[0], case.seconds(batch, cycles, options.threads, time.perf_counter)[0])
-        for _ in range(options.repeats)
-    ]
-    gain = statistics.median(one / several for one, several in pairs)
-    print(f"64 experiments of torus(k=8, n=2): {options.threads} threads {gain:.2f} × as fast as one")
+    case.seconds(batch, 2, threads)
+    pairs = [(case.seconds(batch, cycles, threads, time.perf_counter)[0], case.seconds(batch, cycles, 1, time.perf_counter)[0]) for _ in range(turns)]
+    several, one = (statistics.median(times) for times in zip(*pairs))
+    name = f"64 experiments of torus(k=8, n=2), {threads} threads"
+    yield row(name, case.nodes, "torusweep", several, 64 * cycles, [1.0])
+    yield row(name, case.nodes, "torusweep, one thread", one, 64 * cycles, [alone / both for both, alone in pairs])
 
 
-if __name__ == "__main__":
-    main()
+def row(name: str, nodes: int, contender: str, seconds: float, cycles: int, ratios: Sequence[float], note: str = "") -> Row:
+    measured = {"seconds": seconds, "rate": cycles / seconds, "ratio": statistics.median(ratios), "ratio_low": min(ratios), "ratio_high": max(ratios)}
+    return {"benchmark": "network", "case": name, "nodes": nodes, "contender": contender, "unit": "cycles/s", "note": note, **measured}

@@ -1,38 +1,67 @@
-"""Random shortest walks: ours beside a script as one writes it with igraph, in one run.
+"""Random shortest walks, beside a script as one writes it with igraph: no library offers such walks.
 
-    python benchmarks/walks.py [--packets 10000000] [--sample 20000] [--repeats 5] [--threads 2]
-
-No library offers such walks. The script asks igraph for the distances to each destination and chooses, in Python,
-among the neighbours that are nearer; it and the array code get a sample of the packets, to few destinations. All times
-include everything from arrays of packets to counts. Machines change their speed from minute to minute, so the
-contenders take turns and medians of hops per second are compared.
+The script asks igraph for the distances to each destination and chooses, in Python, among the neighbours that are
+nearer; it and the array code get a sample of the packets, to few destinations. All times include everything from arrays
+of packets to counts.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-import igraph
 import numpy as np
-from loads import random_regular
+from networks import in_igraph, random_regular
+from race import Race
 
 from kernels.backend import gpu_count
 from kernels.walks import shortest_walks
 from pipeline.topologies import build
 
 GROUPS = 32
+PACKETS, SAMPLE = 10**7, 20_000
 DESTINATIONS = 20  # of the sample
-Contender = Callable[[], int]
 
 
-def script(ports: np.ndarray, start: np.ndarray, destination: np.ndarray) -> Contender:
+def races(*, large: bool, threads: int | None) -> Iterator[Race]:
+    packets = PACKETS * (10 if large else 1)
+    for case, ports in {"torus 16³": build("torus(k=16, n=3)").ports, "random 4-regular, 4096": random_regular(4096, 4)}.items():
+        rng = np.random.default_rng(1)
+        start, destination = rng.integers(0, len(ports), (2, packets), dtype=np.int32)
+        group = (np.arange(packets) % GROUPS).astype(np.int32)
+        sample = start[:SAMPLE], (destination[:SAMPLE] % DESTINATIONS).astype(np.int32)
+        running = {f"torusweep{words}": ours(ports, threads, backend, split, start, destination, group) for words, backend, split in WAYS}
+        if gpu_count():
+            running["torusweep, CuPy"] = ours(ports, threads, "cupy", "paths", start, destination, group)
+        running["torusweep, NumPy"] = ours(ports, threads, "numpy", "next-hops", *sample)
+        running["igraph and Python"] = script(ports, *sample)
+        hops = {name: walk() for name, walk in running.items()}
+        few = hops["igraph and Python"] / hops["torusweep"]
+        yield Race("walks", case, len(ports), running, hops["torusweep"], "hops", {"torusweep, NumPy": few, "igraph and Python": few}, agree(hops))
+
+
+WAYS = (("", "numba", "paths"), (", by next hop", "numba", "next-hops"))
+
+
+def agree(hops: dict[str, int]) -> Callable[[str, int, int], None]:
+    """Ways differ, their lengths do not: of all packets, or of the sample."""
+
+    def check(name: str, mine: int, found: int) -> None:
+        assert found == (hops["igraph and Python"] if name in ("torusweep, NumPy", "igraph and Python") else mine), (name, found)
+
+    return check
+
+
+def ours(ports: np.ndarray, threads: int | None, backend: str, split: str, *packets: np.ndarray) -> Callable[[], int]:
+    def walk() -> int:
+        return int(shortest_walks(ports, *packets, groups=GROUPS, split=split, backend=backend, threads=threads).count.sum())
+
+    return walk
+
+
+def script(ports: np.ndarray, start: np.ndarray, destination: np.ndarray) -> Callable[[], int]:
     """Packets one by one, equally over next hops."""
-    neighbours = ports.tolist()
-    graph = igraph.Graph([(node, other) for node, row in enumerate(neighbours) for other in row], directed=True)
+    neighbours, graph = ports.tolist(), in_igraph(ports)
 
     def walk() -> int:
         draws = random.Random(1)
@@ -47,51 +76,3 @@ def script(ports: np.ndarray, start: np.ndarray, destination: np.ndarray) -> Con
         return sum(map(sum, count))
 
     return walk
-
-
-def contenders(ports: np.ndarray, options: argparse.Namespace) -> dict[str, Contender]:
-    """Each returns the hops that it has counted."""
-    rng = np.random.default_rng(1)
-    start, destination = rng.integers(0, len(ports), (2, options.packets), dtype=np.int32)
-    group = (np.arange(options.packets) % GROUPS).astype(np.int32)
-    sample = start[: options.sample], (destination[: options.sample] % DESTINATIONS).astype(np.int32)
-
-    def ours(backend: str, split: str, *packets: np.ndarray) -> Contender:
-        def walk() -> int:
-            walks = shortest_walks(ports, *packets, groups=GROUPS, split=split, backend=backend, threads=options.threads)
-            return int(walks.count.sum())
-
-        return walk
-
-    backends = ["numba", *["cupy"] * bool(gpu_count())]
-    chosen = {f"{backend}, {split}": ours(backend, split, start, destination, group) for backend in backends for split in ("paths", "next-hops")}
-    return chosen | {"numpy, sample": ours("numpy", "next-hops", *sample), "igraph script, sample": script(ports, *sample)}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--packets", type=int, default=10**7, help="packets, uniform")
-    parser.add_argument("--sample", type=int, default=20_000, help=f"packets of the sample, to {DESTINATIONS} destinations")
-    parser.add_argument("--repeats", type=int, default=5, help="turns of each contender")
-    parser.add_argument("--threads", type=int, help="threads of numba; all by default")
-    options = parser.parse_args()
-    for name, ports in {"torus 16³": build("torus(k=16, n=3)").ports, "random 4-regular, 4096": random_regular(4096, 4)}.items():
-        running = contenders(ports, options)
-        hops = {contender: walk() for contender, walk in running.items()}  # compiles, too
-        assert hops["numba, paths"] == hops["numba, next-hops"]  # the same packets; only their ways differ
-        assert hops["numpy, sample"] == hops["igraph script, sample"]
-        seconds: dict[str, list[float]] = {contender: [] for contender in running}
-        for _ in range(options.repeats):
-            for contender, walk in running.items():
-                begin = time.perf_counter()
-                walk()
-                seconds[contender].append(time.perf_counter() - begin)
-        rates = {contender: hops[contender] / statistics.median(times) for contender, times in seconds.items()}
-        print(f"{name}: {options.packets:,} packets, {hops['numba, paths'] / options.packets:.2f} hops each")
-        for contender, rate in rates.items():
-            median = statistics.median(seconds[contender])
-            print(f"  {contender:22} {median:8.3f} s   {rate:9.3g} hops/s   {rate / rates['igraph script, sample']:7.1f} × the script")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,80 @@
+"""What a sweep spends beside its records, from the seconds that its shards say; and how its driver keeps many workers busy.
+
+A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
+would take, and scheduler, driver and messages are the real ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+from distributed import LocalCluster
+from race import Row
+
+from pipeline import sweep
+from pipeline.config.schema import Cluster
+from pipeline.points import Point
+from pipeline.store import read_shards
+
+POINTS = (100, 1_000, 10_000)
+SLEEPERS = (1, 2, 8, 32, 128)
+NAP, NAPS = 2.0, 5  # seconds of a batch that sleeps, as long as batches are by default; batches a worker
+
+
+def networks(number: int) -> list[str]:
+    """Small networks, no two alike: two-dimensional tori, twisted in every way."""
+    twisted = (f"lattice(matrix=[[{a}, {t}], [0, {b}]])" for size in itertools.count(3) for a, b in frames(size) for t in range(a))
+    return list(itertools.islice(twisted, number))
+
+
+def frames(size: int) -> list[tuple[int, int]]:
+    return [*((size, b) for b in range(3, size)), *((a, size) for a in range(3, size + 1))]
+
+
+def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
+    """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
+    for points, many in itertools.product(POINTS, workers):
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder) / "small.yaml"
+            config.write_text("sweep: small\ntopologies:\n" + "".join(f'  - "{name}"\n' for name in networks(points)))
+            command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(many)]
+            begin = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True)
+            wall = time.perf_counter() - begin
+            shards = read_shards(Path(folder) / "small").whole
+        records = sum(float(shard.origin["seconds"]) for shard in shards) / many
+        yield row("sweep", f"{many} worker{'s' * (many > 1)}", points, wall, points, "points", wall / records)
+
+
+def sleeping(points: Sequence[Point], keys: Sequence[str], manner: sweep.Manner) -> sweep.Answer:
+    """In the place of `run_batch`."""
+    time.sleep(NAP)
+    return sweep.Answer("", len(points), NAP, [])
+
+
+def scaling() -> Iterator[Row]:
+    """Weak scaling: as many batches a worker each time. ratio: wall time over that of the naps alone."""
+    for workers in SLEEPERS:
+        points = [Point(name) for name in networks(workers * NAPS)]
+        with LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, protocol="tcp://", host="127.0.0.1", dashboard_address=None
+        ) as there:
+            manner = sweep.Manner("", "numba", True, None, "static", "", "")
+            settings = Cluster(scheduler=there.scheduler_address, batch_seconds=NAP)
+            with patch.object(sweep, "run_batch", sleeping), patch("pipeline.batches.estimated_cost", lambda point: NAP):
+                begin = time.perf_counter()
+                sweep.compute(points, set(), manner, settings)
+                wall = time.perf_counter() - begin
+        yield row("scheduler", f"{workers} workers asleep", workers, wall, workers * NAPS, "batches", wall / (NAP * NAPS))
+
+
+def row(benchmark: str, case: str, nodes: int, seconds: float, work: float, unit: str, ratio: float) -> Row:
+    measured = {"seconds": seconds, "rate": work / seconds, "ratio": ratio, "ratio_low": ratio, "ratio_high": ratio}
+    return {"benchmark": benchmark, "case": case, "nodes": nodes, "contender": "torusweep", "unit": f"{unit}/s", "note": "", **measured}

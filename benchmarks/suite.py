@@ -1,0 +1,73 @@
+"""Every benchmark, ours and theirs side by side in one run: a table, a plot, and whether a ratio has fallen.
+
+    make bench                                  # or, in an environment that has requirements-bench.txt:
+    python benchmarks/suite.py [--only distance loads …] [--large] [--turns 5] [--threads 2] [--record]
+
+Machines change their speed from minute to minute, so contenders take turns, and only ratios are compared with
+those recorded: benchmarks/recorded.parquet, which --record writes together with the tables of benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pyarrow as pa
+from guard import fallen
+from machine import described
+from race import Row, rows
+from table import SCHEMA, draw, markdown, replace
+
+from pipeline import store
+
+HERE = Path(__file__).resolve().parent
+RECORDED = HERE / "recorded.parquet"
+NAMES = ("distance", "loads", "walks", "network", "growth", "sweep", "scheduler")
+RESULTS = HERE.parent / "results" / "bench"
+
+
+def raced(name: str, options: argparse.Namespace) -> Iterator[Row]:
+    """The rows of one benchmark, its module imported only now: not every environment has its peers."""
+    if name in ("sweep", "scheduler"):
+        yield from import_module("overhead").sweeps() if name == "sweep" else import_module("overhead").scaling()
+    elif name == "network":
+        yield from import_module("network").rows(options.turns, options.threads or 2)
+    else:
+        yield from rows(import_module(name).races(large=options.large, threads=options.threads), options.turns)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="BENCHMARK", help=f"some of {', '.join(NAMES)}; all by default")
+    parser.add_argument("--large", action="store_true", help="larger networks too: igraph takes minutes there")
+    parser.add_argument("--turns", type=int, default=5, help="turns of each contender")
+    parser.add_argument("--threads", type=int, help="threads of ours; all by default. Theirs choose for themselves")
+    parser.add_argument("--record", action="store_true", help="keep the ratios and the tables as those to compare with")
+    options = parser.parse_args()
+    about = described()
+    print("\n".join(f"{name:18} {words}" for name, words in about.items()), flush=True)
+    found: list[Row] = []
+    for name in options.only:
+        for row in raced(name, options):
+            found.append(row)
+            words = f"{row['seconds']:10.4g} s  {row['rate']:10.3g} {row['unit']:12} {row['ratio']:8.2f} ×"
+            print(f"{row['benchmark']:16} {row['case']:26} {row['contender']:26} {words}", flush=True)
+    table = pa.Table.from_pylist(found, SCHEMA)
+    store.publish_table(RESULTS, "benchmarks", table, about)
+    draw(found, RESULTS / "growth.svg")
+    print(f"{RESULTS / 'benchmarks.parquet'}   {len(found)} rows; {RESULTS / 'growth.svg'}")
+    if options.record:
+        store.publish(RECORDED, store.parquet(table, about))
+        replace(HERE / "README.md", markdown(found, about))
+        draw(found, HERE / "growth.svg")
+        return 0
+    lost = fallen(found, store.foreign_table(RECORDED.read_bytes()).to_pylist()) if RECORDED.exists() else []
+    print("\n".join(lost) or "no ratio fell")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Benchmarks time what they say: turns, ratios, the guard, networks that differ. Their figures are no test's business."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(HERE), *sys.path])
+
+
+def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.MonkeyPatch):
+    from race import Race, rows
+
+    clock, turns = [0.0], []
+
+    def contender(name: str, seconds: list[float]):
+        def run() -> float:
+            turns.append(name)
+            clock[0] += seconds[turns.count(name) - 1]
+            return 7.0
+
+        return run
+
+    monkeypatch.setattr("race.time.perf_counter", lambda: clock[0])
+    # the first call is not timed; the machine is ten times as slow in the second turn
+    race = Race("any", "case", 5, {"ours": contender("ours", [9, 1, 10, 1]), "theirs": contender("theirs", [9, 2, 30, 4])}, 12.0, "pairs")
+    ours, theirs = rows([race], 3)
+    assert turns == ["ours", "theirs"] * 4
+    assert (ours["seconds"], ours["rate"], ours["ratio"]) == (1.0, 12.0, 1.0)
+    assert (theirs["seconds"], theirs["ratio"], theirs["ratio_low"], theirs["ratio_high"]) == (4.0, 3.0, 2.0, 4.0)
+
+
+def test_other_answers_are_not_timed():
+    from race import Race, rows
+
+    with pytest.raises(AssertionError):
+        list(rows([Race("any", "case", 5, {"ours": lambda: 1.0, "theirs": lambda: 1.1}, 1.0, "pairs")], 1))
+
+
+@pytest.mark.parametrize(
+    ("contender", "ratio", "falls"),
+    [
+        ("igraph", 3.5, False),
+        ("igraph", 2.9, True),
+        ("igraph", 50.0, False),
+        ("torusweep", 6.4, False),
+        ("torusweep", 6.6, True),
+        ("new", 0.1, False),
+    ],
+)
+def test_the_guard_tells_a_fall_from_noise(contender: str, ratio: float, falls: bool):
+    from guard import fallen
+
+    common = {"benchmark": "loads", "case": "torus 16³", "nodes": 4096}
+    recorded = [{**common, "contender": name, "ratio": 5.0} for name in ("igraph", "torusweep")]
+    assert bool(fallen([{**common, "contender": contender, "ratio": ratio}], recorded)) is falls
+
+
+def test_small_networks_of_the_sweep_differ_and_can_be_built():
+    from overhead import networks
+
+    from pipeline.topologies import build
+
+    names = networks(10_000)
+    assert len(set(names)) == len(names) == 10_000
+    assert build(names[0]).nodes == 9
+    assert build(names[-1]).nodes < 2000
+
+
+def test_a_power_law_has_its_exponent():
+    from growth import exponent
+
+    assert exponent([10, 100, 1000], [3e-2, 3.0, 3e2]) == pytest.approx(2)
