@@ -34,7 +34,6 @@ bench: .venv-bench/ready
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-
 # on a machine with a GPU: make gpu-check GPU=12 (or GPU=13)
 gpu-check: .venv/ready
 	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)

@@ -1,0 +1,213 @@
+"""On a machine with a GPU: every kernel against its reference bit for bit, and its times against the estimates.
+
+    make gpu-check GPU=12      # or GPU=13: CuPy's CUDA version
+
+Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification; large ones with Numba, and timed:
+the median of three whole calls, arrays in and arrays out, checks and transfers included. Estimates are those of an H200: distances and the
+largest network by the bytes that they move through its caches and memory, loads and walks 20 × two CPU threads, batches of networks 10⁹ nodes
+and cycles a second. Exits with 1 where anything differs, 2 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels.backend import array_module, device_name, gpu_count
+from kernels.distance import all_pairs_distance
+from kernels.loads import SPLITS, minimal_loads
+from kernels.network import Batch, simulate
+from kernels.routes import route_flows
+from kernels.walks import shortest_walks
+from pipeline.loads.route_table import RouteTable
+from pipeline.provenance import software
+from pipeline.routing import routing
+from pipeline.routing.forms import SourceRouting
+from pipeline.simulation.routes import routes_of
+from pipeline.simulation.setup import Parameters, set_up
+from pipeline.topologies import build
+
+TURNS = 3
+Answer = tuple[np.ndarray, ...]
+
+
+class Case(NamedTuple):
+    """run: (backend, threads) → what is compared; estimate: seconds on an H200, None = there is none; alone: too long for a CPU, not compared."""
+
+    kernel: str
+    name: str
+    run: Callable[[str, int | None], Answer]
+    estimate: float | None = None
+    alone: bool = False
+
+
+class Row(NamedTuple):
+    """same: equal to the bit, None = not compared; seconds on the GPU and of Numba, None = not timed."""
+
+    case: Case
+    beside: str
+    same: bool | None
+    gpu: float | None = None
+    cpu: float | None = None
+
+
+# --- cases --------------------------------------------------------------------------------------
+
+
+def distance(spelling: str, estimate: float | None = None, alone: bool = False) -> Case:
+    ports = build(spelling).ports
+    nodes = np.arange(len(ports), dtype=np.int32)
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return (all_pairs_distance(ports, nodes, nodes % 3, backend=backend, threads=threads).histogram,)
+
+    return Case("distance", spelling, run, estimate, alone)
+
+
+def loads(spelling: str, split: str, estimate: float | None = None) -> Case:
+    ports = build(spelling).ports
+    nodes = np.arange(len(ports), dtype=np.int32)
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return (minimal_loads(ports, nodes, split=split, backend=backend, threads=threads).load,)
+
+    return Case("loads", f"{spelling}, {split}", run, estimate)
+
+
+def routes(spelling: str, packets: int) -> Case:
+    made = routing("dimension_order(tie=positive)", build(spelling))[1]
+    assert isinstance(made, SourceRouting)
+    table, rng = RouteTable(made), np.random.default_rng(1)
+    start, destination = rng.integers(0, len(made.moves.next), (2, packets), np.int32)
+    row = table.drawn(start, destination, np.zeros(packets, np.uint32))
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return (route_flows(made.moves.next, start, row, table.routes.direction, table.routes.hops, backend=backend, threads=threads),)
+
+    return Case("routes", f"{spelling}, {packets:,} packets", run)
+
+
+def walks(spelling: str, packets: int, split: str, estimate: float | None = None) -> Case:
+    ports = build(spelling).ports
+    start, destination = np.random.default_rng(1).integers(0, len(ports), (2, packets), np.int32)
+    group = (np.arange(packets) % 32).astype(np.int32)
+
+    def run(backend: str, threads: int | None) -> Answer:
+        found = shortest_walks(ports, start, destination, group, groups=32, seed=1, split=split, backend=backend, threads=threads)
+        return found.count, found.unreachable
+
+    return Case("walks", f"{spelling}, {packets:,} packets, {split}", run, estimate)
+
+
+def network(spelling: str, load: float, cycles: int, experiments: int, estimate: float | None = None, router: str = "default") -> Case:
+    """Uniform traffic at so many flits per node and cycle."""
+    setup = set_up(build(spelling), Parameters(router=router, cycles=cycles))
+    nodes, rng = len(setup.wiring.to), np.random.default_rng(1)
+    number = rng.binomial(nodes * cycles, load / setup.flits, experiments)
+    owner = np.repeat(np.arange(experiments), number)
+    source, moment = rng.integers(0, nodes, len(owner)), rng.integers(0, cycles, len(owner))
+    order = np.lexsort((moment, source, owner))
+    source, moment = source[order], moment[order]
+    destination = (source + rng.integers(1, nodes, len(source))) % nodes
+    first = np.searchsorted(owner * nodes + source, np.arange(experiments)[:, None] * nodes + np.arange(nodes + 1))
+    rows = routes_of(setup.routing, source, destination, lambda purpose: rng.integers(0, 2**32, (4, len(source)), np.uint32))
+    batch = Batch(first, moment, rows.row, np.full(len(source), setup.flits, np.int16), destination)
+
+    def run(backend: str, threads: int | None) -> Answer:
+        how = rows.direction, rows.hops, rows.phase, batch
+        found = simulate(setup.wiring, setup.router, *how, cycles=cycles, measure_from=cycles // 2, stall=500, backend=backend, threads=threads)
+        return found[:-1]
+
+    return Case("network", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
+
+
+def small() -> Iterator[Case]:
+    yield distance("torus(radices=[7, 5, 3])")
+    yield from (loads("torus(radices=[6, 5])", split) for split in SPLITS)
+    yield routes("torus(radices=[6, 5])", 2000)
+    yield from (walks("torus(radices=[6, 5])", 2000, split) for split in SPLITS)
+    yield network("torus(radices=[6, 5])", 0.4, 300, 3)
+    yield network("torus(radices=[6, 5])", 0.4, 300, 3, router="bluegene")
+
+
+def large() -> Iterator[Case]:
+    yield distance("torus(k=32, n=3)", 8e-3)
+    yield loads("torus(k=16, n=3)", "paths", 0.13 / 20)
+    yield routes("torus(k=16, n=3)", 10**7)
+    yield walks("torus(k=16, n=3)", 10**7, "paths", 12 * 10**7 / (20 * 1.3e8))
+    yield network("torus(k=8, n=2)", 0.3, 2000, 512, 64 * 2000 * 512 / 1e9)
+    yield network("torus(k=16, n=3)", 0.15, 1000, 64, 4096 * 1000 * 64 / 1e9)
+    yield network("torus(radices=[64, 32, 32])", 0.04, 1000, 1, 1000 / 1e5)
+
+
+def largest() -> Iterator[Case]:
+    yield distance("torus(k=100, n=3)", 24, alone=True)
+
+
+# --- comparing, timing, telling -----------------------------------------------------------------
+
+
+def compared(case: Case, beside: str, threads: int | None = None) -> Row:
+    one, other = case.run(beside, threads), case.run("cupy", None)
+    return Row(case, beside, all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True)))
+
+
+def timed(case: Case, threads: int) -> Row:
+    if case.alone:
+        return Row(case, "", None, seconds(case, "cupy", None))
+    row = compared(case, "numba", threads)  # compiles
+    turns = [(seconds(case, "cupy", None), seconds(case, "numba", threads)) for _ in range(TURNS)]
+    gpu, cpu = (statistics.median(some) for some in zip(*turns))
+    return row._replace(gpu=gpu, cpu=cpu)
+
+
+def seconds(case: Case, backend: str, threads: int | None) -> float:
+    begin = time.perf_counter()
+    case.run(backend, threads)
+    return time.perf_counter() - begin
+
+
+def table(rows: Sequence[Row], threads: int) -> str:
+    head = ["kernel", "case", "same as", "GPU, s", f"Numba, {threads} threads, s", "Numba ÷ GPU", "estimate, s", "GPU ÷ estimate"]
+    lines = [head, ["---"] * len(head)]
+    for case, beside, same, gpu, cpu in rows:
+        equal = "not compared" if same is None else beside if same else f"**differs from {beside}**"
+        ratios = ratio(cpu, gpu), number(case.estimate), ratio(gpu, case.estimate)
+        lines.append([case.kernel, case.name, equal, number(gpu), number(cpu), *ratios])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def ratio(one: float | None, other: float | None) -> str:
+    return "" if one is None or other is None else f"{one / other:.1f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2, help="of Numba")
+    parser.add_argument("--large", action="store_true", help="a million nodes, too: a minute or more, on the GPU alone")
+    options = parser.parse_args()
+    if not gpu_count():
+        print(
+            "gpu-check: expected a GPU that CuPy can use, found none; run it where there is one: make gpu-check GPU=12 (or GPU=13, its CUDA version)",
+            file=sys.stderr,
+        )
+        return 2
+    print(f"{device_name('cupy')}, CuPy {array_module('cupy').__version__}, {time.strftime('%Y-%m-%d')}, commit {software()['commit']}\n", flush=True)
+    rows = [compared(case, "numpy") for case in small()]
+    rows += [timed(case, options.threads) for cases in (large, largest)[: 1 + options.large] for case in cases()]
+    print(table(rows, options.threads))
+    return int(any(row.same is False for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
