@@ -19,6 +19,7 @@ DENSE = (*SYMMETRIC, "hot_region", "hot_spot", "demand")  # patterns in which a 
 CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
 NODE_CYCLE = 1.5e-7  # seconds that a simulated node takes a cycle, at half of what it can carry
+WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of anything better
 SATURATION_RUNS = 15  # experiments until saturation is found
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
@@ -32,8 +33,9 @@ def estimated_cost(point: Point) -> float:
     arcs = planned.nodes * max(planned.degree, 1)
     if point.simulation is not None:
         asked = request_of(point.simulation)
-        runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0)) * len(asked.seeds)
-        return 0.1 + NODE_CYCLE * planned.nodes * asked.parameters.cycles * runs
+        runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0) + (asked.parameters.workload is not None)) * len(asked.seeds)
+        cycles = WORKLOAD_CYCLES if asked.parameters.workload is not None else asked.parameters.cycles or 0
+        return 0.1 + NODE_CYCLE * planned.nodes * cycles * runs
     if point.placement is not None:
         return 1e-2 + 4e-7 * arcs
     if point.vc_rule is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from pipeline.errors import BadInput
 from pipeline.topologies import files_of
 from pipeline.traffic import files_of as traffic_files
+from pipeline.workloads import files_of as workload_files
 
 # Sources whose change may change a stage's rows: files, and folders with all that is in them.
 SOURCES = {
@@ -98,6 +99,7 @@ SOURCES = {
         "pipeline/topologies",
         "pipeline/topology.py",
         "pipeline/traffic",
+        "pipeline/workloads",
     ),
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
@@ -159,6 +161,8 @@ class Point:
         of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
         """
         files = files_of(self.topology) + ([] if self.traffic is None else traffic_files(self.traffic))
+        workload = None if self.simulation is None else json.loads(self.simulation).get("workload")
+        files += [] if workload is None else workload_files(workload)
         identity = {**asdict(self), "files": [_digest_of(file) for file in files], "code": stage_digest(self.stage), "libraries": _libraries()}
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 

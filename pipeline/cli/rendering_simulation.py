@@ -44,23 +44,29 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, value) of what was simulated; --json has every column."""
-    packets = (
-        f"{row['packet_flits']} flits, {row['injection']}"
-        if row["packets_each"] is None
-        else f"{row['packets_each']} × {row['packet_flits']} flits a terminal"
-    )
-    seeds = row["seeds"]
+    packets, seeds = f"{row['packet_flits']} flits, {row['injection']}", row["seeds"]
+    if row["workload"] is not None:
+        packets = f"{row['packet_flits']} flits, of {row['messages']:,} messages, each ready when those it waits for have arrived"
+    elif row["packets_each"] is not None:
+        packets = f"{row['packets_each']} × {row['packet_flits']} flits a terminal"
+    if row["source_queue"] is not None:
+        packets += f", source queues of {row['source_queue']} packets"
+    cycles = "as many as it takes" if row["cycles"] is None else f"{row['cycles']:,}"
     facts = [
         ("routing", row["routing"]),
         ("virtual channels", f"{row['virtual_channels']} of {row['buffer_flits']} flits, rule {row['vc_rule']}"),
         ("router", f"{row['router']}, {row['switching']}"),
-        ("traffic", row["traffic"]),
+        ("workload", f"{row['workload']}, {row['placement']} placement") if row["workload"] is not None else ("traffic", row["traffic"]),
         ("packets", packets),
-        ("cycles", f"{row['cycles']:,}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"),
+        ("cycles", f"{cycles}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"),
     ]
     if row["simulated_saturation"] is not None:
         facts.append(("saturates at", f"{row['simulated_saturation']:.4g} flits/cycle/terminal (at most {row['saturation_precision']:.2g} more)"))
-    if row["packets_each"] is not None:
+    if row["refused_packets"]:
+        facts.append(("refused", f"{row['refused_packets']:,} packets, the source queue being full"))
+    if row["message_latency"] is not None:
+        facts.append(("a message takes", f"{row['message_latency']:,.6g} cycles, 99 % at most {row['p99_message_latency']:,}"))
+    if row["offered_load"] is None:
         time = row["delivery_time"]
         facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.6g} cycles"))
     return facts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from pipeline.cli import options
@@ -18,6 +20,12 @@ def _complete_rule(context: click.Context, parameter: click.Parameter, incomplet
     from pipeline.deadlock.rules import RULES
 
     return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
+
+
+def _complete_workload(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from pipeline.workloads import WORKLOADS
+
+    return [name for name in WORKLOADS if name.startswith(incomplete.replace("-", "_"))]
 
 
 @click.command()
@@ -38,7 +46,13 @@ def _complete_rule(context: click.Context, parameter: click.Parameter, incomplet
 )
 @click.option("--router", default="default", show_default=True, shell_complete=_complete_router, help="A preset of the list above.")
 @click.option("--traffic", default="uniform", show_default=True, help="Who sends to whom: a pattern, as in 'torusweep loads'.")
-@click.option("--injection", type=click.Choice(["bernoulli", "poisson"]), help="When packets are generated.  [default: the router's]")
+@click.option("--injection", help="When packets are generated: bernoulli, poisson or 'bursts(cycles=100, peak=1)'.  [default: the router's]")
+@click.option("--source-queue", type=int, help="Packets that a source queue holds; what comes when it is full is refused.  [default: the router's]")
+@click.option(
+    "--workload", shell_complete=_complete_workload, help="Instead of a load: messages that wait for messages, as listed below, or a CSV file."
+)
+@click.option("--placement", type=click.Choice(["consecutive", "random"]), help="Of its tasks on terminals; random: anew for each seed.")
+@click.option("--completions", type=click.Path(dir_okay=False), help="Write when each message was sent and delivered, as CSV.")
 @click.option(
     "--seed",
     "seeds",
@@ -48,7 +62,7 @@ def _complete_rule(context: click.Context, parameter: click.Parameter, incomplet
     show_default=True,
     help="Of the random packets; several times for a mean over runs.",
 )
-@click.option("--cycles", type=int, default=10_000, show_default=True, help="Length of a run.")
+@click.option("--cycles", type=int, help="Length of a run.  [default: 10,000; of a workload as many as it takes]")
 @click.option("--warm-up", type=int, help="Cycles at its beginning that do not count.  [default: detected]")
 @click.option("--allow-deadlock", is_flag=True, help="Run what is not shown to be free of deadlock.")
 @options.json_output
@@ -68,8 +82,12 @@ def simulate(
     router: str,
     traffic: str,
     injection: str | None,
+    source_queue: int | None,
+    workload: str | None,
+    placement: str | None,
+    completions: str | None,
     seeds: tuple[int, ...],
-    cycles: int,
+    cycles: int | None,
     warm_up: int | None,
     allow_deadlock: bool,
     as_json: bool,
@@ -88,22 +106,35 @@ def simulate(
       bluegene     virtual cut-through, adaptive, bubble: 1 escape and 2 adaptive channels of 4 packets
 
     \b
+    Workloads: messages that wait for messages, until all have been delivered (docs/simulation.md has models and the file's columns):
+      cg(order=14000, rounds=1)        conjugate gradient, NPB's CG without its computation; so are
+      is(keys=8388608, buckets=1024)   integer sort
+      ft(nx=256, ny=256, nz=128)       Fourier transform
+      lu(side=64), mg(side=256)        LU solver, multigrid
+      ring_all_reduce(flits=1024), all_to_all(flits=64)
+      messages.csv                     a file of the columns message, source, destination, flits or bytes, depends_on, delay
+
+    \b
     Examples:
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --seed 1
       torusweep simulate "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 4 --load 0.1 --load 0.3 --load 0.5
       torusweep simulate "pdtt(a=8)" --router bluegene --traffic uniform --find-saturation --json
       torusweep simulate "mh3dt(m=3, n=4, levels=2, q=0)" --router rahman-2005 --vc-rule r05-wrap --allow-deadlock --load 0.1
       torusweep simulate "hypercube(n=8)" --traffic bit-reversal --packets-each 16
+      torusweep simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2 --seed 3
+      torusweep simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8
     """
     from pipeline.cli.sampling import counted
     from pipeline.errors import BadInput
-    from pipeline.simulation import PRECISION, Parameters, simulation_records
+    from pipeline.simulation import PRECISION, Completion, Parameters, simulation_records
     from pipeline.topologies import build
 
     if precision is not None and not find_saturation:
         raise BadInput("--precision: expected with --find-saturation only; add that, or leave it out")
-    if not (loads or find_saturation or packets_each):
-        raise BadInput("expected --load, --find-saturation or --packets-each, got none; for example --load 0.2")
+    if not (loads or find_saturation or packets_each or workload):
+        raise BadInput("expected --load, --find-saturation, --packets-each or --workload, got none; for example --load 0.2")
+    if completions and not workload:
+        raise BadInput("--completions: expected with --workload only; add that, or leave it out")
     parameters = Parameters(
         router=router,
         routing=routing,
@@ -114,16 +145,23 @@ def simulate(
         switching=switching,
         traffic=traffic,
         injection=injection,
+        source_queue=source_queue,
+        workload=workload,
+        placement=placement,
         cycles=cycles,
         warm_up=warm_up,
         allow_deadlock=allow_deadlock,
     )
     sought = (precision or PRECISION) if find_saturation else None
     many = None if find_saturation else len(seeds) * max(len(loads), 1)
+    network, done = build(topology), list[Completion]()
+    how: dict[str, Any] = {"packets_each": packets_each, "backend": backend, "completions": done}
     with counted(many, "runs") as progress:
-        rows = simulation_records(
-            build(topology), parameters, loads=loads, seeds=seeds, precision=sought, packets_each=packets_each, backend=backend, progress=progress
-        )
+        rows = simulation_records(network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how)
+    if completions and workload:
+        from pipeline.cli.completions import write_completions
+
+        write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
         options.print_json(rows if len(rows) > 1 else rows[0])
     else:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.config.entries import Choice, Spellings
+from pipeline.config.entries import Choice, Spellings, listed
 from pipeline.config.models import Rates, Spread
 
 
@@ -41,7 +41,17 @@ class Simulation(Choice):
         None, description="how packets move; null: the router's"
     )
     traffic: Spellings = Field(("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
-    injection: Literal["bernoulli", "poisson"] | None = Field(None, description="when packets are generated; null: the router's")
+    injection: Spellings | None = Field(
+        None, description="when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several; null: the router's"
+    )
+    source_queue: int | None = Field(None, ge=0, le=2**30, description="packets that a source queue holds; null: the router's, or any number")
+    workload: Spellings | None = Field(
+        None,
+        description="instead of traffic and loads: messages as 'torusweep simulate --help' lists them, or several, a row each; null: none",
+    )
+    placement: Annotated[tuple[Literal["consecutive", "random"], ...], Field(min_length=1, strict=False), BeforeValidator(listed)] | None = Field(
+        None, description="of a workload's tasks on terminals: consecutive, or random, drawn anew for each seed, or both; null: consecutive"
+    )
     loads: Rates = Field((), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0")
     saturation_precision: float | None = Field(
         None, gt=0, le=1, description="find saturation, too, to so many flits per terminal and cycle; null: not sought"
@@ -49,7 +59,7 @@ class Simulation(Choice):
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, le=2**63 - 1)], ...], Field(min_length=1, strict=False)] = Field(
         (0,), description="of the random packets: every load is simulated with each, and its row is about all together"
     )
-    cycles: int = Field(10_000, ge=1, le=2**30, description="length of a run")
+    cycles: int | None = Field(None, ge=1, le=2**30, description="length of a run; null: 10,000, of a workload as many as it takes")
     warm_up: int | None = Field(None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected")
     allow_deadlock: bool = Field(False, description="simulate what is not shown to be free of deadlock, too")
 

@@ -16,8 +16,19 @@ from pipeline.points import Point
 from pipeline.simulation import Parameters, Request, set_up
 from pipeline.topologies import build
 
-LISTED = ("router", "routing", "vc_rule", "virtual_channels", "buffer_flits", "packet_flits", "traffic")  # keys that may have several values
-SINGLE = ("switching", "injection", "cycles", "warm_up", "allow_deadlock")
+LISTED = (
+    "router",
+    "routing",
+    "vc_rule",
+    "virtual_channels",
+    "buffer_flits",
+    "packet_flits",
+    "traffic",
+    "injection",
+    "workload",
+    "placement",
+)  # keys that may have several values
+SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
 
 
 def expand_simulation(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:

@@ -11,6 +11,7 @@ class Preset(NamedTuple):
     """Switching, virtual channels, buffers, delays in cycles (kernels.network.Router), packets and their injection.
 
     buffer_flits       of every virtual channel; more where the switching needs it and no number is given
+    source_queue       packets that it holds; None: any number
     routing, vc_rule   None: the first that suits the network; the first that is free of deadlock
     source             who describes it, and what we add where that leaves it open
     """
@@ -27,6 +28,7 @@ class Preset(NamedTuple):
     vc_rule: str | None = None
     transit_first: bool = False
     injection: str = "bernoulli"
+    source_queue: int | None = None
     source: str = ""
 
 
@@ -41,8 +43,8 @@ PRESETS = {
         source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets",
     ),
     "bluegene": Preset(
-        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson"),
-        source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, transit first; delays are ours",
+        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson", 8),
+        source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, queues of 8, transit first; delays are ours",
     ),
 }
 

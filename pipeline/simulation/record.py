@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.errors import BadInput
 from pipeline.records import SIMULATION
+from pipeline.simulation.placement import Completion
 from pipeline.simulation.request import check_numbers
 from pipeline.simulation.runs import Experiment, Outcome, run
 from pipeline.simulation.saturation import bisected
@@ -32,29 +33,32 @@ def simulation_records(
     threads: int | None = None,
     memory: int | None = None,
     progress: Progress = None,
+    completions: list[Completion] | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for each load, exactly the table's columns, in order, as Python values without NaN.
+    """A row for each load, or one of the workload, exactly the table's columns, in order, as Python values without NaN.
 
     loads         offered, in flits per terminal and cycle, on average over the terminals; > 0
     seeds         of the random numbers; every load is simulated with each, and a row is about all of them together
     precision     find saturation, too, to so many flits per terminal and cycle: without loads, the row is of the highest not saturated
     packets_each  instead of loads: every terminal sends so many packets, all ready in cycle 0; the row tells how long it takes
     progress      is told how many experiments are finished
+    completions   gets, of a workload, when each message was sent and delivered, seed by seed
 
     Raises BadInput where network, routing, rule, traffic, switching and numbers do not suit each other, or may lock up;
     Refused where the memory does not suffice.
     """
     if packets_each is None:
-        check_numbers(loads, seeds, precision)
-    elif packets_each < 1 or loads or precision is not None:
-        raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads nor a precision; leave them out")
+        check_numbers(loads, seeds, precision, workload=parameters.workload)
+    elif packets_each < 1 or loads or precision is not None or parameters.workload is not None:
+        raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload; leave them out")
     setup = set_up(topology, parameters)
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
-    if packets_each is not None:
-        return [
-            _row(setup, seeds, run(setup, [Experiment(None, seed, packets_each) for seed in seeds], **how, progress=told), packets_each=packets_each)
-        ]
+    if packets_each is not None or setup.workload is not None:
+        outcomes = run(setup, [Experiment(None, seed, packets_each or 0) for seed in seeds], **how, progress=told)
+        if completions is not None:
+            completions += [outcome.completion for outcome in outcomes if outcome.completion is not None]
+        return [_row(setup, seeds, outcomes, packets_each=packets_each)]
 
     def rows_at(some: Sequence[float]) -> list[dict[str, Any]]:
         outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **how, progress=told)
@@ -92,7 +96,7 @@ def _row(
 ) -> dict[str, Any]:
     """The row of several runs that differ in their seeds."""
     parameters, stopped = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
-    warm_up = parameters.warm_up if packets_each is None else 0
+    warm_up = 0 if load is None else parameters.warm_up
     if warm_up is not None:
         warm_up = min(warm_up, min(outcome.run.end for outcome in outcomes) - 1)  # a run may stand still before
     found = figures([outcome.run for outcome in outcomes], warm_up)
@@ -118,14 +122,16 @@ def _row(
         "p99_latency": None if found.quantiles is None else found.quantiles[1],
         "latency_histogram": [{"latency": latency, "packets": packets} for latency, packets in found.histogram],
         "packets": found.packets,
-        "saturated": None if packets_each is not None else found.saturated or bool(stopped),
+        "refused_packets": found.refused,
+        "saturated": None if load is None else found.saturated or bool(stopped),
         "simulated_saturation": None,
         "saturation_precision": None,
         "mean_channel_utilization": float(use[present].mean()) if present.any() else None,
         "max_channel_utilization": float(use[present].max()) if present.any() else None,
         "per_class_utilization": {name: {"mean": float(use[own].mean()), "max": float(use[own].max())} for name, own in classes.items()},
         "vc_occupancy": np.mean([outcome.occupancy for outcome in outcomes], axis=0).tolist(),
-        "delivery_time": None if packets_each is None else _delivery_time(outcomes),
+        **_messages(setup, outcomes),
+        "delivery_time": None if load is not None else _delivery_time(outcomes),
         "deadlocked": bool(stopped),
         "deadlock_cycle": stopped[0].stalled if stopped else None,
         "waiting": stopped[0].waiting if stopped else None,
@@ -133,8 +139,24 @@ def _row(
     return {column.name: values[column.name] for column in SIMULATION}
 
 
+def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Columns about a workload's messages between different tasks; those that were not delivered have no latency."""
+    if setup.workload is None:
+        return {"messages": None, "message_latency": None, "p99_message_latency": None}
+    real = setup.workload.source != setup.workload.destination
+    done = [one.completion for one in outcomes if one.completion is not None]
+    latency = np.concatenate([(one.delivered - one.sent)[real & (one.delivered >= 0)] for one in done])
+    most = None if not len(latency) else int(np.quantile(latency, 0.99, method="inverted_cdf"))
+    return {
+        "messages": int(real.sum()),
+        "message_latency": float(latency.mean()) if len(latency) else None,
+        "p99_message_latency": most,
+    }
+
+
 def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
     """Cycles until everything has arrived, in the mean over the runs; None where something has not."""
-    if any((outcome.run.delivered < 0).any() for outcome in outcomes):
+    arrived = [outcome.run.delivered if outcome.completion is None else outcome.completion.delivered for outcome in outcomes]
+    if any((delivered < 0).any() for delivered in arrived):
         return None
-    return float(np.mean([outcome.run.delivered.max(initial=-1) + 1 for outcome in outcomes]))
+    return float(np.mean([delivered.max(initial=0) for delivered in arrived]))

@@ -21,7 +21,7 @@ class Request(NamedTuple):
 
     def canonical(self) -> Request:
         """In canonical spellings. Raises BadInput for a name or number that is wrong, whatever the network."""
-        check_numbers(self.loads, self.seeds, self.precision)
+        check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
         return self._replace(parameters=self.parameters.canonical())
 
     def spelled(self) -> str:
@@ -37,10 +37,12 @@ def request_of(spelled: str) -> Request:
     return Request(Parameters(**asked), loads, seeds, precision)
 
 
-def check_numbers(loads: Sequence[float], seeds: Sequence[int], precision: float | None) -> None:
+def check_numbers(loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None) -> None:
     """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
-    if not (loads or precision):
-        raise BadInput("simulation: expected loads or a precision of saturation, got neither; give for example load 0.2")
+    if workload is not None and (loads or precision):
+        raise BadInput(f"workload={workload}: expected neither loads nor a precision of saturation beside a workload; leave them out")
+    if not (loads or precision or workload):
+        raise BadInput("simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2")
     for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
         for value in values:
             if not 0 < value < float("inf"):

@@ -10,7 +10,9 @@ import numpy as np
 from kernels.network import Batch, simulate
 from pipeline.errors import BadInput, Refused
 from pipeline.routing.forms import SourceRouting
+from pipeline.simulation.injection import NUMBERED
 from pipeline.simulation.packets import Generator, Packets, route_words
+from pipeline.simulation.placement import Completion, completed, placed, together
 from pipeline.simulation.routes import routes_of
 from pipeline.simulation.setup import Setup
 from pipeline.simulation.statistics import Run
@@ -21,7 +23,7 @@ CHANNEL_BYTES = 64  # of a virtual channel, in the kernel
 
 
 class Experiment(NamedTuple):
-    """One run: a load, in flits per terminal and cycle, or so many packets of every terminal at once; and a seed."""
+    """One run: a load, in flits per terminal and cycle, or so many packets of every terminal at once, or the setup's workload; and a seed."""
 
     load: float | None
     seed: int
@@ -31,13 +33,14 @@ class Experiment(NamedTuple):
 class Outcome(NamedTuple):
     """run: when its packets were generated and arrived; use: float64[N, P], flits per cycle over each channel while measuring;
     occupancy: float64[V], flits in all buffers of a virtual channel; stalled: the cycle since which the packets of a cyclic wait did
-    not move, −1 = there is none; waiting: its channels, in order."""
+    not move, −1 = there is none; waiting: its channels, in order; completion: of a workload's messages."""
 
     run: Run
     use: np.ndarray
     occupancy: np.ndarray
     stalled: int
     waiting: list[str]
+    completion: Completion | None = None
 
 
 def run(
@@ -71,8 +74,8 @@ def _fitting(setup: Setup, experiments: Sequence[Experiment], memory: int) -> It
         needed = bytes_of(setup, one)
         if needed > memory:
             raise Refused(
-                f"simulation of {setup.topology.spelling}: {setup.parameters.cycles:,} cycles need about {needed / 2**30:.1f} GiB;"
-                f" the limit is {memory / 2**30:.1f} GiB: choose fewer cycles, a lower load or a smaller network"
+                f"simulation of {setup.topology.spelling}: {'its packets' if one.load is None else f'{setup.cycles:,} cycles'} need about"
+                f" {needed / 2**30:.1f} GiB; the limit is {memory / 2**30:.1f} GiB: choose fewer cycles or packets, a lower load or a smaller network"
             )
         if group and taken + needed > memory:
             yield group
@@ -86,7 +89,10 @@ def _fitting(setup: Setup, experiments: Sequence[Experiment], memory: int) -> It
 def bytes_of(setup: Setup, one: Experiment) -> int:
     """Bytes that an experiment takes, about."""
     topology, terminals = setup.topology, len(setup.topology.terminals)
-    packets = one.packets_each * terminals if one.load is None else one.load * terminals * setup.parameters.cycles / setup.flits
+    if setup.workload is not None:
+        packets = float((-(-setup.workload.flits // setup.flits)).sum() + len(setup.workload.flits) + len(setup.workload.waits))
+    else:
+        packets = one.packets_each * terminals if one.load is None else one.load * terminals * setup.cycles / setup.flits
     channels = topology.ports.size + topology.nodes
     return int(PACKET_BYTES * packets * 1.1) + CHANNEL_BYTES * channels * (setup.router.virtual_channels + setup.router.buffer_flits)
 
@@ -105,38 +111,55 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
         first=np.stack([packets.first + begin for packets, begin in zip(generated, before)]).astype(np.int64),
         time=time,
         row=rows.row,
-        length=np.full(len(time), setup.flits, np.int16),
+        length=np.concatenate([packets.length for packets in generated]),
         destination=destination,
+        messages=together([packets.messages for packets in generated if packets.messages is not None], before[:-1]) if setup.workload else None,
     )
-    cycles, measured = setup.parameters.cycles, _measured_from(setup)
+    cycles, measured = setup.cycles, 0 if experiments[0].load is None else _measured_from(setup)
     how: dict[str, Any] = {"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads}
     try:
         found = simulate(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch, **how)
     except ValueError as refusal:
         raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None
     outcomes = []
-    for e, packets in enumerate(generated):
+    for e, (one, packets) in enumerate(zip(experiments, generated)):
         own = slice(before[e], before[e + 1])
-        stalled = int(found.stalled[e])
+        stalled, delivered = int(found.stalled[e]), found.delivered[own]
         end = cycles if stalled < 0 else int(found.ran[e])
-        done = Run(packets.time, found.entered[own], found.delivered[own], packets.local, setup.flits, len(setup.topology.terminals), end)
-        use = found.flits[e] / max(end - measured, 1)
-        outcomes.append(
-            Outcome(done, use, found.occupancy[e], stalled, [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]])
+        if one.load is None:  # it ends when all is delivered
+            end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
+        time, completion = packets.time, None
+        if batch.messages is not None:
+            completion = completed(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
+            sent = completion.sent[packets.number >> NUMBERED]
+            time = np.where(sent < 0, end, sent)  # what is never sent does not count
+        done = Run(
+            time,
+            found.entered[own],
+            delivered,
+            packets.local,
+            setup.flits if completion is None else packets.length,
+            len(setup.topology.terminals),
+            end,
         )
+        use = found.flits[e] / max(end - measured, 1)
+        waiting = [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]]
+        outcomes.append(Outcome(done, use, found.occupancy[e], stalled, waiting, completion))
     return outcomes
 
 
 def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
     injection = str(setup.parameters.injection)
+    if setup.workload is not None:
+        return placed(setup.workload, setup.topology, str(setup.parameters.placement), setup.flits, one.seed, backend)
     generator = Generator(setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend)
-    return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.parameters.cycles)
+    return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
 
 
 def _measured_from(setup: Setup) -> int:
     """The cycle from which flits over channels are counted: after a warm-up that is given, or in the second half."""
     given = setup.parameters.warm_up
-    return setup.parameters.cycles // 2 if given is None else given
+    return setup.cycles // 2 if given is None else given
 
 
 def shown(setup: Setup, node: int, port: int, channel: int) -> str:

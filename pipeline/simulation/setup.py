@@ -13,12 +13,18 @@ from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.routing import Routing, SourceRouting
 from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, suitable
-from pipeline.simulation.packets import INJECTIONS
+from pipeline.simulation.injection import canonical as injection_spelling
+from pipeline.simulation.placement import PLACEMENTS
 from pipeline.simulation.presets import Preset, preset
 from pipeline.topology import NO_PORT, Topology
 from pipeline.traffic import Traffic
 from pipeline.traffic import canonical as traffic_spelling
 from pipeline.traffic import traffic as pattern_on
+from pipeline.workloads import Workload
+from pipeline.workloads import canonical as workload_spelling
+from pipeline.workloads import workload as workload_on
+
+CYCLES, MOST_CYCLES = 10_000, 1 << 30  # of a run unless told otherwise; of a workload, which ends by itself
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,10 @@ class Parameters:
     """What is asked for besides the network and the loads; None: as the router's preset has it, or as suits the network.
 
     router     a preset's name
-    routing, vc_rule, traffic   spellings
-    cycles     of every run
+    routing, vc_rule, traffic, injection   spellings
+    source_queue   packets that a source queue holds; None: any number
+    workload   spelling: instead of a traffic's packets its messages, each once; placement: of their tasks, consecutive or random
+    cycles     of every run; None: 10,000, of a workload as many as it takes
     warm_up    cycles that do not count; None: detected (statistics.mser5)
     allow_deadlock   run what may lock up
     """
@@ -41,7 +49,10 @@ class Parameters:
     switching: str | None = None
     traffic: str = "uniform"
     injection: str | None = None
-    cycles: int = 10_000
+    source_queue: int | None = None
+    workload: str | None = None
+    placement: str | None = None
+    cycles: int | None = None
     warm_up: int | None = None
     allow_deadlock: bool = False
 
@@ -52,12 +63,14 @@ class Parameters:
             ("virtual_channels", self.virtual_channels, 1, 16),
             ("buffer_flits", self.buffer_flits, 1, 1 << 20),
             ("packet_flits", self.packet_flits, 1, 1 << 14),
-            ("cycles", self.cycles, 1, 1 << 30),
-            ("warm_up", self.warm_up, 0, self.cycles - 1),
+            ("source_queue", self.source_queue, 0, 1 << 30),
+            ("cycles", self.cycles, 1, MOST_CYCLES),
+            ("warm_up", self.warm_up, 0, (self.cycles or CYCLES) - 1),
         ):
             if value is not None and not least <= value <= most:
                 raise BadInput(f"{name}={value}: expected {least:,} … {most:,}; choose one of these")
-        for name, word, known in (("switching", self.switching, SWITCHINGS), ("injection", self.injection, INJECTIONS)):
+        self._check_workload()
+        for name, word, known in (("switching", self.switching, SWITCHINGS), ("placement", self.placement, PLACEMENTS)):
             if word is not None and word not in known:
                 raise BadInput(f"{name}={word}: expected one of {', '.join(known)}; choose one of these")
         return replace(
@@ -65,7 +78,24 @@ class Parameters:
             routing=None if self.routing is None else routing_spelling(self.routing),
             vc_rule=None if self.vc_rule is None else rule_spelling(self.vc_rule),
             traffic=traffic_spelling(self.traffic),
+            injection=None if self.injection is None else injection_spelling(self.injection),
+            workload=None if self.workload is None else workload_spelling(self.workload),
+            placement=None if self.workload is None else self.placement or PLACEMENTS[0],
+            cycles=self.cycles or (CYCLES if self.workload is None else MOST_CYCLES),
         )
+
+    def _check_workload(self) -> None:
+        """What a workload and single packets do not have in common."""
+        if self.workload is None:
+            if self.placement is not None:
+                raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
+            return
+        for name, value, usual in (
+            *(("traffic", self.traffic, "uniform"), ("injection", self.injection, None)),
+            *(("source_queue", self.source_queue, None), ("warm_up", self.warm_up, None)),
+        ):
+            if value != usual:
+                raise BadInput(f"{name}={value}: expected without a workload, whose messages say who sends what when; leave out one of them")
 
 
 class Setup(NamedTuple):
@@ -74,6 +104,7 @@ class Setup(NamedTuple):
     parameters  settled: none is None but warm_up
     traffic     between terminals
     routing     what packets draw their routes from; of adaptive routing, the runs among which they choose on the way
+    workload    messages that are sent instead of the traffic's packets; None: none
     """
 
     topology: Topology
@@ -82,6 +113,12 @@ class Setup(NamedTuple):
     routing: Routing
     wiring: Wiring
     router: Router
+    workload: Workload | None = None
+
+    @property
+    def cycles(self) -> int:
+        """Length of a run, at most."""
+        return int(self.parameters.cycles or CYCLES)
 
     @property
     def flits(self) -> int:
@@ -91,7 +128,10 @@ class Setup(NamedTuple):
     @property
     def inputs(self) -> dict[str, Any]:
         """The columns of the table that say what was simulated, by name."""
-        return {"topology": self.topology.spelling, **asdict(self.parameters)}
+        asked = self.parameters
+        messages = asked.workload is not None
+        hidden = {"traffic": None, "injection": None, "cycles": None if asked.cycles == MOST_CYCLES else asked.cycles} if messages else {}
+        return {"topology": self.topology.spelling, **asdict(asked), **hidden}
 
 
 def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False) -> Setup:
@@ -106,6 +146,7 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
     asked = parameters.canonical()
     made = preset(asked.router)
     traffic_name, traffic = pattern_on(asked.traffic, topology)
+    messages = None if asked.workload is None else workload_on(asked.workload, len(topology.terminals))[1]
     switching, flits = asked.switching or made.switching, asked.packet_flits or made.packet_flits
     choice = _taken(topology, asked, made, switching, unproved)
     buffers = _buffers(asked, made, switching, flits, choice.rule)
@@ -121,6 +162,7 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         switching=switching,
         traffic=traffic_name,
         injection=asked.injection or made.injection,
+        source_queue=made.source_queue if asked.source_queue is None and messages is None else asked.source_queue,
     )
     router = Router(
         virtual_channels=channels,
@@ -134,8 +176,9 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         escape=escape,
         bubble=choice.rule.bubble,
         transit_first=made.transit_first,
+        source_queue=settled.source_queue,
     )
-    return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router)
+    return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router, messages)
 
 
 def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, unproved: bool) -> Choice:

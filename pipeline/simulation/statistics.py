@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels.network import REFUSED
+
 BATCHES = 20  # of the window of one run
 FEWEST = 5  # packets of a batch of MSER-5
 MOST = 1000  # batches of MSER-5, beyond which they hold more packets
@@ -24,10 +26,10 @@ class Run(NamedTuple):
     """What one experiment did. Times are cycles; a packet's arrays stand in one order.
 
     time       int32[M]   generated
-    entered    int32[M]   its head left the source queue; −1 never
+    entered    int32[M]   its head left the source queue; −1 never, −2 (REFUSED) the queue was full
     delivered  int32[M]   its tail was ejected; −1 never
     local      int64[L]   packets to their own source generated, which count as delivered at once and have no latency
-    flits      int        length of a packet
+    flits      int, or int16[M] where none is local: length of a packet
     terminals  int
     end        int        cycles that count: all that were asked for, or those until it stood still
     """
@@ -36,7 +38,7 @@ class Run(NamedTuple):
     entered: np.ndarray
     delivered: np.ndarray
     local: np.ndarray
-    flits: int
+    flits: int | np.ndarray
     terminals: int
     end: int
 
@@ -53,7 +55,8 @@ class Figures(NamedTuple):
 
     warm_up          longest of the runs', cycles
     packets          delivered in the windows; local ones are not among them
-    generated, accepted   loads, local packets included
+    refused          generated in the windows when the source queue was full
+    generated, accepted   loads, local and refused packets included
     network, total   latency: from entering, from being generated, to the tail's arrival
     quantiles        of the total latency: 50 %, 99 %; None without packets
     histogram        (lower end, packets) of the total latency's bins that are not empty
@@ -62,6 +65,7 @@ class Figures(NamedTuple):
 
     warm_up: int
     packets: int
+    refused: int
     generated: Estimate
     accepted: Estimate
     network: Estimate
@@ -90,6 +94,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     return Figures(
         warm_up=max(warm),
         packets=len(total),
+        refused=sum(int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum()) for run, begin in zip(runs, warm)),
         generated=_estimate(generated, width),
         accepted=_estimate(flits, width),
         network=_estimate(np.concatenate([window.network_sum for window in seen]), number),
@@ -149,14 +154,14 @@ def _window(run: Run, begin: int) -> _Window:
         batch = (cycle[inside].astype(np.int64) - begin) * BATCHES // length
         return np.bincount(batch, None if weight is None else weight[inside], minlength=BATCHES)
 
-    local = batches(run.local)
-    number = batches(run.delivered)
+    local = batches(run.local) * (run.flits if isinstance(run.flits, int) else 0)
+    flits = np.broadcast_to(run.flits, run.time.shape)
     total, network = run.delivered - run.time, run.delivered - run.entered
     inside = (run.delivered >= begin) & (run.delivered < run.end)
     return _Window(
-        flits=(number + local) * run.flits,
-        generated=(batches(run.time) + local) * run.flits,
-        number=number,
+        flits=batches(run.delivered, flits) + local,
+        generated=batches(run.time, flits) + local,
+        number=batches(run.delivered),
         network_sum=batches(run.delivered, network),
         total_sum=batches(run.delivered, total),
         total=total[inside],

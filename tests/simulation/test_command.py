@@ -59,7 +59,7 @@ def test_help_names_every_router():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ((), "expected --load, --find-saturation or --packets-each"),
+        ((), "expected --load, --find-saturation, --packets-each or --workload"),
         (("--precision", "0.1", "--load", "0.1"), "--precision: expected with --find-saturation only"),
         (("--load", "nan"), "load=nan: expected a number above 0"),
         (("--load", "0.1", "--virtual-channels", "1"), "choose rule dateline with 2 virtual channels or more"),

@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_refused_in_one_line(spelling, asked, says):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({}, "expected loads or a precision"),
+        ({}, "expected loads, a precision"),
         ({"loads": [0.0]}, "load=0.0: expected a number above 0"),
         ({"loads": [float("nan")]}, "load=nan: expected a number above 0"),
         ({"loads": [0.1], "seeds": [-1]}, "seed=-1: expected"),

@@ -43,7 +43,7 @@ def test_rows_are_those_asked_for(rings: Run):
     [
         ("{loads: 0.1, vc_rule: datelines}", "unknown rule 'datelines'; did you mean 'dateline'"),
         ("{loads: 0.1, router: fast}", "unknown router 'fast'"),
-        ("{cycles: 100}", "expected loads or a precision of saturation"),
+        ("{cycles: 100}", "expected loads, a precision of saturation or a workload"),
         ("{loads: 0}", "load=0.0: expected a number above 0"),
         ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels=17"),
         ("{loads: 0.1, warm_up: 10000}", "warm_up=10000"),

@@ -1,0 +1,47 @@
+"""Conjugate gradient: the communication of NPB's CG."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pipeline.topology import Whole
+from pipeline.workloads.collectives import Rounds, Tasks
+from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+
+DOUBLE = 8  # bytes
+
+
+def cg(terminals: int, order: Annotated[int, Whole(2, "order of the matrix", 10**8)] = 14_000, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+    """NPB's CG without its computation: a matrix of that order (class A: 14,000) on 2^m tasks, so many steps of the conjugate gradient.
+
+    Tasks are rows × columns, columns = rows or 2 rows, numbered row by row. A step multiplies matrix and vector: in log₂ columns exchanges
+    within a row, of distance columns/2, columns/4, …, partial sums of a segment of order/columns doubles are added; the result goes to the task
+    that stands at the transposed place. Two scalar products follow, each log₂ columns exchanges of a double within the row.
+    Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it, whose class they do not print.
+    """
+    number = power_of_2(terminals, tasks)
+    bits = number.bit_length() - 1
+    rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
+    segment = flits_of(DOUBLE * order / columns)
+    program = Program(number)
+    for _ in range(rounds):
+        within_rows(program, columns, segment)
+        program.exchange((task, transposed(task, rows, columns), segment) for task in range(number) if transposed(task, rows, columns) != task)
+        for _ in range(2):
+            within_rows(program, columns, flits_of(DOUBLE))
+    return program.workload()
+
+
+def within_rows(program: Program, columns: int, flits: int) -> None:
+    """The sum over each row of tasks: exchanges at half of it, a quarter, …."""
+    distance = columns // 2
+    while distance:
+        program.exchange((task, task ^ distance, flits) for task in range(program.tasks))  # columns are the lowest bits
+        distance //= 2
+
+
+def transposed(task: int, rows: int, columns: int) -> int:
+    """The partner of NPB's exch_proc: row and column change places; of twice as many columns, pairs of neighbours do."""
+    if rows == columns:
+        return task % rows * rows + task // rows
+    return 2 * (task // 2 % rows * rows + task // 2 // rows) + task % 2

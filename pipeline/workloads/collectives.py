@@ -1,0 +1,55 @@
+"""Collective operations as messages, and those that the skeletons of applications are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pipeline.topology import Whole
+from pipeline.workloads.messages import Program, Workload, all_of
+
+Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
+Flits = Annotated[int, Whole(1, "flits", 2**40)]
+Rounds = Annotated[int, Whole(1, "how often", 10**6)]
+
+
+def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
+    """All-reduce of a vector of so many flits on a ring of tasks: reduce-scatter, then all-gather, 2 (N − 1) steps of ⌈flits/N⌉ to the next.
+
+    A task sends in a step what it received in the one before.
+    Source: Patarasuk & Yuan 2009.
+    """
+    number = all_of(terminals, tasks)
+    program, share = Program(number), -(-flits // number)
+    for _ in range(2 * (number - 1)):
+        program.exchange((task, (task + 1) % number, share) for task in range(number))
+    return program.workload()
+
+
+def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+    """So many flits from every task to every other, all posted at once; in the next round, when all have come.
+
+    Task i sends to i + 1, i + 2, … in this order, so that no task is everybody's first.
+    Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).
+    """
+    number = all_of(terminals, tasks)
+    program = Program(number)
+    for _ in range(rounds):
+        exchange_all(program, flits)
+    return program.workload()
+
+
+def exchange_all(program: Program, flits: int) -> None:
+    """A message from every task to every other."""
+    tasks = program.tasks
+    program.exchange((task, (task + away) % tasks, flits) for away in range(1, tasks) for task in range(tasks))
+
+
+def recursive_doubling(program: Program, flits: int) -> None:
+    """An all-reduce of short vectors between 2^m tasks: in step i each exchanges with the task whose number differs in bit i.
+
+    Source: Thakur, Rabenseifner & Gropp 2005.
+    """
+    distance = 1
+    while distance < program.tasks:
+        program.exchange((task, task ^ distance, flits) for task in range(program.tasks))
+        distance *= 2

@@ -1,0 +1,61 @@
+"""Multigrid: the communication of NPB's MG, faces at all levels."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pipeline.errors import BadInput
+from pipeline.topology import Whole
+from pipeline.workloads.collectives import Rounds, Tasks
+from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+
+DOUBLE = 8  # bytes
+
+
+def mg(
+    terminals: int, side: Annotated[int, Whole(4, "points of the grid in each dimension", 1 << 14)] = 256, rounds: Rounds = 1, tasks: Tasks = None
+) -> Workload:
+    """NPB's MG without its computation: a periodic grid of side³ points (class A: 256³), side a power of 2, on 2^m tasks, so many V-cycles.
+
+    Tasks are a grid of three dimensions, whose sides differ by a factor of 2 at most, z the largest, x numbered fastest. Down to a grid
+    of 2³, then up again, a task exchanges the faces of its part with its two neighbours in x, then y, then z: once a level down (the
+    restricted residual), once at the bottom, twice a level up (residual and smoothing), and once more at the top. At a level with
+    fewer points than tasks along a dimension, only every second, fourth … task has a part.
+    Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its comm3 in mg3P).
+    """
+    number = power_of_2(terminals, tasks)
+    if side & (side - 1):
+        raise BadInput(f"side={side}: expected a power of 2; choose {1 << side.bit_length() - 1}")
+    bits = number.bit_length() - 1
+    shape = tuple(1 << (bits + dimension) // 3 for dimension in range(3))
+    if side < shape[-1]:
+        raise BadInput(f"side={side}: expected a point for each of {shape[-1]} tasks at least; choose a larger grid or fewer tasks")
+    sides = [1 << level for level in range(1, side.bit_length())]  # of the levels, the coarsest first
+    program = Program(number)
+    for _ in range(rounds):
+        for level in [*sides[-2::-1], sides[0], *(finer for finer in sides[1:] for _ in range(2)), sides[-1]]:
+            faces(program, shape, level)
+    return program.workload()
+
+
+def faces(program: Program, shape: tuple[int, ...], side: int) -> None:
+    """The faces of every part of a periodic grid of side³ points, dimension by dimension."""
+    stride = [max(1, tasks // side) for tasks in shape]  # between tasks that have a part
+    weight = [1, shape[0], shape[0] * shape[1]]
+    parts = [min(tasks, side) for tasks in shape]
+    places = [
+        (x * stride[0], y * stride[1] * weight[1], z * stride[2] * weight[2])
+        for z in range(parts[2])
+        for y in range(parts[1])
+        for x in range(parts[0])
+    ]
+    for axis in range(3):
+        if parts[axis] == 1:
+            continue
+        flits = flits_of(DOUBLE * side**2 * parts[axis] / (parts[0] * parts[1] * parts[2]))
+        step, around = stride[axis] * weight[axis], shape[axis] * weight[axis]
+        messages = []
+        for place in places:
+            task, rest = sum(place), sum(place) - place[axis]
+            messages += [(task, rest + (place[axis] + way * step) % around, flits) for way in (1, -1)]
+        program.exchange(messages)

@@ -1,0 +1,54 @@
+"""Integer sort and Fourier transform: the communication of NPB's IS and FT, which is all-to-all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pipeline.topology import Whole
+from pipeline.workloads.collectives import Rounds, Tasks, exchange_all, recursive_doubling
+from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+
+INTEGER, COMPLEX = 4, 16  # bytes
+TESTED = 5  # keys whose ranks are sent along with the buckets
+
+Side = Annotated[int, Whole(1, "points of the grid in this dimension", 1 << 16)]
+
+
+def integer_sort(
+    terminals: int,
+    keys: Annotated[int, Whole(1, "keys", 1 << 40)] = 1 << 23,
+    buckets: Annotated[int, Whole(1, "buckets", 1 << 24)] = 1024,
+    rounds: Rounds = 1,
+    tasks: Tasks = None,
+) -> Workload:
+    """NPB's IS without its computation: so many keys (class A: 2^23) sorted by buckets on 2^m tasks, so many times.
+
+    Each time the tasks add up the buckets' sizes (all-reduce by recursive doubling), tell each other how many keys will come (all-to-all of an
+    integer), and send each the keys of its buckets: keys/tasks², since they are spread evenly as a good approximation.
+    Source: Bailey et al. 1991 (NAS Parallel Benchmarks); collectives as in Thakur, Rabenseifner & Gropp 2005.
+    """
+    number = power_of_2(terminals, tasks)
+    program = Program(number)
+    for _ in range(rounds):
+        recursive_doubling(program, flits_of(INTEGER * (buckets + TESTED)))
+        exchange_all(program, flits_of(INTEGER))
+        exchange_all(program, flits_of(INTEGER * keys / number**2))
+    return program.workload()
+
+
+def ft(terminals: int, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+    """NPB's FT without its computation: a grid of nx × ny × nz complex numbers (class A: 256 × 256 × 128) in slabs on 2^m tasks, so many transforms.
+
+    Each transposes the grid, an all-to-all of nx ny nz/tasks² numbers, and adds up a checksum of one: to task 0 along a binomial tree.
+    The next transform begins when a task has all that is sent to it; nobody waits for the checksum.
+    Source: Bailey et al. 1991 (NAS Parallel Benchmarks, one-dimensional layout).
+    """
+    number = power_of_2(terminals, tasks)
+    program = Program(number)
+    for _ in range(rounds):
+        exchange_all(program, flits_of(COMPLEX * nx * ny * nz / number**2))
+        distance = 1
+        while distance < number:
+            program.exchange((task + distance, task, flits_of(COMPLEX)) for task in range(0, number, 2 * distance))
+            distance *= 2
+    return program.workload()
