@@ -32,17 +32,21 @@ def simulated(task: Task) -> Simulated:
         cupy = backends.array_module("cupy")
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
         network = Network(task, cupy)
-        return joined(task, [outcome for some in rounds(task, free // 2) for outcome in Round(network, some).outcomes()])
+
+        def run(most: int) -> Simulated:
+            return joined(task, [outcome for some in rounds(task, free // 2, most) for outcome in Round(network, some).outcomes()])
+
+        return backends.halved(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
 
 
-def rounds(task: Task, memory: int) -> Iterator[list[Experiment]]:
-    """Experiments that fit into so many bytes together; at least one."""
+def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
+    """Experiments that fit into so many bytes together, at most so many; at least one."""
     some: list[Experiment] = []
     taken = 0
     for one in task.experiments:
         shapes = layout(task.wiring, task.router, one.end - one.begin, task.hops.shape[1], one.shortest, *waiting(one))
         needed = sum(map(size, shapes))
-        if some and taken + needed > memory:
+        if some and (taken + needed > memory or len(some) == most):
             yield some
             some, taken = [], 0
         some.append(one)

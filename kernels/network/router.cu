@@ -1,10 +1,11 @@
 // Cycles of many experiments on one network: see reference.py, which is the specification, and steps.py, which goes about it in the same way.
 //
-// A thread owns every stride-th node. In a cycle it reads and writes what is its node's alone, but for two things, both of which wait in
-// wheels with a slot for every cycle: flits that will arrive are noted at the receiver's port, credits that will return at the sender's
-// channel, always in another slot than that of this cycle, which the owner reads and empties. So the order of nodes within a cycle does not
-// matter, and a cycle needs one barrier: that of the block where it simulates an experiment alone, the end of the launch where several do.
-// The packet that a flit is of is noted at once at the end of the receiver's queue, which is read when the flit is there.
+// A thread owns every stride-th node. In a cycle it reads and writes what is its node's alone, but for what waits until a later one. Flits that
+// will arrive are noted at the receiver's port and credits that will return at the sender's channel, in wheels with a slot for every cycle:
+// always in another slot than that of this cycle, which the owner reads and empties. The packet that a flit is of is noted at once at
+// the end of the receiver's queue, which is read when the flit is there. What messages wait for is counted down by atomics, and shows in the
+// next cycle at the earliest. So the order of nodes within a cycle does not matter, and a cycle needs one barrier: that of the block where
+// it simulates an experiment alone, the end of the launch where several do.
 //
 // Ports come before nodes: input port i of a node is i * nodes + node, channel p is p * nodes + node, so that threads of a warp read
 // neighbours. VC v of them is that * vcs + v. Seen from its own node, an input VC is i * 16 + v and an output VC p * 16 + v; -1 = none.

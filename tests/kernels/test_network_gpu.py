@@ -222,6 +222,18 @@ def test_experiments_that_do_not_fit_together_run_one_after_another(as_cupy: AsC
         assert made == rounds
 
 
+def test_rounds_are_halved_until_they_fit(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU that has less room than it said."""
+    routes, wiring, router, made = Routes(4, 4), torus_wiring(4, 4), Router(2, 4), []
+    packets = uniform(routes, 0.4, 100, 5, [1, 2, 3, 4, 5])
+    monkeypatch.setattr(gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some))
+    largest = 6 * 16 * 2 * 8 * 4  # bytes: records of an experiment's input VCs, the largest of its arrays
+    as_cupy(memory=3 * largest - 1, free=2**30)
+    found = simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="cupy")
+    same(simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="numba"), found)
+    assert made == [5, 2, 2, 1]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
     wiring, router, routes, packets = random_case(seed)
