@@ -66,7 +66,8 @@ def written(value: Value) -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0")  # the shortest that is read back as the same number
     if isinstance(value, str) and not isinstance(value, Word):
-        return json.dumps(value, ensure_ascii=False)
+        # what a terminal would obey, or nobody can see, is escaped
+        return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in json.dumps(value, ensure_ascii=False))
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(item) for item in value) + "]"
     if isinstance(value, dict):
@@ -164,6 +165,7 @@ class _Reader:
         if self.kind == "string":
             body = self.token[1:-1]
             text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescaped, body)
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # two escapes are one character beyond U+FFFF, as in JSON
             self.advance()
             return text
         if self.kind == "name":

@@ -128,7 +128,9 @@ def _give_up_stdout(status: int) -> None:
 
 
 def _say(message: str) -> None:
-    """One line on standard error, in colour only on a terminal."""
-    line = " ".join(message.split())
+    """One line on standard error, in colour only on a terminal, without characters that a terminal would obey."""
+    from pipeline.table_text import printable
+
+    line = printable(" ".join(message.split()))
     plain = not sys.stderr.isatty() or "NO_COLOR" in os.environ
     sys.stderr.write(f"torusweep: {line}\n" if plain else f"\x1b[1;31mtorusweep:\x1b[0m {line}\n")
