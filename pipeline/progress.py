@@ -1,7 +1,8 @@
 """How far a sweep is: a bar on a terminal, plain lines elsewhere.
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (pipeline.workflow).
-The time left is reckoned from the points' estimated cost, because long ones come first.
+The time left is reckoned from the points' estimated cost, because long ones come first. Estimates err by a
+factor of five, and the first points also wait for compilers: nothing is said of it before a third of the cost is paid.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 LINE_SECONDS = 5.0
+SURE = 1 / 3  # share of the cost
+
+
+def time_left(cost: float, paid: float, seconds: float) -> str:
+    """How long it will still take, in words; '' where that cannot be said yet, or nothing is left. seconds: that the part paid took."""
+    if not SURE * cost <= paid < cost:
+        return ""
+    left = (cost - paid) * seconds / paid
+    return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
 
 
 class Lines:
@@ -33,8 +43,9 @@ class Lines:
         if self._done == self._total or now - self._last >= LINE_SECONDS:
             self._last = now
             taken = max(now - self._start, 1e-9)
-            left = f", about {(self._cost - self._paid) * taken / self._paid:.0f} s left" if self._done < self._total else ""
-            self.say(f"{self._title}: {self._done:,} of {self._total:,} points, {(self._done - self._before) / taken:.3g} points/s{left}")
+            left = time_left(self._cost, self._paid, taken) if self._done < self._total else ""
+            pace = f"{(self._done - self._before) / taken:.3g} points/s"
+            self.say(f"{self._title}: {self._done:,} of {self._total:,} points, {', '.join(filter(None, (pace, left)))}")
 
     def say(self, message: str) -> None:
         print(message, flush=True)
@@ -47,8 +58,9 @@ class Bar:
         self._bar, self._task = bar, task
 
     def advance(self, points: int, cost: float) -> None:
-        done = self._bar.tasks[self._task].fields["done"] + points
-        self._bar.update(self._task, advance=cost, done=done)
+        task = self._bar.tasks[self._task]
+        left = time_left(task.total or 0.0, task.completed + cost, task.elapsed or 0.0)
+        self._bar.update(self._task, advance=cost, done=task.fields["done"] + points, left=left)
 
     def say(self, message: str) -> None:
         self._bar.console.print(message, markup=False, highlight=False)
@@ -60,8 +72,8 @@ def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Line
     if not sys.stdout.isatty():
         yield Lines(title, total, done, cost)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     counts = TextColumn("{task.fields[done]:,} of {task.fields[points]:,} points")
-    with Progress(TextColumn("{task.description}"), BarColumn(), counts, TimeRemainingColumn()) as bar:
-        yield Bar(bar, bar.add_task(title, total=cost, done=done, points=total))
+    with Progress(TextColumn("{task.description}"), BarColumn(), counts, TextColumn("{task.fields[left]}")) as bar:
+        yield Bar(bar, bar.add_task(title, total=cost, done=done, points=total, left=""))

@@ -26,6 +26,7 @@ from pipeline.progress import progress
 from pipeline.provenance import software
 from pipeline.tasks import DIED, Workers
 
+FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute here
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
 
@@ -133,6 +134,8 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
     if not todo:
         return Computed([], None)
     left = Batches(todo, settings.batch_seconds)
+    if settings.workers == "auto" and left.cost < FEW_SECONDS:
+        settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
         with progress(f"{manner.stage} ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:

@@ -1,0 +1,34 @@
+"""How far a sweep is: what is said, and what is not said too early."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import progress
+
+
+@pytest.mark.parametrize(
+    ("cost", "paid", "seconds", "said"),
+    [
+        (90.0, 29.0, 5.0, ""),  # not a third yet
+        (90.0, 30.0, 5.0, "about 10 s left"),  # 60 more at 6 a second
+        (90.0, 45.0, 300.0, "about 5 min left"),
+        (90.0, 90.0, 5.0, ""),
+    ],
+)
+def test_the_time_left_is_said_when_it_is_known(cost: float, paid: float, seconds: float, said: str) -> None:
+    assert progress.time_left(cost, paid, seconds) == said
+
+
+def test_lines_come_every_five_seconds_and_at_the_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.progress("static", total=10, done=2, cost=80.0) as shown:
+        for seconds, points, cost in ((1.0, 1, 10.0), (6.0, 1, 10.0), (12.0, 2, 20.0), (13.0, 4, 40.0)):
+            now = seconds
+            shown.advance(points, cost)
+    assert capsys.readouterr().out.splitlines() == [
+        "static: 4 of 10 points, 0.333 points/s",  # a quarter of the cost
+        "static: 6 of 10 points, 0.333 points/s, about 12 s left",
+        "static: 10 of 10 points, 0.615 points/s",
+    ]
