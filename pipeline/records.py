@@ -327,7 +327,12 @@ SIMULATION = (
         "simulated_saturation", "double", "flits/cycle/terminal", "highest offered load found that is not saturated; null where it was not sought"
     ),
     Column("saturation_precision", "double", "flits/cycle/terminal", "a load that is saturated lies so much higher at most"),
-    Column("mean_channel_utilization", "double", "flits/cycle", "over all channels, after a given warm-up, or in the second half of the run"),
+    Column(
+        "mean_channel_utilization",
+        "double",
+        "flits/cycle",
+        "over all channels (of parallel links, each link's), after a given warm-up, or in the second half of the run",
+    ),
     Column("max_channel_utilization", "double", "flits/cycle", "of the busiest channel"),
     Column("per_class_utilization", "map<string, struct<mean: double, max: double>>", "flits/cycle", "the same of each link class"),
     Column("vc_occupancy", "list<double>", "flits", "in the buffers of each virtual channel number, mean over time, all channels together"),
@@ -350,7 +355,9 @@ VERIFICATION = (
     Column("quantity", "string", "", "column of ours that it is compared with"),
     Column("paper_value", "double", "", "the number printed"),
     Column("our_value", "double", "", "ours; null where it is not computed yet"),
-    Column("capacity", "double", "", "of what is simulated: the same of the load that the links can carry (exact loads, or a linear program); else null"),
+    Column(
+        "capacity", "double", "", "of what is simulated: the same of the load that the links can carry (exact loads, or a linear program); else null"
+    ),
     Column("difference", "double", "", "ours - the paper's"),
     Column("tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"),
     Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),

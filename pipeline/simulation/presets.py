@@ -6,12 +6,15 @@ from typing import NamedTuple
 
 from pipeline.errors import BadInput, nearest
 
+EVERY_CHANNEL, EVERY_FLIT = 16, 63  # virtual channels of a port, flits that a node ejects: the most
+
 
 class Preset(NamedTuple):
     """Switching, virtual channels, buffers, delays in cycles (kernels.network.Router), packets and their injection.
 
     buffer_flits       of every virtual channel; more where the switching needs it and no number is given
     source_queue       packets that it holds; None: any number
+    input_speedup, ejection_flits   kernels.network.Router
     routing, vc_rule   None: the first that suits the network; the first that is free of deadlock
     source             who describes it, and what we add where that leaves it open
     """
@@ -29,6 +32,8 @@ class Preset(NamedTuple):
     transit_first: bool = False
     injection: str = "bernoulli"
     source_queue: int | None = None
+    input_speedup: int = 1
+    ejection_flits: int = 1
     source: str = ""
 
 
@@ -43,7 +48,8 @@ PRESETS = {
         source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets",
     ),
     "bluegene": Preset(
-        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson", 8),
+        # the paper's simulator, INSEE, lets every virtual channel ask for an output, as here, and takes all that arrives for a node
+        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson", 8, EVERY_CHANNEL, EVERY_FLIT),
         source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, queues of 8, transit first; delays are ours",
     ),
 }

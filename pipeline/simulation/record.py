@@ -100,8 +100,10 @@ def _row(
     if warm_up is not None:
         warm_up = min(warm_up, min(outcome.run.end for outcome in outcomes) - 1)  # a run may stand still before
     found = figures([outcome.run for outcome in outcomes], warm_up)
-    use = np.mean([outcome.use for outcome in outcomes], axis=0)
     present = setup.topology.ports != NO_PORT
+    use = np.mean([outcome.use for outcome in outcomes], axis=0)
+    if setup.topology.capacity is not None:
+        use = use / np.where(present, setup.topology.capacity, 1)
     kinds = setup.topology.link_class
     names = dict(enumerate(setup.topology.plan.classes))
     classes = {names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}

@@ -139,8 +139,6 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
 
     unproved   do not look whether a rule that is given prevents deadlock
     """
-    if topology.capacity is not None and topology.capacity.max(initial=1) > 1:
-        raise BadInput(f"simulation of {topology.spelling}: expected single links, got parallel ones; choose a network without them")
     if not len(topology.terminals):
         raise BadInput(f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals")
     asked = parameters.canonical()
@@ -148,9 +146,15 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
     traffic_name, traffic = pattern_on(asked.traffic, topology)
     messages = None if asked.workload is None else workload_on(asked.workload, len(topology.terminals))[1]
     switching, flits = asked.switching or made.switching, asked.packet_flits or made.packet_flits
-    choice = _taken(topology, asked, made, switching, unproved)
+    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))  # side by side, most
+    choice = _taken(topology, asked, made, switching, links, unproved)
     buffers = _buffers(asked, made, switching, flits, choice.rule)
     channels = choice.virtual_channels
+    if channels < links:
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} parallel links, got virtual_channels={channels};"
+            f" choose {links} or more"
+        )
     escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
     settled = replace(
         asked,
@@ -177,13 +181,18 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         bubble=choice.rule.bubble,
         transit_first=made.transit_first,
         source_queue=settled.source_queue,
+        ejection_flits=made.ejection_flits,
+        input_speedup=made.input_speedup,
     )
     return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router, messages)
 
 
-def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, unproved: bool) -> Choice:
-    """Routing and rule: as asked for, as the preset has them, or the first that suit the network and cannot lock up."""
-    many, routing = asked.virtual_channels or made.virtual_channels, asked.routing or made.routing
+def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, least: int, unproved: bool) -> Choice:
+    """Routing and rule: as asked for, as the preset has them, or the first that suit the network and cannot lock up.
+
+    least   virtual channels, where no number is asked for
+    """
+    many, routing = asked.virtual_channels or max(made.virtual_channels, least), asked.routing or made.routing
     rule = asked.vc_rule or (made.vc_rule if switching == made.switching else None)
     free, cut_through = asked.virtual_channels is None, switching == "virtual-cut-through"
     last: BadInput | None = None
@@ -217,9 +226,9 @@ def _wiring(choice: Choice, channels: int) -> Wiring:
         port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
         wrap = np.zeros(port_of.shape, bool)
     delay = np.ones(ports.shape, np.int16)
-    return Wiring(
-        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), not choice.adaptive and balanced(routing, rule)
-    )
+    both = not choice.adaptive and balanced(routing, rule)
+    capacity = routing.topology.capacity
+    return Wiring(ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity)
 
 
 def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: Rule) -> int:

@@ -36,6 +36,17 @@ def test_what_is_not_said_follows_from_the_network_and_the_router(spelling, aske
     assert (settled.routing, settled.vc_rule, settled.virtual_channels, settled.buffer_flits, settled.switching) == expected
 
 
+def test_parallel_links_have_a_virtual_channel_each(tmp_path):
+    path = tmp_path / "three.edges"
+    path.write_text("0 1\n0 1\n0 1\n1 2\n")
+    topology = build(f'graph(path="{path}")')
+    made = set_up(topology, Parameters())
+    assert made.parameters.virtual_channels == 3
+    assert sorted(made.wiring.capacity[topology.ports >= 0].tolist()) == [1, 1, 3, 3]
+    with pytest.raises(BadInput, match="expected a virtual channel for each of 3 parallel links, got virtual_channels=2; choose 3 or more"):
+        set_up(topology, Parameters(virtual_channels=2))
+
+
 REFUSED = [
     ("torus(k=4, n=2)", {"router": "defalt"}, "unknown router 'defalt'; did you mean 'default'?"),
     ("torus(k=4, n=2)", {"virtual_channels": 1}, "choose rule dateline with 2 virtual channels or more"),

@@ -84,6 +84,25 @@ def test_saturation_lies_below_the_channels_bound(spelling, asked, routing):
     assert overload["max_channel_utilization"] <= 1
 
 
+@pytest.mark.parametrize(("spelling", "bound"), [("rtt(a=8)", 0.752941), ("torus(k=8, n=2)", 1.0), ("torus(k=16, n=2)", 0.5)])
+def test_camaras_router_comes_near_the_channels_bound(spelling, bound):
+    """Where all channels are alike and traffic is uniform: 85 % at least, of exact loads (a torus: 8 / k)."""
+    (row,) = simulated(spelling, loads=[1.1 * bound], router="bluegene", cycles=4000, warm_up=2000)
+    assert 0.85 * bound <= row["accepted_load"] < bound
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_parallel_links_share_what_passes_between_two_nodes(tmp_path, links):
+    """A path of four: over its ends goes what one sends, over its middle two senders' two thirds, 4/3, so that one link saturates below 0.75."""
+    path = tmp_path / "path.edges"
+    path.write_text("0 1\n" + "1 2\n" * links + "2 3\n")
+    asked = {"traffic": "uniform_other", "virtual_channels": 4, "packet_flits": 4, "cycles": 6000, "warm_up": 1000}
+    below, beyond = simulated(f'graph(path="{path}")', loads=[0.55, 0.75], **asked)
+    assert below["accepted_load"] == pytest.approx(0.55, rel=0.03)
+    assert below["max_channel_utilization"] == pytest.approx(0.55 * max(4 / 3 / links, 1), rel=0.05)
+    assert beyond["saturated"] == (links == 1)
+
+
 @pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through", "store-and-forward"])
 @pytest.mark.parametrize("router", ["default", "booksim2", "rahman-2005"])
 def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
