@@ -356,7 +356,7 @@ VERIFICATION = (
     Column("paper_value", "double", "", "the number printed"),
     Column("our_value", "double", "", "ours; null where it is not computed yet"),
     Column(
-        "capacity", "double", "", "of what is simulated: the same of the load that the links can carry (exact loads, or a linear program); else null"
+        "capacity", "double", "", "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null"
     ),
     Column("difference", "double", "", "ours - the paper's"),
     Column("tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"),
