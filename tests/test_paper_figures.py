@@ -67,7 +67,35 @@ def tables() -> dict[str, list[Row]]:
         *records(dally_columns((2**8, 2**10, 2**14, 2**20), message_bits=(150,), wire_delay=("constant", "logarithmic", "linear"))),
         *records(dally_columns((2**8,), message_bits=(100, 150), locality=(0.5, 1.0), whole=True)),
     ]
-    return {"static": static, "loads": loads, "latency": latency, "verification": verification_rows(static, ["P04", "R05"])}
+    verification = verification_rows(static, ["P04", "R05"])
+    return {"static": static, "loads": loads, "latency": latency, "verification": verification, "simulation": made_up_simulations()}
+
+
+def made_up_simulations() -> list[Row]:
+    """As much of the table of simulations as the figures look at, with made-up numbers: what real ones say, test_paper_figures_simulated.py tells."""
+    patterns = ("uniform", "hot_region", "bit_complement", "bit_reversal", "perfect_shuffle")
+    camara = [
+        ("bluegene", name, 3, 64, 16, pattern) for name in ("rt(a=16)", "rtt(a=16)", "pt(a=8)", "ptt(a=8)", "pdtt(a=8)") for pattern in patterns
+    ]
+    mh3dt = "mh3dt(m=4, n=4, levels=2, q=2)"
+    of_4096 = [(mh3dt, 2), ("h3dt(m=4, n=4, levels=2, q=2)", 2), ("tesh(m=2, levels=3, q=0)", 2), ("mesh(k=64, n=2)", 1), ("mesh(k=64, n=2)", 2)]
+    rahman = [("rahman-2005", name, many, flits, 16, "uniform") for name, many in of_4096 for flits in (2, 20)]
+    rahman += [("rahman-2005", mh3dt, 2, 2, 64, "uniform"), ("rahman-2005", mh3dt, 3, 2, 16, "uniform")]
+    columns = ("router", "topology", "virtual_channels", "buffer_flits", "packet_flits", "traffic")
+    return [
+        {
+            **dict(zip(columns, asked, strict=True)),
+            "routing": "adaptive" if asked[0] == "bluegene" else "hierarchical",
+            "offered_load": offered,
+            "accepted_load": min(offered, 0.2),
+            "network_latency": 40 + 100 * offered,
+            "total_latency": 50 + 100 * offered,
+            "saturated": offered > 0.2,
+            "per_class_utilization": {name: {"mean": min(offered, 0.2) * 2, "max": 1.0} for name in "xyz"},
+        }
+        for asked in (*camara, *rahman)
+        for offered in (0.1, 0.15, 0.3)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +105,7 @@ def rows(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
 
 def test_every_figure_has_its_numbers_and_none_has_any_without(rows: dict[str, list[Row]]) -> None:
     assert list(rows) == [figure.id for figure in FIGURES]
-    assert len(rows) == len(FIGURES) == 23
+    assert len(rows) == len(FIGURES) == 36
     assert drawable({}) == []
 
 

@@ -3,12 +3,21 @@
 A figure is shown where the sweep has its numbers. What a caption claims, tests/test_paper_figures.py checks on these numbers.
 """
 
-from pipeline.paper_figures import c10, d90, p04_distances, p04_latency, p04_ratios, r05
+from pipeline.paper_figures import c10, c10_simulated, d90, p04_distances, p04_latency, p04_ratios, r05, r05_simulated
 from pipeline.paper_figures.figure import Figure, Row, Tables
 
 __all__ = ["FIGURES", "Figure", "drawable"]
 
-FIGURES: tuple[Figure, ...] = (*p04_distances.FIGURES, *p04_latency.FIGURES, *p04_ratios.FIGURES, *d90.FIGURES, *c10.FIGURES, *r05.FIGURES)
+FIGURES: tuple[Figure, ...] = (
+    *p04_distances.FIGURES,
+    *p04_latency.FIGURES,
+    *p04_ratios.FIGURES,
+    *d90.FIGURES,
+    *c10.FIGURES,
+    *c10_simulated.FIGURES,
+    *r05.FIGURES,
+    *r05_simulated.FIGURES,
+)
 
 
 def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:

@@ -67,6 +67,7 @@ def line_chart(
     size: int = 40,
     clip: bool = False,
     detail: str = "",
+    along: str = "",
 ) -> Chart:
     """Lines with marks.
 
@@ -75,6 +76,7 @@ def line_chart(
     size    of the marks, square pixels
     clip    whether what lies outside the axes' domain is left out, or widens the domain
     detail  another column of whose values each has a line of its own, alike in looks
+    along   the column in whose order a line goes from mark to mark; the axis where ''
     """
     present = [line for line in lines if any(row["line"] == line.name for row in rows)]
     names = [line.name for line in present]
@@ -89,5 +91,5 @@ def line_chart(
     colour = alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present]))
     shape = alt.Shape("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present]))
     base = alt.Chart(alt.Data(values=values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
-    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash)
+    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash, order=f"{along}:Q" if along else alt.Undefined)
     return alt.layer(drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip)))

@@ -77,7 +77,7 @@ VERIFICATION_HEADERS = (
     ("quantity", "", "what of ours it is compared with"),
     ("paper", "number", "the number printed"),
     ("ours", "number", "the number computed"),
-    ("capacity", "number", "of what is simulated: what links can carry at most"),
+    ("capacity", "number", "of what is simulated: the same of the load that the links can carry"),
     ("difference", "number", "ours less the paper's"),
     ("verdict", "", ", ".join(VERDICT_STYLE)),
 )

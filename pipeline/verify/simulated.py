@@ -1,4 +1,4 @@
-"""What of the table of simulations a paper's number is compared with, and what no router could exceed.
+"""What of the table of simulations a paper's number is compared with, and what the links could carry.
 
     max_accepted_load[bluegene, uniform]                         of the row's network
     max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
@@ -34,13 +34,12 @@ class Term(NamedTuple):
 
 
 class Ours(NamedTuple):
-    """value: None where the sweep does not have it, and `missing` says what; capacity: the same of what no router exceeds, None where that is
-    not known; beyond: which term exceeds it, '' = none."""
+    """value: None where the sweep does not have it, and `missing` says what; capacity: the same of what the links can carry, None where that
+    is not known."""
 
     value: float | None
     missing: str = ""
     capacity: float | None = None
-    beyond: str = ""
 
 
 def is_simulated(quantity: str) -> bool:
@@ -82,8 +81,8 @@ class Simulated:
         self._loads = {(load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"}
 
     def ours(self, quantity: str, topology: str) -> Ours:
-        """A quantity's value, with what is missing for it or bounds it."""
-        value, capacity, beyond = 1.0, 1.0, ""
+        """A quantity's value, with what is missing for it, or stands beside it."""
+        value, capacity = 1.0, 1.0
         bounded = True
         for term, sign in read(quantity, topology):
             rows = self._chosen(term)
@@ -96,15 +95,15 @@ class Simulated:
             most = self.capacity(best) if term.name == "max_accepted_load" else None
             bounded = bounded and most is not None
             capacity *= 1.0 if most is None else most**sign
-            if most is not None and best["accepted_load"] > most + (best["accepted_load_error"] or 0.0):
-                beyond = f"{_asked(term)} accepts {best['accepted_load']:.4g}, more than the {most:.4g} that its links can carry"
-        return Ours(value, "", capacity if bounded else None, beyond)
+        return Ours(value, "", capacity if bounded else None)
 
     def capacity(self, row: Record) -> float | None:
-        """What no router exceeds, in flits per terminal and cycle; None where the sweep does not tell.
+        """The load of all terminals alike that the links can carry, in flits per terminal and cycle; None where the sweep does not tell.
 
         Packets whose routing leaves them no choice load the links as it does; adaptive ones, at best, as the best minimal routes do: a
-        linear program, or under uniform traffic on these papers' networks all shortest paths alike, by symmetry.
+        linear program, or under uniform traffic on these papers' networks all shortest paths alike, by symmetry. Under uniform traffic on
+        networks whose nodes are all alike nothing exceeds it. Elsewhere what is accepted can be more: beyond saturation, terminals whose
+        packets meet no full link go on sending.
         """
         adaptive = row["routing"].startswith("adaptive")
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))

@@ -118,7 +118,7 @@ def _simulated(row: Expected, simulated: Simulated) -> dict[str, Any]:
     found = simulated.ours(row.quantity, row.topology)
     if found.value is None:
         return _line(row, None, None, "not run", f"{found.missing}; {row.waits_for} simulates it")
-    return _line(row, found.value, found.capacity, *judge_simulated(row, found.value, found.beyond))
+    return _line(row, found.value, found.capacity, *judge_simulated(row, found.value))
 
 
 def _line(row: Expected, ours: float | None, capacity: float | None, verdict: str, reason: str) -> dict[str, Any]:
@@ -187,14 +187,11 @@ def judge(row: Expected, ours: float) -> tuple[str, str]:
     return "unexplained", f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})"
 
 
-def judge_simulated(row: Expected, ours: float, beyond: str) -> tuple[str, str]:
+def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:
     """(verdict, reason) of a number that is simulated, with a router that the paper does not specify in full.
 
-    beyond   which of its parts is more than any router can reach, '' = none: then nothing excuses it
-    Signs, orders and bounds count. Where ours departs from them, the row must say why it may.
+    Signs, orders and bounds count, as the row's relation says. Where ours departs from them, the row must say why it may.
     """
-    if beyond:
-        return "unexplained", beyond
     if _fits(row, ours):
         return "agrees", ""
     if row.reason:

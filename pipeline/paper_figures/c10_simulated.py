@@ -1,0 +1,255 @@
+"""Cámara et al. 2010, Figs. 8 to 12: straight and twisted tori simulated with its router, beside what their links can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.paper_figures.c10 import CLASS_COLOURS, FAMILIES
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
+from pipeline.spelling import parse
+from pipeline.verify.simulated import Simulated
+
+ROUTER = "bluegene"
+SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn: the paper's are 16 and 32
+PLANE, SPACE = ("rt", "rtt"), ("pt", "ptt", "pdtt")
+PERMUTATIONS = {"bit_complement": "bit complement", "bit_reversal": "bit reversal", "perfect_shuffle": "perfect shuffle"}
+DASHES = ((1, 0), (5, 3), (2, 2))  # by size
+
+
+def throughput(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
+    """offered, accepted; capacity: the most that the links can carry, None where the sweep does not tell."""
+    return compared(_curves(tables, families, traffic), "offered") if "loads" in tables else []
+
+
+def latency(tables: Tables, families: tuple[str, ...]) -> list[Row]:
+    """offered, latency: total, up to saturation."""
+    curves = _curves({"simulation": tables.get("simulation", ())}, families, "uniform")
+    return compared([row for row in curves if not row["saturated"]], "offered")
+
+
+def utilization(tables: Tables) -> list[Row]:
+    """use: mean of the links of a class where a network accepts most, of the largest networks of two and of three dimensions."""
+    rows = []
+    for families in (PLANE, SPACE):
+        found = _simulated(tables, families, "uniform")
+        largest = max((_side(row) for row in found), default=0)
+        for name in dict.fromkeys(row["topology"] for row in found if _side(row) == largest):
+            best = max((row for row in found if row["topology"] == name), key=lambda row: row["accepted_load"])
+            for kind, own in sorted(dict(best["per_class_utilization"]).items()):
+                rows.append({"topology": name, "line": _name(best), "class": kind, "use": own["mean"], "offered": best["offered_load"]})
+    return compared(rows, "class")
+
+
+def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
+    """most: the largest accepted load; gain: over the straight torus of that size; capacity: as of `throughput`."""
+    if "loads" not in tables:
+        return []
+    rows = []
+    for traffic, words in PERMUTATIONS.items():
+        curves = _curves(tables, families, traffic)
+        best = {name: max((row for row in curves if row["topology"] == name), key=lambda row: row["accepted"]) for name in _names(curves)}
+        for name, row in best.items():
+            straight = best.get(f"{families[0]}({name.partition('(')[2]}")
+            gain = None if straight is None else row["accepted"] / straight["accepted"] - 1
+            own = {column: row[column] for column in ("topology", "line", "capacity")}
+            rows.append({**own, "traffic": words, "most": row["accepted"], "gain": gain})
+    return compared(rows, "traffic")
+
+
+def _curves(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
+    bounds = Simulated((), tables.get("loads", ()))
+    return [
+        {
+            "topology": row["topology"],
+            "line": _name(row),
+            "offered": row["offered_load"],
+            "accepted": row["accepted_load"],
+            "latency": row["total_latency"],
+            "saturated": row["saturated"],
+            "capacity": bounds.capacity(row),
+        }
+        for row in _simulated(tables, families, traffic)
+    ]
+
+
+def _simulated(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Record]:
+    """Rows of the paper's networks with its router, by size and family, and by load."""
+    asked = (ROUTER, traffic)
+    rows = [row for row in tables.get("simulation", ()) if (row["router"], row["traffic"]) == asked and row["offered_load"] is not None]
+    own = [row for row in rows if _family(row) in families and _side(row) >= SMALLEST[_dimensions(families)]]
+    return sorted(own, key=lambda row: (_side(row), families.index(_family(row)), row["offered_load"]))
+
+
+def _family(row: Record) -> str:
+    return parse(row["topology"]).name
+
+
+def _side(row: Record) -> int:
+    return int(str(row["topology"]).partition("a=")[2].rstrip(")"))
+
+
+def _dimensions(families: tuple[str, ...]) -> int:
+    return 2 if families == PLANE else 3
+
+
+def _name(row: Record) -> str:
+    """As the paper has it: RTT 32 × 16."""
+    family, a = _family(row), _side(row)
+    return f"{FAMILIES[family].name} {' × '.join(map(str, (2 * a, *[a] * (1 if family in PLANE else 2))))}"
+
+
+def _names(rows: list[Row]) -> list[str]:
+    return list(dict.fromkeys(row["topology"] for row in rows))
+
+
+def _lines(rows: list[Row]) -> tuple[Line, ...]:
+    """A line each: colour and shape of its family, dash of its size."""
+    sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
+    by_name = {line.name: line for line in FAMILIES.values()}
+    names = list(dict.fromkeys(row["line"] for row in rows))
+    return tuple(by_name[name.split()[0]]._replace(name=name, dash=DASHES[sizes.index(name.partition(" ")[2]) % len(DASHES)]) for name in names)
+
+
+TOOLTIP = (
+    alt.Tooltip("topology:N", title="network"),
+    alt.Tooltip("offered:Q", title="offered load, flits/cycle/node", format=".4~g"),
+    alt.Tooltip("accepted:Q", title="accepted load", format=".4~g"),
+    alt.Tooltip("latency:Q", title="latency, cycles", format=".4~g"),
+    alt.Tooltip("capacity:Q", title="what the links can carry", format=".4~g"),
+)
+OFFERED = alt.X("offered:Q", title="offered load, flits/cycle/node")
+
+
+def _throughput_chart(rows: list[Row]) -> Chart:
+    lines = _lines(rows)
+    drawn = line_chart(rows, lines, OFFERED, alt.Y("accepted:Q", title="accepted load, flits/cycle/node"), TOOLTIP)
+    known = {row["line"]: {"line": row["line"], "capacity": row["capacity"]} for row in rows if row["capacity"] is not None}
+    colour = alt.Color("line:N", legend=LEGEND)
+    rules = alt.Chart(alt.Data(values=list(known.values()))).mark_rule(strokeWidth=1, opacity=0.6).encode(y="capacity:Q", color=colour)
+    return alt.layer(rules, drawn)
+
+
+def _latency_chart(rows: list[Row]) -> Chart:
+    return line_chart(rows, _lines(rows), OFFERED, alt.Y("latency:Q", title="mean latency, cycles"), TOOLTIP)
+
+
+def _utilization_chart(rows: list[Row]) -> Chart:
+    classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("class:N", sort=classes),
+        y=alt.Y("use:Q", title="mean use of a link, flits/cycle", scale=alt.Scale(domain=[0, 1.08], nice=False)),
+    )
+    tooltip = [alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")]
+    colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
+    bars = base.mark_bar().encode(color=alt.Color("class:N", legend=None, scale=colours), tooltip=tooltip)
+    return alt.layer(bars, base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N"))
+
+
+def _permutations_chart(rows: list[Row]) -> Chart:
+    lines = _lines(rows)
+    names = [line.name for line in lines]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("traffic:N", title=None, sort=list(PERMUTATIONS.values()), axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("line:N", sort=names),
+    )
+    tooltip = [
+        alt.Tooltip("topology:N", title="network"),
+        alt.Tooltip("most:Q", title="most accepted, flits/cycle/node", format=".4~g"),
+        alt.Tooltip("gain:Q", title="gain over the straight torus", format=".1%"),
+        alt.Tooltip("capacity:Q", title="what shortest paths can carry", format=".4~g"),
+    ]
+    colours = alt.Scale(domain=names, range=[line.colour for line in lines])
+    title = "largest accepted load, flits/cycle/node"
+    bars = base.mark_bar().encode(y=alt.Y("most:Q", title=title), color=alt.Color("line:N", title=None, scale=colours), tooltip=tooltip)
+    ticks = base.mark_tick(thickness=2, color="#8A8F98").encode(y="capacity:Q")
+    return alt.layer(bars, ticks)
+
+
+def _figure(
+    number: str, tables: tuple[str, ...], title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[..., Chart]
+) -> Figure:
+    place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
+    return Figure(f"c10-fig-{number}-simulated", "C10", f"{place}, simulated", title, caption, tables, rows, chart)
+
+
+BOTH = ("loads", "simulation")
+RULES = "The rules are what the links can carry."
+FIGURES = (
+    _figure(
+        "8a",
+        BOTH,
+        "Accepted load, uniform traffic, two dimensions",
+        f"What is accepted follows what is offered up to saturation, and twisted (RTT) beyond straight (RT). {RULES}",
+        lambda tables: throughput(tables, PLANE, "uniform"),
+        _throughput_chart,
+    ),
+    _figure(
+        "8b",
+        BOTH,
+        "Accepted load, uniform traffic, three dimensions",
+        f"One twist (PTT) carries more than none (PT), two (PDTT) more than one. {RULES}",
+        lambda tables: throughput(tables, SPACE, "uniform"),
+        _throughput_chart,
+    ),
+    _figure(
+        "9a",
+        ("simulation",),
+        "Latency, uniform traffic, two dimensions",
+        "From a packet's generation to its arrival, up to saturation: shorter ways make it less in the twisted torus (RTT) at every load.",
+        lambda tables: latency(tables, PLANE),
+        _latency_chart,
+    ),
+    _figure(
+        "9b",
+        ("simulation",),
+        "Latency, uniform traffic, three dimensions",
+        "The more twists, the less the latency, and the later saturation.",
+        lambda tables: latency(tables, SPACE),
+        _latency_chart,
+    ),
+    _figure(
+        "10",
+        ("simulation",),
+        "Use of the links where most is accepted",
+        "Uniform traffic. Straight tori leave half of the short dimensions' links unused; a twist in xy uses x and y alike, two twists all three.",
+        utilization,
+        _utilization_chart,
+    ),
+    _figure(
+        "11a",
+        BOTH,
+        "Accepted load, hot region, two dimensions",
+        f"A quarter of the traffic goes to an eighth of the nodes. {RULES}",
+        lambda tables: throughput(tables, PLANE, "hot_region"),
+        _throughput_chart,
+    ),
+    _figure(
+        "11b",
+        BOTH,
+        "Accepted load, hot region, three dimensions",
+        f"A quarter of the traffic goes to an eighth of the nodes. {RULES}",
+        lambda tables: throughput(tables, SPACE, "hot_region"),
+        _throughput_chart,
+    ),
+    _figure(
+        "12a",
+        BOTH,
+        "Largest accepted load, permutations, two dimensions",
+        "The ticks are what the best shortest paths can carry (linear programs).",
+        lambda tables: permutations(tables, PLANE),
+        _permutations_chart,
+    ),
+    _figure(
+        "12b",
+        BOTH,
+        "Largest accepted load, permutations, three dimensions",
+        "The ticks are what the best shortest paths can carry (linear programs).",
+        lambda tables: permutations(tables, SPACE),
+        _permutations_chart,
+    ),
+)

@@ -1,0 +1,110 @@
+"""Rahman et al. 2005, Figs. 4 to 6: average transfer time against throughput of networks of 4096 nodes, by wormhole routing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.paper_figures.figure import Figure, Record, Row, Tables
+from pipeline.paper_figures.lines import SIX, Line, compared, line_chart
+
+Key = TypeVar("Key")
+ROUTER, TRAFFIC = "rahman-2005", "uniform"
+MH3DT, H3DT, TESH, MESH = "mh3dt(m=4, n=4, levels=2, q=2)", "h3dt(m=4, n=4, levels=2, q=2)", "tesh(m=2, levels=3, q=0)", "mesh(k=64, n=2)"
+NETWORKS = {  # Fig. 4: network and virtual channels
+    (MH3DT, 2): SIX[0]._replace(name="MH3DT"),
+    (H3DT, 2): SIX[1]._replace(name="H3DT"),
+    (TESH, 2): SIX[2]._replace(name="TESH"),
+    (MESH, 1): SIX[3]._replace(name="mesh, 1 VC", dash=(5, 3)),
+    (MESH, 2): SIX[4]._replace(name="mesh, 2 VCs"),
+}
+LENGTHS = {flits: line._replace(name=f"{flits} flits") for flits, line in zip((16, 64, 256), SIX)}
+CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3, 4), SIX)}
+
+
+def networks(tables: Tables, buffer_flits: int) -> list[Row]:
+    """accepted, latency (of the network), offered; messages of 16 flits."""
+    rows = [row for row in _simulated(tables) if (row["buffer_flits"], row["packet_flits"]) == (buffer_flits, 16)]
+    return _drawn(rows, NETWORKS, lambda row: (row["topology"], row["virtual_channels"]))
+
+
+def lengths(tables: Tables) -> list[Row]:
+    """The same of MH3DT by length of message; latency is divided by it."""
+    rows = [row for row in _simulated(tables) if (row["topology"], row["buffer_flits"], row["virtual_channels"]) == (MH3DT, 2, 2)]
+    found = _drawn(rows, LENGTHS, lambda row: row["packet_flits"])
+    return [{**row, "latency": row["latency"] / row["flits"]} for row in found]
+
+
+def channels(tables: Tables) -> list[Row]:
+    """The same of MH3DT by virtual channels."""
+    rows = [row for row in _simulated(tables) if (row["topology"], row["buffer_flits"], row["packet_flits"]) == (MH3DT, 2, 16)]
+    return _drawn(rows, CHANNELS, lambda row: row["virtual_channels"])
+
+
+def _simulated(tables: Tables) -> list[Record]:
+    rows = [row for row in tables.get("simulation", ()) if (row["router"], row["traffic"]) == (ROUTER, TRAFFIC)]
+    return [row for row in rows if row["offered_load"] is not None and row["network_latency"] is not None]
+
+
+def _drawn(rows: list[Record], lines: Mapping[Key, Line], which: Callable[[Record], Key]) -> list[Row]:
+    """Rows of these lines, in the lines' order, each from the lowest load on."""
+    found = [
+        {
+            "topology": row["topology"],
+            "line": lines[which(row)].name,
+            "flits": row["packet_flits"],
+            "offered": row["offered_load"],
+            "accepted": row["accepted_load"],
+            "latency": row["network_latency"],
+        }
+        for row in sorted(rows, key=lambda row: row["offered_load"])
+        if which(row) in lines
+    ]
+    order = [line.name for line in lines.values()]
+    return compared(sorted(found, key=lambda row: order.index(row["line"])), "offered")
+
+
+def _chart(rows: list[Row], lines: tuple[Line, ...], title: str) -> Chart:
+    """A curve goes from load to load, also where throughput falls."""
+    tooltip = [
+        alt.Tooltip("topology:N", title="network"),
+        alt.Tooltip("offered:Q", title="offered load, flits/cycle/node", format=".4~g"),
+        alt.Tooltip("accepted:Q", title="accepted load", format=".4~g"),
+        alt.Tooltip("latency:Q", title=title, format=".4~g"),
+    ]
+    x = alt.X("accepted:Q", title="throughput, flits/cycle/node")
+    return line_chart(rows, lines, x, alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", zero=False)), tooltip, along="offered")
+
+
+def _figure(
+    number: str, title: str, caption: str, rows: Callable[[Tables], list[Row]], lines: Mapping[Key, Line], y: str = "latency, cycles"
+) -> Figure:
+    place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
+
+    def chart(found: list[Row]) -> Chart:
+        return _chart(found, tuple(lines.values()), y)
+
+    return Figure(f"r05-fig-{number}-simulated", "R05", f"{place}, simulated", title, caption, ("simulation",), rows, chart)
+
+
+FIGURES = (
+    _figure(
+        "4a",
+        "Transfer time against throughput, buffers of 2 flits",
+        "TODO",
+        lambda tables: networks(tables, 2),
+        NETWORKS,
+    ),
+    _figure(
+        "4b",
+        "Transfer time against throughput, buffers of 20 flits",
+        "TODO",
+        lambda tables: networks(tables, 20),
+        NETWORKS,
+    ),
+    _figure("5", "Longer messages, MH3DT", "TODO", lengths, LENGTHS, "latency / message length, cycles/flit"),
+    _figure("6", "More virtual channels, MH3DT", "TODO", channels, CHANNELS),
+)

@@ -1,0 +1,172 @@
+"""What papers' simulations are compared with: how a quantity is read, what it is of a table, and the verdicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.config import load
+from pipeline.errors import BadInput
+from pipeline.expansion.asked import asked_points
+from pipeline.simulation.presets import preset
+from pipeline.simulation.request import request_of
+from pipeline.verify import Expected, judge_simulated, load_expected, verification_rows
+from pipeline.verify.simulated import SETTINGS, Simulated, is_simulated, read
+
+ROOT = Path(__file__).resolve().parent.parent
+ROWS = [row for row in load_expected(["C10", "R05"]) if is_simulated(row.quantity)]
+UNIFORM = "max_accepted_load[bluegene, uniform]"
+
+
+def row(topology: str, offered: float, accepted: float, traffic: str = "uniform", **other: Any) -> dict[str, Any]:
+    """A row of the table of simulations, as far as it is looked at: C10's router."""
+    return {
+        "topology": topology,
+        "router": "bluegene",
+        "routing": "adaptive",
+        "traffic": traffic,
+        "virtual_channels": 3,
+        "buffer_flits": 64,
+        "packet_flits": 16,
+        "offered_load": offered,
+        "accepted_load": accepted,
+        "accepted_load_error": 0.001,
+        "network_latency": 100 * offered,
+        "saturated": accepted < 0.98 * offered,
+        "per_class_utilization": {"x": {"mean": accepted, "max": 1.0}, "y": {"mean": accepted * (1.0 if "tt" in topology else 0.5), "max": 1.0}},
+        **other,
+    }
+
+
+SIMULATED = [
+    row("rt(a=16)", 0.1, 0.1),
+    row("rt(a=16)", 0.3, 0.2),
+    row("rt(a=16)", 0.4, 0.19),
+    row("rtt(a=16)", 0.1, 0.1, network_latency=8.0),
+    row("rtt(a=16)", 0.5, 0.3),
+    row("rtt(a=16)", 0.5, 0.4, buffer_flits=32),  # another router
+    row("rt(a=16)", 0.2, 0.1, "hot_region"),
+    row("rtt(a=16)", 0.2, 0.12, "hot_region"),
+    row("pt(a=8)", 0.1, 0.1),  # nothing saturates it
+    row("rtt(a=16)", 9.0, 9.0, offered_load=None),  # a workload
+]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "topology", "value"),
+    [
+        (UNIFORM, "rt(a=16)", 0.2),
+        (UNIFORM, "rtt(a=16)", 0.3),
+        (f"{UNIFORM} / rt(a=16)", "rtt(a=16)", 1.5),
+        ("max_accepted_load[bluegene, uniform, buffer_flits=32]", "rtt(a=16)", None),  # none of its loads is saturated by 2 %, but 0.4 < 0.49
+        (f"max_accepted_load[bluegene, hot_region] / rt(a=16) over {UNIFORM} / rt(a=16)", "rtt(a=16)", 1.2 / 1.5),
+        (f"{UNIFORM} / max_accepted_load[bluegene, hot_region] of rt(a=16)", "rtt(a=16)", 3.0),
+        ("low_load_latency[bluegene, uniform] / rt(a=16)", "rtt(a=16)", 0.8),
+        ("low_load_latency[bluegene, uniform]", "pt(a=8)", 10.0),
+        ("channel_utilization[bluegene, uniform, link_class=y]", "rt(a=16)", 0.1),
+    ],
+)
+def test_quantities_of_a_table(quantity: str, topology: str, value: float | None) -> None:
+    found = Simulated(SIMULATED, ()).ours(quantity, topology)
+    assert found.value == pytest.approx(0.4 if value is None else value)
+    assert found.capacity is None
+    assert not found.missing
+
+
+def test_what_a_sweep_does_not_have_is_not_run() -> None:
+    simulated = Simulated(SIMULATED, ())
+    assert simulated.ours(UNIFORM, "pdtt(a=8)").missing == "pdtt(a=8) with router bluegene, uniform is not in the sweep"
+    assert simulated.ours(UNIFORM, "pt(a=8)").missing == "no load of the sweep saturates pt(a=8) with router bluegene, uniform"
+    rows = [found for found in verification_rows([], ["C10", "R05"], simulation=SIMULATED) if is_simulated(found["quantity"])]
+    assert len(rows) == len(ROWS)
+    missing = [found for found in rows if found["our_value"] is None]
+    assert {found["verdict"] for found in missing} == {"not run"}
+    assert all(found["reason"].endswith(".yaml simulates it") for found in missing)
+    assert {found["verdict"] for found in rows if found["our_value"] is not None} == {"agrees"}
+
+
+def load_of(topology: str, traffic: str, **other: Any) -> dict[str, Any]:
+    exact = {"routing": "minimal", "method": "exact", "saturation_load": 0.25, "terminal_saturation_load": 1.0, "capacity_minimal": 0.3}
+    return {"topology": topology, "traffic": traffic, **exact, **other}
+
+
+def test_capacities_stand_beside() -> None:
+    """Uniform: all shortest paths alike; other traffic: the linear program; and never more than terminals take."""
+    loads = [
+        load_of("rt(a=16)", "uniform"),
+        load_of("rtt(a=16)", "uniform", saturation_load=0.375),
+        load_of("rt(a=16)", "uniform", method="monte-carlo", saturation_load=0.1),
+        load_of("rt(a=16)", "hot_region"),
+        load_of("rtt(a=16)", "hot_region", terminal_saturation_load=0.1),
+    ]
+    simulated = Simulated(SIMULATED, loads)
+    assert simulated.ours(f"{UNIFORM} / rt(a=16)", "rtt(a=16)").capacity == pytest.approx(1.5)
+    assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rt(a=16)").capacity == 0.3
+    assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rtt(a=16)").capacity == 0.1
+    assert simulated.capacity({**SIMULATED[0], "routing": "dimension_order"}) is None  # loads of another routing tell nothing
+
+
+def test_obliviously_routed_networks_are_bounded_by_their_own_loads() -> None:
+    mesh = row("mesh(k=64, n=2)", 0.05, 0.04, routing="dimension_order")
+    loads = [load_of("mesh(k=64, n=2)", "uniform"), load_of("mesh(k=64, n=2)", "uniform", routing="dimension_order", saturation_load=0.06)]
+    assert Simulated([mesh], loads).capacity(mesh) == 0.06
+
+
+@pytest.mark.parametrize(
+    ("relation", "value", "ours", "fits"),
+    [
+        ("sign", 1.243, 1.01, True),
+        ("sign", 1.243, 0.99, False),
+        ("sign", 1.243, 1.0, False),
+        ("sign", 0.8, 0.99, True),
+        (">", 1, 1.2, True),
+        (">", 1, 1.0, False),
+        ("<", 0.5, 0.49, True),
+        ("<", 0.5, 0.5, False),
+        ("<=", 0.25, 0.2, True),
+        ("<=", 0.25, 0.26, False),
+        ("~=", 1, 1.04, True),
+        ("~=", 1, 1.06, False),
+    ],
+)
+def test_signs_orders_and_bounds(relation: str, value: float, ours: float, fits: bool) -> None:
+    tolerance = 0.05 if relation == "~=" else 0.0
+    plain = Expected("C10", "Fig. 1", "a row", "rt(a=16)", UNIFORM, value, tolerance, relation, None, "", "a.yaml")
+    assert judge_simulated(plain, ours)[0] == ("agrees" if fits else "unexplained")
+    excused = plain._replace(reason="why")
+    assert judge_simulated(excused, ours) == (("agrees", "") if fits else ("departs", "why"))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "complaint"),
+    [
+        ("max_accepted_load[bluegene]", "expected max_accepted_load or"),
+        ("max_accepted_load[bluegene, uniform, cycles=3]", "expected the settings virtual_channels"),
+        ("channel_utilization[bluegene, uniform]", "expected the settings link_class, got none"),
+        (f"{UNIFORM} / low_load_latency[bluegene] of rt(a=16)", "quantity 'low_load_latency[bluegene]'"),
+    ],
+)
+def test_what_cannot_be_read(quantity: str, complaint: str) -> None:
+    with pytest.raises(BadInput) as refusal:
+        read(quantity, "rt(a=16)")
+    assert complaint in str(refusal.value)
+
+
+def test_each_row_is_simulated_by_the_configuration_that_it_names() -> None:
+    """Networks, router, traffic and settings; of the largest, too, which nobody waits for."""
+    simulated = {}
+    for config in dict.fromkeys(expected.waits_for for expected in ROWS):
+        points = [point for point in asked_points(load(ROOT / config)) if point.stage == "simulation"]
+        simulated[config] = {(point.topology, *_asked(str(point.simulation))) for point in points}
+    for expected in ROWS:
+        for term, _ in read(expected.quantity, expected.topology):
+            settings = {name: int(dict(term.settings).get(name, getattr(preset(term.router), name))) for name in SETTINGS}
+            assert (term.topology, term.router, term.traffic, *settings.values()) in simulated[expected.waits_for], expected
+
+
+def _asked(spelled: str) -> tuple[Any, ...]:
+    parameters = request_of(spelled).parameters
+    made = preset(parameters.router)
+    return (parameters.router, parameters.traffic, *((getattr(parameters, name) or getattr(made, name)) for name in SETTINGS))
