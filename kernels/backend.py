@@ -29,12 +29,16 @@ class KernelCompileError(Exception):
 
 
 def cuda_source(source: Path) -> str:
-    """A .cu file's text with this folder's headers in place of their #include lines.
+    """A .cu file's text with its folder's headers, or this one's, in place of their #include lines.
 
     So NVRTC needs no search path, and CuPy, which keys its cache by the text, compiles anew when a header changes.
     """
-    folder = Path(__file__).parent
-    return re.sub(r'^#include "(\w+\.cuh)"$', lambda line: (folder / line[1]).read_text(), source.read_text(), flags=re.MULTILINE)
+
+    def header(line: re.Match[str]) -> str:
+        own = source.with_name(line[1])
+        return (own if own.exists() else Path(__file__).with_name(line[1])).read_text()
+
+    return re.sub(r'^#include "(\w+\.cuh)"$', header, source.read_text(), flags=re.MULTILINE)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the GPU keeps of experiments: its records as router.cu declares them, how they begin, and what is read off them."""
+"""What the GPU keeps of experiments: its records as records.cuh declares them, how they begin, and what is read off them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernels.backend import cuda_source
 from kernels.network.choices import Travel
 from kernels.network.live import Shapes
 from kernels.network.outcome import State
@@ -20,8 +21,8 @@ Arrays = dict[str, np.ndarray]
 
 @cache
 def fields(record: str) -> dict[str, int]:
-    """Number of every field of a struct of router.cu."""
-    found = re.search(rf"^struct {record} {{ \w+ ([\w, ]+); }};$", SOURCE.read_text(), re.MULTILINE)
+    """Number of every field of a struct of records.cuh."""
+    found = re.search(rf"^struct {record} {{ \w+ ([\w, ]+); }};$", cuda_source(SOURCE), re.MULTILINE)
     assert found, record
     return {name: number for number, name in enumerate(found[1].split(", "))}
 

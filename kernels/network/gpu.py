@@ -20,7 +20,7 @@ from kernels.network.task import Experiment, Simulated, Task
 from kernels.network.waits import deadlock
 
 OPTIONS = ("--std=c++17",)
-THREADS = 512  # a block that simulates an experiment alone has at most
+THREADS = 512  # a block that simulates an experiment alone has at most; router.cu knows it, too
 SHARED_THREADS = 128  # a block of several that simulate an experiment has
 WINDOW = 4096  # cycles between two looks, at most
 Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells

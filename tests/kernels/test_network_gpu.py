@@ -255,7 +255,7 @@ def test_out_of_memory(as_cupy: AsCupy) -> None:
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = tmp_path / "wrong.cu"
-    source.write_text(gpu.SOURCE.read_text().replace("router.cycle()", "router.undeclared()"))
+    source.write_text(backend.cuda_source(gpu.SOURCE).replace("router.cycle()", "router.undeclared()"))
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
     with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/network: NVRTC could not compile.*undeclared"):

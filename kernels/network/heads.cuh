@@ -1,0 +1,174 @@
+// Heads come forward, ask for output VCs, and get them: see choices.py.
+struct Heads : Sources {
+    // The next packet of a channel's VC, some of whose flits are here.
+    __device__ void come_forward(int i, int v) {
+        Vc& here = vc(i, v);
+        const int packet = queue[((long long)in(i) * vcs + v) * places + (here.begins & (places - 1))];
+        if (switching == STORE_AND_FORWARD && here.count < packets[packet].length && first_run(packet) >= 0) return;
+        here.begins += 1;
+        bring(i, v, packet);
+    }
+
+    // Packets behind those that have left come forward; heads whose route is known leave the network here, or ask for an output VC.
+    __device__ void find_routes() {
+        for (bits_t due = due_ports[node]; due; due &= due - 1) {
+            const int i = lowest(due);
+            Port& port = of_port[in(i)];
+            for (bits_t waking = port.waking; waking; waking &= waking - 1) {
+                const int v = lowest(waking);
+                if (vc(i, v).front < 0) come_forward(i, v);
+            }
+            port.waking = 0;
+            for (bits_t routing = port.routing; routing; routing &= routing - 1) {
+                const int v = lowest(routing);
+                if (vc(i, v).due > t) continue;
+                port.routing &= ~(1 << v);
+                ask(i, v);
+            }
+            if (!(port.routing | port.granted)) due_ports[node] &= ~bit(i);
+        }
+    }
+
+    // The bit of a run, and the packet's bits after a hop of it.
+    __device__ bits_t run_bit(int run, int d) const { return bit(memory == AXIS ? d >> 1 : memory == PATH ? 0 : run); }
+
+    __device__ bits_t crossed_after(int packet, int run, int d, int stage) const {
+        const bits_t before = memory == AXIS && packets[packet].stage != stage ? 0 : crossed[packet];
+        return wrap[(long long)node * directions + d] ? before | run_bit(run, d) : before;
+    }
+
+    // See choices.choices.
+    __device__ void ask(int i, int v) {
+        Vc& here = vc(i, v);
+        const int packet = here.front, run = first_run(packet);
+        if (run < 0) {
+            hold(i, v, -1);
+            return;
+        }
+        const long long entry = (long long)packets[packet].row * runs + run;
+        const int d = direction[entry], stage = phase[entry], rest = left[(long long)packet * runs + run];
+        const signed char* const ends = low + 4 * stage;  // first VC and the one behind the last, of column 0, then of column 1
+        const bool past = crossed_after(packet, run, d, stage) & run_bit(run, d), still = until[(long long)node * directions + d] < rest;
+        int first = past || (memory == AHEAD && still), last = first;
+        if (memory == REST) {
+            first = last = !still;
+        } else if (balanced && !past && !still) {
+            if (rest == hops[entry]) last = 1;
+            else if (ends[2] <= v && v < ends[3]) first = last = 1;
+        }
+        int allowed = 0;
+        for (int column = first; column <= last; ++column) allowed |= (1 << ends[2 * column + 1]) - (1 << ends[2 * column]);
+        const int keeps = !bubble ? ANY_VC : packets[packet].going == d ? v : NO_VC;
+        here.asked = (int)((unsigned int)allowed << 16 | (unsigned int)run << 8 | (unsigned int)(keeps + 2));
+        of_port[in(i)].asking |= 1 << v;
+        asking_ports[node] |= bit(i);
+        of_node[node].changed = 1;
+    }
+
+    __device__ void hold(int i, int v, int code) {
+        vc(i, v).out = code;
+        vc(i, v).due = t + vc_delay;
+        of_port[in(i)].granted |= 1 << v;
+        of_port[in(i)].fresh |= 1 << v;
+        due_ports[node] |= bit(i);
+    }
+
+    // Grants that take effect in this cycle.
+    __device__ void start() {
+        for (bits_t due = due_ports[node]; due; due &= due - 1) {
+            const int i = lowest(due);
+            Port& port = of_port[in(i)];
+            for (bits_t granted = port.granted; granted; granted &= granted - 1) {
+                const int v = lowest(granted);
+                if (vc(i, v).due > t) continue;
+                port.granted &= ~(1 << v);
+                ready(i, v);
+            }
+            if (!(port.routing | port.granted)) due_ports[node] &= ~bit(i);
+        }
+    }
+
+    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than `most`.
+    // needs: the credits for VC `keeps` (any VC: ANY_VC), and for the others.
+    __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int* most, int* best) const {
+        for (possible &= ~(bits_t)of_channel[in(p)].held; possible; possible &= possible - 1) {
+            const int v = lowest(possible), has = of_out[(long long)in(p) * vcs + v].credits;
+            if (has >= (keeps == ANY_VC || keeps == v ? need : need_else) && has > *most) {
+                *most = has;
+                *best = p << 4 | v;
+            }
+        }
+    }
+
+    // The output VC that an asking head chooses (-1 = none), and the run of its hop.
+    __device__ int choice(int i, int v, int* run) const {
+        const Vc& here = vc(i, v);
+        const int packet = here.front, length = packets[packet].length;
+        const signed char* const ways = direction + (long long)packets[packet].row * runs;
+        const signed char* const port = port_of + (long long)node * directions;
+        int most = -1, best = -1;
+        if (adaptive) {
+            const bits_t above = bit(vcs) - bit(escape);
+            const int room = switching == WORMHOLE ? buffer : length;
+            for (int r = 0; r < runs; ++r) {
+                const int before = best;
+                if (left[(long long)packet * runs + r] > 0) better(port[ways[r]], above, ANY_VC, room, room, &most, &best);
+                if (best != before) *run = r;
+            }
+            if (best >= 0) return best;
+        }
+        *run = here.asked >> 8 & 255;
+        const int need = switching == WORMHOLE ? 0 : length;
+        better(port[ways[*run]], (unsigned int)here.asked >> 16, (here.asked & 255) - 2, need, need + longest, &most, &best);
+        return best;
+    }
+
+    __device__ void allocate_channels() {
+        if (!of_node[node].changed) return;
+        of_node[node].changed = 0;
+        int winner[64];  // of every output port: its order << 10 | the input VC
+        bits_t outputs = 0;
+        int choosing = 0, run;
+        const int all_vcs = inputs * vcs;
+        for (bits_t asking = asking_ports[node]; asking; asking &= asking - 1) {
+            const int i = lowest(asking);
+            for (bits_t heads = of_port[in(i)].asking; heads; heads &= heads - 1) {
+                const int v = lowest(heads), code = choice(i, v, &run);
+                if (code < 0) continue;
+                const int p = code >> 4;
+                ++choosing;
+                int order = i * vcs + v - of_channel[in(p)].granted;
+                if (order < 0) order += all_vcs;
+                if (transit_first && i >= transit) order += all_vcs;
+                const int bid = order << 10 | i << 4 | v;
+                if (!(outputs & bit(p)) || bid < winner[p]) winner[p] = bid;
+                outputs |= bit(p);
+            }
+        }
+        if (choosing > __popcll(outputs)) of_node[node].changed = 1;
+        for (; outputs; outputs &= outputs - 1) {
+            const int bid = winner[lowest(outputs)];
+            grant(bid >> 4 & 63, bid & 15);
+        }
+    }
+
+    // A head takes the output VC that it chooses, and its packet the hop.
+    __device__ void grant(int i, int v) {
+        int run = 0;
+        const int code = choice(i, v, &run), packet = vc(i, v).front;  // nobody else takes a VC of the port that it takes one of
+        const long long entry = (long long)packets[packet].row * runs + run;
+        const int d = direction[entry], stage = phase[entry];
+        Channel& channel = of_channel[in(code >> 4)];
+        channel.held |= 1 << (code & 15);
+        channel.granted = i * vcs + v + 1;
+        out(code).holder = i << 4 | v;
+        Port& port = of_port[in(i)];
+        port.asking &= ~(1 << v);
+        if (!port.asking) asking_ports[node] &= ~bit(i);
+        crossed[packet] = crossed_after(packet, run, d, stage);
+        packets[packet].stage = stage;
+        packets[packet].going = d;
+        left[(long long)packet * runs + run] -= 1;
+        hold(i, v, code);
+    }
+};
