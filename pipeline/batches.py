@@ -22,11 +22,11 @@ FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those
 
 
 class Batch(NamedTuple):
-    """Points that one task computes; cost: estimated seconds; deaths: workers that a lone point has cost so far."""
+    """Points that one task computes; cost: estimated seconds; deaths: what the workers did that a lone point has cost so far."""
 
     points: list[Point]
     cost: float
-    deaths: int = 0
+    deaths: tuple[str, ...] = ()
 
 
 class Batches:
@@ -70,7 +70,7 @@ class Batches:
 
     def limit(self, batch: Batch, least: float) -> float:
         """Seconds after which a batch is taken to hang: `least` or more, and more each time that a lone point is tried again."""
-        return max(least, PATIENCE * batch.cost * self._pace) * 2**batch.deaths
+        return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
 
     def took(self, batch: Batch, seconds: float) -> None:
         """Learn from a finished batch."""

@@ -192,12 +192,13 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure |
         left.halve(batch)
         return None
     (point,) = batch.points
-    if batch.deaths + 1 < LIVES:
+    deaths = (*batch.deaths, why)
+    if len(deaths) < LIVES:
         shown.say(f"a worker {why} computing {point}; tried again")
-        left.put_back(batch._replace(deaths=batch.deaths + 1))
+        left.put_back(batch._replace(deaths=deaths))
         return None
-    how = "as it does when it takes more memory than cluster.memory_per_worker_gib allows" if why == DIED else f"the last one {why}"
-    return Failure(point, f"its worker died {LIVES} times, {how}")
+    reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
+    return Failure(point, f"its worker died {LIVES} times: {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}")
 
 
 class _Stop:

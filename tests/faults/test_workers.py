@@ -72,7 +72,7 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
 
 
 def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
-    with_settings(rings, "watchdog_seconds: 4")
+    with_settings(rings, "watchdog_seconds: 10")
     rings.here("points")
     status, said = rings.step("static", "--workers", "1", fault=f"hang-once {rings.home / 'hung'}")
     assert status == 0, said
@@ -87,7 +87,7 @@ def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
 @pytest.mark.parametrize(
     ("fault", "settings", "says"),
     [
-        ("stuck ring(k=17)", "watchdog_seconds: 2", "the last one was stopped after 8 s"),
+        ("stuck ring(k=17)", "watchdog_seconds: 5", "it was stopped after 5 s"),
         ("swell ring(k=17)", "memory_per_worker_gib: 0.75", "GiB of memory, more than it may (cluster.memory_per_worker_gib says how much)"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: R
     assert list(failed) == ["ring(k=17)"]
     assert "its worker died 3 times" in failed["ring(k=17)"]
     assert says in failed["ring(k=17)"]
-    assert says.removeprefix("the last one ").removesuffix("8 s") in said
+    assert says.removeprefix("it ") in said
     assert "is halved and tried again" in said
     assert "computing ring(k=17); tried again" in said
     with_settings(rings, "")
