@@ -73,7 +73,9 @@ class Network:
 
     def make_room(self, lanes: int) -> None:
         """Rows of so many lanes, and no load yet."""
-        self.count = self.unit = self.distance = None  # gives back those of another width first
+        self.count: Any = None  # gives back the rows of another width first
+        self.unit: Any = None
+        self.distance: Any = None
         size = self.task.nodes * lanes
         self.count, self.unit, self.distance = self.cupy.empty(size), self.cupy.empty(size), self.cupy.empty(size, np.int32)
         self.partial.fill(0)

@@ -73,7 +73,9 @@ class Network:
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
         """Rows of so many lanes, and nothing counted; rank int64[N]: each destination's place among all of them."""
-        self.distance = self.count = self.limit = None  # gives back those of another width first
+        self.distance: Any = None  # gives back the rows of another width first
+        self.count: Any = None
+        self.limit: Any = None
         rows = lanes * self.task.nodes
         self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
         self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
