@@ -123,7 +123,11 @@ rule latency:
     input:
         INPUTS,
         static=rules.static.output.table,
-        later=[FOLDER / f"{stage}.parquet" for stage in ("loads", "layout") if stage in LATER],
+        later=[
+            FOLDER / f"{stage}.parquet"
+            for stage in ("loads", "layout")
+            if stage in LATER
+        ],
     output:
         FOLDER / "latency.parquet",
     params:

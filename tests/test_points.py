@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from pipeline import points
-from pipeline.config import expand, load
+from pipeline.config import load
 from pipeline.config.schema import Requirement
 from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput, Refused
+from pipeline.expansion import expand
 from pipeline.expansion.requirements import meeting
 from pipeline.points import Point, sources, stage_digest
 from pipeline.topologies import plan

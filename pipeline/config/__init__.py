@@ -12,9 +12,8 @@ from pipeline.config import words, yaml
 from pipeline.config.schema import Sweep, spelled
 from pipeline.config.yaml import Document, Place
 from pipeline.errors import BadInput, nearest
-from pipeline.expansion import expand
 
-__all__ = ["Sweep", "expand", "load"]
+__all__ = ["Sweep", "load"]
 
 LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
 
@@ -23,7 +22,7 @@ def load(path: str | Path) -> Sweep:
     """Read and check a configuration.
 
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
-    checked by `expand`.
+    checked by `pipeline.expansion.expand`.
     """
     name = yaml.shown(path)
     content = yaml.read_bytes(Path(path))

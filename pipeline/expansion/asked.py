@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.config import Sweep, expand
+from pipeline.config import Sweep
 from pipeline.config.models import ParhamiKwai
+from pipeline.expansion import expand
 from pipeline.expansion.deadlock import expand_deadlock
 from pipeline.expansion.latency import check_latency, latency_layouts
 from pipeline.expansion.layout import expand_layout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli.latency import latency as command
-from pipeline.config import load
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion.asked import asked_points, layout_asked
+from pipeline.expansion.asked import asked_points
 from pipeline.expansion.latency import latency_table
 from pipeline.loads import loads_record
 from pipeline.models import dally
@@ -25,10 +23,10 @@ from pipeline.models.normalisation import Held
 from pipeline.models.table import arrow_table, dally_columns, network_of
 from pipeline.records import LATENCY
 from pipeline.static import static_record
-from pipeline.steps import STEPS
 from pipeline.store import open_table
 from pipeline.topologies import build, plan
 from pipeline.verify import verification_rows
+from tests.models.latency_sweep import load_sweep, of, run, said
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
 SWEEP = f"""
@@ -42,22 +40,9 @@ latency:
 POINTS = 2 * 2 * 5  # message lengths, delays, rates
 
 
-def run(folder: Path, text: str, *steps: str) -> Path:
-    """A sweep's steps in this process; where its tables are."""
-    config = folder / "my.yaml"
-    config.write_text(f"sweep: my\n{text}")
-    for step in steps:
-        assert STEPS[step](config, folder / "my", {"workers": 0}) == 0
-    return folder / "my"
-
-
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(tmp_path_factory.mktemp("latency"), SWEEP, "points", "static", "loads", "latency")
-
-
-def of(table: pa.Table, **values: object) -> list[dict]:
-    return [row for row in table.to_pylist() if all(row[name] == value for name, value in values.items())]
 
 
 def test_a_row_is_what_the_model_says_of_a_network(tables):
@@ -153,108 +138,7 @@ def test_a_sweep_that_no_longer_asks_loses_its_table(tmp_path):
     assert not (folder / "latency.parquet").exists()
 
 
-# --- equal cost ---------------------------------------------------------------------------------
-
-# bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and 2 links,
-# twice that over the nodes. Wire: a folded ring of four has wires of 2, 1, 2, 1, one of eight 2 of 1 and 6 of 2; the torus
-# has 48 rings, the pruned one 16 + 8 + 8, both channels of a link count.
-WIDTHS = {
-    ("pins", 96): {"torus(k=4, n=3)": 16, "pruned_torus(k=4, n=3)": 24, "ring(k=8)": 48},
-    ("bisection", 4): {"torus(k=4, n=3)": 4, "pruned_torus(k=4, n=3)": 8, "ring(k=8)": 8},
-    ("wiring_volume", 96): {"torus(k=4, n=3)": 96 / 9, "pruned_torus(k=4, n=3)": 96 / 6, "ring(k=8)": 96 / 3.5},
-}
-EQUAL = """
-topologies: ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", ring(k=8), "faulty(torus(k=4, n=3), links=2, seed=1)"]
-loads: [{traffic: uniform, families: [torus, pruned_torus, ring]}]
-latency:
-  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], families: [torus, pruned_torus, ring]}
-  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], families: [torus, pruned_torus, ring], constant: bisection, budget: 4}
-  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], constant: wiring_volume, placement: Folded, skip_unsuitable: true}
-"""
-
-
-@pytest.fixture(scope="module")
-def equal(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
-    folder = run(tmp_path_factory.mktemp("equal"), EQUAL.replace("Folded", "folded()"), "points", "static", "loads", "layout", "latency")
-    return open_table(folder / "latency.parquet")
-
-
-def test_widths_are_what_a_budget_buys(equal):
-    for (norm, budget), widths in WIDTHS.items():
-        for name, width in widths.items():
-            rows = of(equal, topology=name, constant=norm)
-            assert len(rows) == 2
-            for row in rows:
-                assert row["budget"] == budget
-                assert row["placement"] == ("folded" if norm == "wiring_volume" else None)
-                assert row["width"] == pytest.approx(width, rel=1e-14)
-                assert row["pins"] == pytest.approx(width * row["degree"], rel=1e-14)
-                assert row["flits"] == pytest.approx(384 / width, rel=1e-14)
-
-
-def test_saturation_in_bits_is_load_times_width(equal):
-    """Flits per node and cycle: 2 in the torus (d/Δ = 6/3), 4/k = 1 in the pruned one, 8/8 in the ring; as printed the pruned one has 4/3.375."""
-    flits = {"torus(k=4, n=3)": 2, "pruned_torus(k=4, n=3)": 1, "ring(k=8)": 1}
-    for (norm, _), widths in WIDTHS.items():
-        for name, width in widths.items():
-            for row in of(equal, topology=name, constant=norm):
-                assert row["saturation_bits_corrected"] == pytest.approx(flits[name] * width)
-                assert row["saturation_bits"] == pytest.approx((4 / 3.375 if name.startswith("pruned") else flits[name]) * width)
-                assert row["saturation_bits"] == pytest.approx(row["saturation_rate"] * row["message_bits"])
-                assert row["saturation_bits_corrected"] == pytest.approx(row["saturation_rate_corrected"] * row["message_bits"])
-
-
-def test_a_network_of_equal_cost_is_one_of_as_many_pins(equal):
-    """Width is all that cost decides: the pruned torus at 4 wires across the middle a node is the one of 32 pins."""
-    for row in of(equal, topology="pruned_torus(k=4, n=3)", constant="bisection"):
-        expected = float(pk.mean_latency(row["rate"], 4, 384 / 8, 3.375, 3.0, directed=False))
-        assert row["mean_latency"] == pytest.approx(expected, rel=1e-12)
-
-
-def test_wires_that_latency_holds_constant_are_laid_out(tmp_path):
-    sweep = load_sweep(tmp_path, EQUAL.replace("Folded", "folded"))
-    asked = [(point.topology, point.placement) for point in asked_points(sweep) if point.placement is not None]
-    names = ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "ring(k=8)", "faulty(torus(k=4, n=3), links=2, seed=1)"]
-    assert asked == [(name, "folded") for name in names]
-    assert layout_asked(sweep)
-    assert not layout_asked(load_sweep(tmp_path, SWEEP))
-
-
-def test_the_command_compares_networks_under_one_budget():
-    names = ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "ring(k=8)"]
-    for (norm, budget), widths in WIDTHS.items():
-        found = json.loads(said(*names, "--constant", norm, "--budget", str(budget), "--message-bits", "384", "--rate", "0.001", "--json"))
-        assert [record["topology"] for record in found] == names
-        assert [record["width"] for record in found] == pytest.approx([widths[name] for name in names])
-        assert all(list(record) == [column.name for column in LATENCY] for record in found)
-    alone = json.loads(said("torus(k=4, n=3)", "--constant", "bisection", "--json"))
-    assert (alone["budget"], alone["width"], alone["rate"]) == (1, 1, 0)  # as many wires as nodes, an empty network
-    assert alone["mean_latency"] == pytest.approx(alone["uncontended_latency"])
-    assert alone["uncontended_latency"] == 96 + 3 * 2
-    assert json.loads(said("torus(k=4, n=3)", "--pins", "48", "--json"))["width"] == 8
-
-
-def test_a_person_compares_networks_and_reads_what_is_a_bound():
-    text = said("torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "faulty(torus(k=8, n=2), links=5, seed=1)", "--constant", "bisection", "--budget", "4")
-    assert "at equal cost: wires across the middle, 4 a node, 256 together" in text
-    assert [line.split()[2:4] for line in text.splitlines() if line.startswith("pruned_torus")] == [["8", "32"]]
-    assert re.search(r"faulty.*: the best cut known has 1[1-6] links, the narrowest \d+ at least", text)  # 16 in the torus, five failed
-
-
-def test_long_work_tells_how_far_it_is(monkeypatch, capfd):
-    monkeypatch.setattr("pipeline.cli.sampling.LINE_SECONDS", 0.0)
-    command.main(["faulty(torus(k=16, n=2), links=2, seed=1)", "--rate", "0.01"], standalone_mode=False)
-    told = capfd.readouterr().err
-    assert "faulty(torus(k=16, n=2), links=2, seed=1): routes followed: 100 %" in told
-    assert "faulty(torus(k=16, n=2), links=2, seed=1): distances" in told
-
-
 # --- refusals -----------------------------------------------------------------------------------
-
-
-def load_sweep(folder: Path, text: str):
-    (folder / "my.yaml").write_text(f"sweep: my\n{text}")
-    return load(folder / "my.yaml")
 
 
 @pytest.mark.parametrize(
@@ -333,12 +217,6 @@ def test_rates_at_equal_distances_end_where_they_should(tmp_path):
 # --- the command ---------------------------------------------------------------------------------
 
 
-def said(*arguments: str) -> str:
-    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 def test_the_command_gives_the_tables_columns():
     record = json.loads(said("pruned_torus(k=16, n=3)", "--model", "parhami-kwai-2004", "--message-bits", "96", "--rate", "0.01", "--json"))
     assert list(record) == [column.name for column in LATENCY]
@@ -354,6 +232,16 @@ def test_the_command_finds_dallys_best_dimension():
     assert (record["best_dimension"], record["dimension"], record["mean_latency"], record["pins"]) == (5, 5, 56.25, 80)
     other = json.loads(said("--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--dimension", "2", "--json"))
     assert (other["best_dimension"], other["pins"], other["mean_latency"]) == (5, 2048, 1023 + 150 / 512)
+
+
+def test_the_command_says_what_folded_wires_change():
+    """N = 2^14: k = 128 in two dimensions, wires of 1 as printed, and of 2 in folded rings: cycles of 1 and of 1 + log2 2."""
+    asked = ["--model", "dally-1990", "--nodes", "16384", "--message-bits", "150", "--wire-delay", "logarithmic"]
+    record = json.loads(said(*asked, "--json"))
+    assert (record["best_dimension"], record["dimension"], record["best_dimension_corrected"]) == (2, 2, 3)
+    assert (record["longest_wire"], record["longest_wire_corrected"]) == (1, 2)
+    assert (record["mean_latency"], record["mean_latency_corrected"]) == (127 + 150 / 64, 2 * (127 + 150 / 64))
+    assert "folded rings: best dimension 3; dimension 2: 258.688 cycles" in said(*asked)
 
 
 def test_a_person_reads_both_variants_and_all_dimensions():

@@ -12,9 +12,10 @@ import pytest
 from rings import Run
 
 from pipeline import costs
-from pipeline.config import expand, load
+from pipeline.config import load
 from pipeline.costs import estimated_cost
 from pipeline.errors import BadInput, Refused
+from pipeline.expansion import expand
 from pipeline.expansion.loads import expand_loads
 from pipeline.loads import layered, monte_carlo, source
 from pipeline.points import Point
