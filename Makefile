@@ -1,11 +1,11 @@
-# make run | test | test-slow | papers | papers-full | bench | gpu-check | docs | lint | requirements | clean
+# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | lint | requirements | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-slow bench gpu-check docs lint requirements clean
+.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs lint requirements clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -18,10 +18,18 @@ papers-full: .venv/ready
 	for config in config/papers-full/*.yaml; do $(BIN)/torusweep run $$config || exit 1; done
 
 test: .venv/ready-dev
-	$(BIN)/python -m pytest -m "not slow" tests
+	$(BIN)/python -m pytest -m "not slow and not faults" tests
+
+# every row of docs/reliability.md that takes its time; the quick ones are part of make test
+test-faults: .venv/ready-dev
+	$(BIN)/python -m pytest -m faults --timeout 600 tests
 
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests
+
+# kills a sweep at random for half an hour: make soak SOAK="--minutes 5 --seed 3"
+soak: .venv/ready-dev
+	$(BIN)/python tests/faults/soak.py $(SOAK)
 
 # peers live in an environment of their own: make bench BENCH="--only distance loads --large"
 bench: .venv-bench/ready
