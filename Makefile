@@ -20,9 +20,12 @@ papers-full: .venv/ready
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -m "not slow and not faults" tests
 
-# every row of docs/reliability.md that takes its time; the quick ones are part of make test
+# every row of docs/reliability.md; the quick ones are part of make test, too
+FAULTS := tests/faults tests/workflow/test_cluster.py tests/workflow/test_driver.py tests/workflow/test_snakemake.py \
+  tests/test_store.py tests/kernels/test_out_of_memory.py
+
 test-faults: .venv/ready-dev
-	$(BIN)/python -m pytest -m faults --timeout 600 tests
+	$(BIN)/python -m pytest -m "not slow" --timeout 600 $(FAULTS)
 
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests

@@ -22,11 +22,14 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from kernels.backend import gpu_count, resolve
 from pipeline.errors import BadInput
 from pipeline.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
+LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 
 
@@ -128,6 +131,12 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
+    own = psutil.Process().memory_info().rss  # a worker imports what we do
+    if memory != "auto" and memory < LEAST_MEMORY * own:
+        raise BadInput(
+            f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes {own / 2**30:.2f} GiB before it"
+            f" computes anything, got {settings.memory_per_worker_gib:g}; allow more, or compute with --workers 0"
+        )
     common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}

@@ -107,3 +107,12 @@ def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: R
     rings.here("points")
     assert rings.step("static", "--workers", "1")[0] == 0
     assert rings.static() == clean
+
+
+def test_a_memory_in_which_no_worker_can_start_is_refused(rings: Run):  # 6
+    with_settings(rings, "memory_per_worker_gib: 0.05")
+    rings.here("points")
+    status, said = rings.step("static", "--workers", "1")
+    assert (status, said.count("\n")) == (2, 1), said
+    assert "cluster.memory_per_worker_gib: expected" in said
+    assert "GiB before it computes anything, got 0.05; allow more" in said
