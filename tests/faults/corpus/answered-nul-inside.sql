@@ -1,0 +1,1 @@
+SELECT 'a' || chr(0) || 'b' AS v

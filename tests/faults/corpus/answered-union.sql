@@ -1,0 +1,1 @@
+SELECT union_value(a := 1) AS v

@@ -1,0 +1,2 @@
+SELECT error('a
+b')

@@ -1,0 +1,1 @@
+SELECT 'infinity'::TIMESTAMP AS v

@@ -1,0 +1,1 @@
+SELECT MAP {[1]: 2} AS v

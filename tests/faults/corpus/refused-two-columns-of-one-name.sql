@@ -1,0 +1,1 @@
+SELECT 1 AS v, 2 AS v

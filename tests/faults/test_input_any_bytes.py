@@ -1,0 +1,335 @@
+"""Any bytes as configuration, topology, graph file, demand matrix, SQL or shard: one line and a status, or the right table.
+
+What is drawn goes through the real command line. What is accepted is checked by oracles that share no code with it.
+`corpus/` keeps small inputs that once broke it, or look as if they would: each is refused or answered as its name says.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command_line import settled, torusweep
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from rings import Run
+
+from pipeline import store
+from pipeline.points import Point
+
+CORPUS = Path(__file__).parent / "corpus"
+FEW, MANY = 25, 300  # examples in make test, in make test-faults
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def mixed(*words: bytes) -> st.SearchStrategy[bytes]:
+    """Bytes: any at all, or words that the reader knows in any order."""
+    return st.binary(max_size=120) | st.lists(st.sampled_from([*words, b" ", b"\n", b"\x00", b"\xff", "é\u202e".encode()]), max_size=30).map(b"".join)
+
+
+# --- topologies ----------------------------------------------------------------------------------
+
+NAMES = [
+    "ring",
+    "torus",
+    "mesh",
+    "hypercube",
+    "pruned_torus",
+    "directed_torus",
+    "rtt",
+    "pt",
+    "twisted_torus",
+    "lattice",
+    "ccc",
+    "mh3dt",
+    "graph",
+    "x",
+]
+VALUES = ["0", "1", "2", "3", "4", "-1", "1e308", "nan", "true", "[2, 3]", "[[2, 0], [0, 2]]", "{1: {0: 2}}", '"a\\u0000b"', '"\\ud800"', "split"]
+ARGUMENTS = st.tuples(
+    st.sampled_from(["k", "n", "a", "m", "radices", "matrix", "twists", "levels", "q", "path", "links", "x"]), st.sampled_from(VALUES)
+)
+SPELLINGS = st.recursive(
+    st.tuples(st.sampled_from(NAMES), st.lists(ARGUMENTS.map("=".join), max_size=3)).map(lambda parts: f"{parts[0]}({', '.join(parts[1])})"),
+    lambda inner: st.tuples(inner, st.lists(ARGUMENTS.map("=".join), max_size=2)).map(lambda parts: f"faulty({', '.join([parts[0], *parts[1]])})"),
+    max_leaves=2,
+)
+
+
+def a_topology(spelling: str) -> None:
+    assume(not spelling.startswith("-"))  # an option
+    said = torusweep("describe", spelling, "--json")
+    if settled(said):
+        record = json.loads(said.out, parse_constant=pytest.fail)
+        assert json.loads(torusweep("describe", record["topology"], "--json").out) == record, "the canonical spelling is another network"
+        assert sum(record["distance_histogram"]) <= record["terminals"] ** 2
+
+
+# --- graph files ---------------------------------------------------------------------------------
+
+
+def a_graph(content: bytes) -> None:
+    for suffix in ("edges", "adjlist", "graphml", "anynet"):
+        Path(f"any.{suffix}").write_bytes(content)
+        said = torusweep("describe", f'graph(path="any.{suffix}")', "--json")
+        if settled(said) and suffix == "edges":
+            record = json.loads(said.out)
+            assert (record["nodes"], record["links"], record["components"]) == plainly(content)
+
+
+def plainly(content: bytes) -> tuple[int, int, int]:
+    """(nodes, links, components) of an edge list, by a plain loop and networkx."""
+    times: Counter[tuple[int, int]] = Counter()
+    graph = nx.Graph()
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        words = line.decode().split("#")[0].split("%")[0].replace(",", " ").split()
+        if words:
+            tail, head = (int(word) for word in words)
+            graph.add_edge(tail, head)
+            times[tail, head] += tail != head
+    links = sum(max(times[tail, head], times[head, tail]) for tail, head in graph.edges if tail != head)
+    return len(graph), links, nx.number_connected_components(graph)
+
+
+PAIRS = st.lists(st.tuples(*[st.integers(0, 7) | st.integers(0, 2**62 - 1)] * 2), min_size=1, max_size=12)
+EDGES = PAIRS.map(lambda pairs: "".join(f"{tail} {head}\n" for tail, head in pairs).encode())
+GRAPHS = EDGES | mixed(
+    *(b"0", b"1", b"2", b"-1", b"1.5", b"9223372036854775807", b",", b"#", b"\xef\xbb\xbf", b"\r", b"router ", b"node ", "²".encode()),
+    *(b"<graphml>", b'<graph edgedefault="directed">', b'<node id="a"/>', b'<edge source="a" target="b"/>', b"</graph>", b"</graphml>"),
+    *(b'<!DOCTYPE x [<!ENTITY y "z">]>', b"&y;", b'<?xml version="1.0" encoding="utf-16"?>'),
+)
+
+
+# --- demand matrices -----------------------------------------------------------------------------
+
+
+def demands(content: bytes, suffix: str) -> None:
+    Path(f"any.{suffix}").write_bytes(content)
+    said = torusweep("loads", "ring(k=5)", "--traffic", f'demand(path="any.{suffix}")', "--json")
+    if settled(said):
+        rows = csv.DictReader(io.StringIO(content.decode())) if suffix == "csv" else pq.read_table(io.BytesIO(content)).to_pylist()
+        sent = [(int(row["source"]), int(row["destination"]), float(row["demand"])) for row in rows]
+        hops = sum(amount * min((source - destination) % 5, (destination - source) % 5) for source, destination, amount in sent)
+        assert json.loads(said.out)["mean_hops"] == pytest.approx(hops / sum(amount for _, _, amount in sent), rel=1e-9)
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([0, 1, 0.25, 1e-90, 1e90])), min_size=1, max_size=8)
+LISTED = ROWS.map(lambda rows: ("source,destination,demand\n" + "".join(f"{s},{d},{a!r}\n" for s, d, a in rows)).encode())
+TABLES = LISTED | mixed(b"source", b"destination", b"demand", b",", b"0", b"1", b"-1", b"1e400", b"nan", b'"', b"source,destination,demand\n0,1,")
+WHOLE = io.BytesIO()
+pq.write_table(pa.table({"source": [0, 1], "destination": [1, 3], "demand": [1.0, 2.0]}), WHOLE)
+CHANGES = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=4)
+
+
+def changed(content: bytes, changes: list[tuple[int, int]], length: int | None = None) -> bytes:
+    """Some bytes of a file overwritten, and its end cut off."""
+    altered = bytearray(content)
+    for place, value in changes:
+        altered[place % len(altered)] = value
+    return bytes(altered[:length])
+
+
+def damaged_demands(changes: list[tuple[int, int]]) -> None:
+    """Bits that rot in values without a checksum cannot be noticed in a file of somebody else's: refused or computed, no more is promised."""
+    Path("any.parquet").write_bytes(changed(WHOLE.getvalue(), changes))
+    settled(torusweep("loads", "ring(k=5)", "--traffic", 'demand(path="any.parquet")', "--json"))
+
+
+# --- configurations ------------------------------------------------------------------------------
+
+HEAD = b"sweep: a\ntopologies: ['ring(k=4)', {family: torus, k: [3, 4], n: 2}]\n"
+SECTIONS = ["loads", "deadlock", "layout", "latency", "simulation", "cluster", "limits", "fault_nodes", "papers", "backend", "description"]
+ENTRIES = ["routing", "traffic", "vc_rule", "virtual_channels", "placement", "families", "nodes", "loads", "seeds", "model", "scheduler", "workers"]
+SCALARS = [
+    "0",
+    "-1",
+    "3",
+    "1e308",
+    ".nan",
+    "true",
+    "null",
+    "all",
+    "torus",
+    "uniform",
+    "minimal",
+    "none",
+    "folded",
+    "P98",
+    "{from: 2, to: 9}",
+    '"\\ud800"',
+]
+TREES = st.recursive(
+    st.sampled_from(SCALARS),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.dictionaries(st.sampled_from(ENTRIES), inner, max_size=4).map(
+            lambda entries: "{" + ", ".join(f"{k}: {v}" for k, v in entries.items()) + "}"
+        )
+    ),
+    max_leaves=8,
+)
+SWEEPS = st.dictionaries(st.sampled_from(SECTIONS), TREES, max_size=3).map(
+    lambda sections: HEAD + "".join(f"{key}: {tree}\n" for key, tree in sections.items()).encode()
+)
+CONFIGS = SWEEPS | mixed(
+    HEAD, b"loads: ", b"- ", b"{", b"}", b"[", b"]", b": ", b"&a ", b"*a", b"!!python/object/apply:os.system ", b"'", b"\t", b"<<", b"|"
+)
+
+
+def a_config(content: bytes) -> None:
+    Path("any.yaml").write_bytes(content)
+    if settled(torusweep("step", "points", "any.yaml", "out/a")):
+        rows = pq.read_table("out/a/points.parquet").to_pylist()
+        assert rows
+        assert all(Point(**row).key == key for row in rows for key in [row.pop("key")])
+
+
+# --- SQL -----------------------------------------------------------------------------------------
+
+WORDS = [
+    "SELECT ",
+    "FROM static ",
+    "WHERE ",
+    "*",
+    "nodes",
+    "topology",
+    "1",
+    "'a'",
+    "(",
+    ")",
+    ",",
+    ";",
+    "--",
+    "/*",
+    "COPY ",
+    " TO 'any.txt'",
+    "ATTACH 'a.db'",
+]
+KINDS = [
+    "DATE",
+    "TIMESTAMP",
+    "INTERVAL",
+    "HUGEINT",
+    "BLOB",
+    "UUID",
+    "DECIMAL(38, 37)",
+    "TIME",
+    "BIT",
+    "JSON",
+    "DOUBLE",
+    "VARCHAR[]",
+    "MAP(INTEGER[], INTEGER)",
+]
+CAST = st.tuples(st.sampled_from(["infinity", "290000-01-01", "1", "nan", "[]", "{[1]=2}", "\x1b[2J"]), st.sampled_from(KINDS))
+QUERIES = (
+    CAST.map(lambda cast: f"SELECT '{cast[0]}'::{cast[1]} AS v FROM static")
+    | st.lists(st.sampled_from(WORDS), max_size=12).map("".join)
+    | st.text(max_size=40)
+)
+
+
+def a_query(sql: str) -> None:
+    assume("\x00" not in sql and not sql.startswith("-"))
+    if not Path("results").exists():
+        store.publish_table(Path("results"), "static", pa.table({"topology": ["a", "b"], "nodes": [1, 2]}))
+    before = (Path("results/static.parquet").read_bytes(), sorted(Path().rglob("*")))
+    for style in ("json", "table"):
+        said = torusweep("query", sql, "--results", "results", "--format", style)
+        if settled(said) and style == "json":
+            json.loads(said.out, parse_constant=pytest.fail)
+    assert (Path("results/static.parquet").read_bytes(), sorted(Path().rglob("*"))) == before, "something was written"
+
+
+# --- the properties ------------------------------------------------------------------------------
+
+PROPERTIES: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]] = {  # what is drawn, what holds, its share of the examples
+    "topology": (SPELLINGS | st.text(max_size=40).filter(lambda text: "\x00" not in text), a_topology, 1),
+    "graph": (GRAPHS, a_graph, 1),
+    "demand": (TABLES, lambda content: demands(content, "csv"), 1),
+    "damaged demand": (CHANGES, damaged_demands, 1),
+    "config": (CONFIGS, a_config, 1),
+    "query": (QUERIES, a_query, 20),
+}
+
+
+def hold(what: str, examples: int) -> None:
+    drawn, holds, dear = PROPERTIES[what]
+
+    @settings(max_examples=max(3, examples // dear), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(drawn)
+    def always(value: Any) -> None:
+        holds(value)
+
+    always()
+
+
+@pytest.mark.parametrize("what", PROPERTIES)
+def test_any_bytes_are_refused_in_one_line_or_read_right(what: str):
+    hold(what, FEW)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("what", PROPERTIES)
+def test_many_more_bytes(what: str):
+    hold(what, MANY)
+
+
+@pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])
+def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.MonkeyPatch, examples: int):
+    """Under its old name, where the digest finds it, and under that of its new content, where nothing but the file itself can."""
+    monkeypatch.setattr("pipeline.sweep.evaluate_all", lambda point, **_: [made_up(point)])
+    rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
+    rings.here("points")
+    rings.here("static", workers=0)
+    clean, (path,) = rings.static(), rings.shards()
+    whole = path.read_bytes()
+
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(CHANGES, st.none() | st.integers(0, len(whole)), st.booleans(), st.none() | st.binary(max_size=50))
+    def always(changes: list[tuple[int, int]], length: int | None, renamed: bool, other: bytes | None) -> None:
+        content = changed(whole, changes, length) if other is None else other
+        for shard in rings.shards():
+            shard.unlink()
+        (path.parent / f"{store.digest(content) if renamed else path.stem}.parquet").write_bytes(content)
+        assert rings.here("static", workers=0) == 0
+        assert rings.static() == clean
+
+    always()
+
+
+def made_up(point: Point) -> dict[str, Any]:
+    from faulty_worker import evaluate
+
+    return evaluate(point)
+
+
+# --- the corpus ----------------------------------------------------------------------------------
+
+ASKED = {
+    ".yaml": lambda path: ("step", "points", path, "out/a"),
+    ".csv": lambda path: ("loads", "ring(k=5)", "--traffic", f'demand(path="{path}")'),
+    ".parquet": lambda path: ("loads", "ring(k=5)", "--traffic", f'demand(path="{path}")'),
+    ".sql": lambda path: ("query", Path(path).read_text(), "--json"),
+    ".args": lambda path: json.loads(Path(path).read_text()),
+}
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
+def test_the_corpus_is_refused_or_answered_as_its_names_say(path: Path):
+    store.publish_table(Path("results/default"), "static", pa.table({"topology": ["a", "b"], "nodes": [1, 2]}))
+    Path("one.adjlist").write_text("0\n")
+    asked = ASKED.get(path.suffix, lambda name: ("describe", f'graph(path="{name}")'))
+    assert settled(torusweep(*asked(str(path)))) == path.name.startswith("answered-")
