@@ -93,6 +93,17 @@ def test_messages_as_traced_by_hand(name: str, cycles: int, as_cupy: AsCupy) -> 
     assert found.generated[:-1].tolist() == [cycle if cycle < cycles else -1 for cycle in generated]
 
 
+@pytest.mark.parametrize("waits", [((5, [0]), (3, [1])), ((3, [1]), (5, [0]))])
+def test_messages_that_became_free_apart_and_are_generated_together(waits: Any, as_cupy: AsCupy) -> None:
+    """Deliveries in 5 and 7 free two messages of node 1, both for cycle 10: the lower number goes first, flits in 10, 11, 12, then 13."""
+    (one, first), (other, second) = waits
+    messages: list[Any] = [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [3], one, first), (1, 2, 1, [1], other, second)]
+    wiring, routes = line(4, 1)
+    found = compared(as_cupy, wiring, Router(1, 8), routes, waiting(8, [messages]), cycles=100)
+    assert found.generated.tolist() == [0, 0, 10, 10]
+    assert found.delivered.tolist() == [5, 15, 16, 7]  # by node
+
+
 def test_steps_alone(as_cupy: AsCupy) -> None:
     """Of computation; delays that add up to more than 32 bits hold."""
     wiring, routes = line(4, 1)
