@@ -22,8 +22,19 @@ Tables = Mapping[str, Sequence[Record]]  # by name (pipeline/records.py); one th
 MOST = 20_000  # designs that a page or a picture holds
 APART = ("points", "static", "distances", "channel_loads", "verification")  # tables whose rows are no designs, and the one that is joined
 COMBINATIONS = 4  # of a table's rows, at most
+LEAST_SHARE = 0.1  # of the networks that the first combination has: fewer make no chart
 NUMBERS = ("int64", "double")
-WORDS = (*NUMBERS, "string", "bool")
+# what is asked for in each table: only this may tell its rows apart, never what came out
+ASKED = {
+    "loads": ("routing", "traffic", "method", "packets", "seed"),
+    "deadlock": ("routing", "vc_rule", "virtual_channels"),
+    "layout": ("placement",),
+    "latency": ("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality", "radices", "rate"),
+    "simulation": (
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "router", "traffic", "injection"),
+        *("source_queue", "packets_each", "workload", "placement", "cycles", "offered_load"),
+    ),
+}
 # words of a column's name that say that more is better; less is, of every other column
 LARGER = {"nodes", "terminals", "saturation", "ejection", "bandwidth", "capacity", "utilization", "connectivity", "bisection", "probability", "share"}
 
@@ -64,30 +75,38 @@ def designs(tables: Tables) -> Designs:
     axes = list(_axes(TABLES["static"], "static", {record["topology"]: record for record in records}, names))
     for table, columns in TABLES.items():
         if table not in APART and "topology" in (column.name for column in columns):
-            for words, rows in combinations(tables.get(table, ()), columns, names):
+            for words, rows in combinations(tables.get(table, ()), ASKED[table], names):
                 source = f"{table}: {', '.join(words)}" if words else table
                 axes += [axis for axis in _axes(columns, source, rows, names) if not _repeats(axis, axes)]
     return Designs(records, axes, len(networks) - len(records))
 
 
-def combinations(rows: Iterable[Record], columns: Iterable[Column], names: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
+def combinations(rows: Iterable[Record], asked: Iterable[str], names: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
     """(what tells these rows from the table's others, by topology one row) for the COMBINATIONS that most of these networks have.
 
+    asked  columns that may tell rows apart; of several rows that they do not, the one that says most is taken
     Of several that equally many have (the rates of a curve, say) some from first to last.
     """
     wanted = set(names)
     chosen = [row for row in rows if row["topology"] in wanted]
-    keys = _telling_apart(chosen, [column.name for column in columns if column.type in WORDS and column.name != "topology"])
+    keys = _telling_apart(chosen, asked)
     found: dict[tuple[Any, ...], dict[str, Record]] = {}
     for row in chosen:
-        found.setdefault(tuple(row[key] for key in keys), {}).setdefault(row["topology"], row)
+        by_name = found.setdefault(tuple(row[key] for key in keys), {})
+        if _known(row) > _known(by_name.get(row["topology"], {})):
+            by_name[row["topology"]] = row
     by_count = sorted(found.items(), key=lambda item: -len(item[1]))  # stable: of as many, in the table's order
+    by_count = [item for item in by_count if len(item[1]) >= LEAST_SHARE * len(by_count[0][1])]
     least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
     sure = [item for item in by_count if len(item[1]) > least]
     tied = [item for item in by_count if len(item[1]) == least]
     room = min(COMBINATIONS - len(sure), len(tied))
     most = sure + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
-    return [(tuple(_word(key, value) for key, value in zip(keys, values, strict=True)), by_name) for values, by_name in most]
+    return [(tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name) for values, by_name in most]
+
+
+def _known(row: Record) -> int:
+    return sum(value is not None for value in row.values())
 
 
 def _telling_apart(rows: Sequence[Record], columns: Iterable[str]) -> list[str]:
@@ -107,7 +126,7 @@ def _telling_apart(rows: Sequence[Record], columns: Iterable[str]) -> list[str]:
 def _word(key: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    return f"{key.replace('_', ' ')} {'–' if value is None else value if isinstance(value, bool) else f'{value:g}'}"
+    return f"{key.replace('_', ' ')} {value if isinstance(value, bool) else f'{value:g}'}"
 
 
 def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]) -> Iterator[Axis]:

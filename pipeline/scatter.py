@@ -111,7 +111,7 @@ def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str
     """Title, scale and labels of an axis."""
     ticks: dict[str, Any] = {"values": marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
-    written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else "~g"
+    written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else ".6~r"
     return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format=written, **ticks)}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.designs import Axis, designs, is_better_large, sampled
+from pipeline.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
 from pipeline.records import TABLES
 from pipeline.report.explorer import explored
 from pipeline.scatter import SYMBOLS, group_of, legend, marked, words
@@ -76,6 +76,27 @@ def test_of_a_curve_some_points_from_first_to_last(static: list[dict[str, Any]])
     sources = [source for source, name in found if name == "mean_latency"]
     assert sources == [f"latency: rate {rate:g}" for rate in (0.0, 0.2, 0.4, 0.6)]
     assert found["latency: rate 0.2", "mean_latency"] == [4.0, 2.0, 3.0]  # mesh, torus, torus
+
+
+def test_what_came_out_tells_no_rows_apart_and_a_fuller_row_is_taken(static: list[dict[str, Any]]) -> None:
+    rows = [{**load(name, "minimal", "uniform", saturation), "link_utilization": 0.5} for name, saturation in zip(NAMES[:2], (4.0, 5.0), strict=True)]
+    bounded = [{**row, "capacity": row["saturation_load"] + 1, "cut_links": 8} for row in rows]
+    few = [load(NAMES[0], "minimal", "tornado", 1.0)]  # of one network: no numbers to compare
+    found = columns({"static": static, "loads": [*rows, *bounded, *few]})
+    assert {source for source, _ in found if source != "static"} == {"loads: uniform"}
+    assert found["loads: uniform", "capacity"] == pytest.approx([math.nan, 5.0, 6.0], nan_ok=True)
+
+
+@pytest.mark.parametrize("table", ASKED)
+def test_what_is_asked_for_is_a_column(table: str) -> None:
+    assert set(ASKED[table]) <= {column.name for column in TABLES[table]}
+
+
+def test_combinations_of_few_networks_are_left_out() -> None:
+    rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [load(str(i), "valiant", "uniform", float(i)) for i in range(3)]
+    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [("minimal",)]
+    rows.append(load("3", "valiant", "uniform", 3.0))
+    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [("minimal",), ("valiant",)]
 
 
 def test_a_column_that_repeats_statics_is_left_out(static: list[dict[str, Any]]) -> None:

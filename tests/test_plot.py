@@ -66,11 +66,11 @@ def test_numbers_colour_by_a_scale_and_logarithms_are_the_axes_asked_for(folder:
     assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"].get("type")) == ("log", None)
 
 
-@pytest.mark.parametrize(("y", "shown"), [("mean_distance", "~g"), ("big", "~s")])
+@pytest.mark.parametrize(("y", "shown"), [("mean_distance", ".6~r"), ("big", "~s")])
 def test_an_axis_labels_small_numbers_plainly(y: str, shown: str) -> None:
     rows = [{"x": 0.01, "y": 20_000 if y == "big" else 0.02, "group": "a"}, {"x": 0.02, "y": 0.01, "group": "a"}]
     encoding = scatter.chart(rows, scatter.words("a"), {"x": "", "y": "", "group": ""}, "").to_dict()["encoding"]
-    assert [encoding[axis]["axis"]["format"] for axis in "xy"] == ["~g", shown]  # ~s would say 10m for 0.01
+    assert [encoding[axis]["axis"]["format"] for axis in "xy"] == [".6~r", shown]  # ~s would say 10m for 0.01
 
 
 def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

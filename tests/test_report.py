@@ -63,7 +63,7 @@ MANIFEST: dict[str, Any] = {
 class Page(HTMLParser):
     """Elements, scripts and visible text of a page; complains of elements closed in the wrong order."""
 
-    VOID = ("meta", "link", "img", "br", "wbr", "input", "circle", "path", "polygon")
+    VOID = ("meta", "link", "img", "br", "wbr", "input")
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -25,8 +25,10 @@ from pipeline.records import TABLES
 from pipeline.report import loads as saturation
 from pipeline.report.deadlock import deadlock_section
 from pipeline.report.explorer import explored
+from pipeline.report.layout import layout_section
 from pipeline.report.papers import papers_section
 from pipeline.report.sections import Section, gallery_section, networks_section, provenance_section, verification_section
+from pipeline.report.simulation import simulation_section
 from pipeline.verify import summary
 
 Record = Mapping[str, Any]
@@ -78,7 +80,9 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
         explorer.section,
         charts,
         _loads(saturation.joined(networks, tables["loads"]), drawn),
+        simulation_section(tables.get("simulation", ()), tables["loads"], drawn),
         deadlock_section(tables.get("deadlock", ())),
+        layout_section(networks, tables.get("layout", ()), drawn),
         papers_section(tables, drawn),
         networks_section(networks),
         gallery_section(networks),

@@ -143,7 +143,7 @@ class Explorer {
       for (const layer of [line, marks]) {
         const log = part(`${name}-log`).checked;
         const ticks = log ? { values: marked(this.shown.map((point) => point[name])) } : { tickCount: 7 };
-        Object.assign(layer.encoding[name], { title: titled(this.axis(name)), axis: { format: thousands ? "~s" : "~g", ...ticks } });
+        Object.assign(layer.encoding[name], { title: titled(this.axis(name)), axis: { format: thousands ? "~s" : ".6~r", ...ticks } });
         Object.assign(layer.encoding[name].scale, log ? { type: "log" } : { type: "linear", zero: false });
       }
       marks.encoding.tooltip.find((field) => field.field === name).title = titled(this.axis(name));
@@ -151,10 +151,19 @@ class Explorer {
     const ordered = [...this.front].sort((p, q) => p.x - q.x || better.x * better.y * (q.y - p.y));
     line.mark.interpolate = better.x > 0 ? "step-after" : "step-before";
     marks.mark.size = this.shown.length > 5000 ? 14 : this.shown.length > 800 ? 30 : 60;
+    marks.encoding.opacity.scale.range = [this.shown.length > 800 ? 0.6 : 0.85, 1];
     specification.datasets = { points: this.shown, front: ordered.map(({ x, y }, place) => ({ x, y, place })) };
     // a finger that drags scrolls the page, it does not select
     if (!window.matchMedia("(pointer: coarse)").matches) marks.params = [{ name: "brush", select: { type: "interval" } }];
+    part("chart").toggleAttribute("data-empty", !this.shown.length); // an axis of nothing has no ends
+    if (!this.shown.length) {
+      this.view?.finalize();
+      part("chart").textContent = "No design is left: widen the sliders, release a family, or choose another column.";
+      this.list();
+      return;
+    }
     embed(part("chart"), specification, { height: 460, renderer: this.shown.length > 2000 ? "canvas" : "svg" }).then(({ view }) => {
+      this.view = view;
       if (marks.params) view.addSignalListener("brush", (_, area) => { this.brushed = area.x && area.y ? area : null; this.list(); });
     });
     this.list();

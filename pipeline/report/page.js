@@ -29,7 +29,7 @@ function embed(element, specification, { height, renderer = "svg" }) {
 function draw() {
   for (const [id, specification] of Object.entries(charts.specifications)) {
     const element = document.getElementById(id);
-    embed(element, specification, { height: element.parentElement.classList.contains("wide") ? 400 : 320 });
+    embed(element, specification, { height: specification.height ?? (element.parentElement.classList.contains("wide") ? 400 : 320) });
   }
   explorer?.show();
 }
