@@ -16,7 +16,7 @@ from pipeline.topology import Meaning, default_memory
 from pipeline.workloads.messages import Workload, flits_of
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
-MEMORY_PER_BYTE = 40  # while reading, per byte of the file: measured, see tests/workloads
+MEMORY_PER_BYTE = 64  # while reading, per byte of the file: measured, see tests/workloads
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]

@@ -54,10 +54,37 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{loads: 0.1, topologies: 'ring(k=4)'}", "topologies: expected networks of the sweep, got ring(k=4); add it"),
         ("{loads: 0.1, topologies: 'torus(k=4, n=2)', families: [mesh]}", "topologies: expected networks of the sweep and the families chosen"),
         ("{loads: 0.1, load: 0.2}", "load"),
+        ("{workload: cg, loads: 0.1}", "workload=cg: expected neither loads nor a precision"),
+        ("{workload: gg}", "unknown workload 'gg'"),
+        ("{workload: cg(tasks=32)}", "tasks=32: expected 2 … 16"),
+        ("{workload: cg, traffic: tornado}", "traffic=tornado: expected without a workload"),
+        ("{loads: 0.1, placement: random}", "placement=random: expected with a workload only"),
+        ("{workload: cg, placement: worst}", "placement"),
+        ("{loads: 0.1, injection: burst}", "unknown injection 'burst'; did you mean 'bursts'"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):
     assert says in refused_at_its_line(tmp_path, '["torus(k=4, n=2)", "mesh(k=4, n=2)"]', "simulation", entry)
+
+
+def test_workloads_are_points_of_their_own(rings: Run, tmp_path: Path):
+    """Anew where their file changes; the rest stays."""
+    path = tmp_path / "w.csv"
+    path.write_text("message,source,destination,flits\na,0,1,16\n")
+    entry = f"""{{workload: [ring_all_reduce, '{path}'], placement: [consecutive, random], seeds: [1, 2]}}"""
+    rings.config.write_text(f'sweep: rings\ntopologies: ["ring(k=4)"]\nsimulation: [{entry}]\n')
+    rings.here("points")
+    rows = computed(rings, "simulation", workers=0)
+    assert [(row["workload"], row["placement"]) for row in rows] == [
+        (workload, placement) for workload in ("ring_all_reduce", f'file(path="{path}")') for placement in ("consecutive", "random")
+    ]
+    assert all(row["delivery_time"] > 0 for row in rows)
+    path.write_text("message,source,destination,flits\na,0,1,32\n")
+    (rings.folder / "points.parquet").unlink()
+    rings.here("points")
+    again = computed(rings, "simulation", workers=0)
+    assert again[:2] == rows[:2]
+    assert again[2]["delivery_time"] > rows[2]["delivery_time"]
 
 
 def test_more_points_than_the_limit_are_refused(tmp_path: Path):

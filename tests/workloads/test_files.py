@@ -1,0 +1,106 @@
+"""Workloads in files: what is read, in which order, and what is refused in which line."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import BadInput
+from pipeline.workloads import files_of, workload
+from pipeline.workloads.files import MEMORY_PER_BYTE
+
+HEAD = "message,source,destination,flits,depends_on,delay\n"
+
+
+def read(tmp_path: Path, text: str, terminals: int = 8):
+    path = tmp_path / "w.csv"
+    path.write_text(text)
+    return workload(f'file(path="{path}")', terminals)[1]
+
+
+def test_messages_in_any_order(tmp_path):
+    one = read(tmp_path, "# comment\n" + HEAD + "late,1,2,7,first  step,\n\nfirst,0,1,5,,\nstep,1,1,0,first,30\n")
+    assert one.names == ("first", "step", "late")
+    assert one.tasks == 3
+    assert one.source.tolist() == [0, 1, 1]
+    assert one.destination.tolist() == [1, 1, 2]
+    assert one.flits.tolist() == [5, 0, 7]
+    assert one.delay.tolist() == [0, 30, 0]
+    assert sorted(map(tuple, one.waits.tolist())) == [(1, 0), (2, 0), (2, 1)]
+
+
+def test_the_files_order_is_kept_where_it_can_be(tmp_path):
+    rows = "".join(f"m{i},0,1,1,{'' if i % 3 else f'm{i + 1}' if i < 29 else ''},\n" for i in range(30))
+    one = read(tmp_path, HEAD + rows)
+    place = {name: i for i, name in enumerate(one.names)}
+    expected: list[str] = []
+    left = [f"m{i}" for i in range(30)]
+    while left:  # the first of those that wait for nothing that is left
+        name = next(n for n in left if int(n[1:]) % 3 or int(n[1:]) == 29 or f"m{int(n[1:]) + 1}" not in left)
+        left.remove(name)
+        expected.append(name)
+    assert list(one.names) == expected
+    assert (np.diff(one.waits) < 0).all()
+    assert place["m1"] < place["m0"]
+
+
+def test_bytes_and_columns_left_out(tmp_path):
+    one = read(tmp_path, "destination,source,message,bytes\n1,0,a,9\n0,1,b,4\n")
+    assert one.flits.tolist() == [3, 1]
+    assert one.source.tolist() == [0, 1]
+    assert not len(one.waits)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "expected a line of column names and one for each message, got 0 lines"),
+        (HEAD, "got 1 lines"),
+        ("message,source,destination\na,0,1\n", "w.csv:1: expected the columns message, source, destination and flits or bytes"),
+        ("message,source,destination,flits,bytes\na,0,1,1,1\n", "w.csv:1: expected the columns"),
+        ("message,source,target,flits\na,0,1,1\n", "w.csv:1: unknown column 'target'"),
+        ("message,source,destination,flits,flits\na,0,1,1,1\n", "w.csv:1: expected each column once"),
+        (HEAD + "a,0,1,1,\n", "w.csv:2: expected 6 values, one a column, got 5"),
+        (HEAD + "a,0,1,1,,\na,0,1,1,,\n", "w.csv:3: message 'a' stands in line 2, too"),
+        (HEAD + "\n# x\na,0,1,1,b,\n", "w.csv:4: message 'a' depends on 'b', which is not there"),
+        (HEAD + "a,0,1,0,,\n", "w.csv:2: flits: expected a whole number of 1"),
+        (HEAD + "a,0,1,1.5,,\n", "w.csv:2: flits: expected a whole number of 1 … 1099511627776, got '1.5'"),
+        (HEAD + "a,-1,1,1,,\n", "w.csv:2: source: expected a whole number of 0"),
+        (HEAD + "a,0,1,1,,-3\n", "w.csv:2: delay: expected a whole number"),
+        (HEAD + "a b,0,1,1,,\n", "w.csv:2: message: expected a name without blanks"),
+        (HEAD + "a,0,1,1,,\nb,3,8,1,,\n", "w.csv:3: expected tasks of 0 … 7, a terminal for each, got 8"),
+        (HEAD + "a,0,1,1,a,\n", "w.csv:2: expected messages that can all be sent, got a cycle: 'a' waits for 'a'"),
+        (HEAD + "x,0,1,1,c,\na,0,1,1,b,\nb,0,1,1,c,\nc,0,1,1,a,\n", "got a cycle: 'c' waits for 'a' waits for 'b' waits for 'c'; cut it"),
+    ],
+)
+def test_refused_where_it_stands(tmp_path, text, says):
+    with pytest.raises(BadInput) as refusal:
+        read(tmp_path, text)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="No such file"):
+        workload("nowhere.csv", 8)
+    with pytest.raises(BadInput, match="no regular file"):
+        workload(f'file(path="{tmp_path}")', 8)
+    (tmp_path / "w.csv").write_bytes(b"message,source\xff\n")
+    with pytest.raises(BadInput, match="UTF-8"):
+        workload(f'file(path="{tmp_path / "w.csv"}")', 8)
+    assert files_of("a.csv") == [Path("a.csv")]
+    assert files_of("cg") == []
+
+
+def test_memory_for_reading_is_enough(tmp_path):
+    """Short lines take most for their bytes."""
+    path = tmp_path / "w.csv"
+    path.write_text("message,source,destination,flits,depends_on\n" + "".join(f"{i},0,1,1,{i - 1 if i else ''}\n" for i in range(20_000)))
+    tracemalloc.start()
+    workload(f'file(path="{path}")', 8)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < MEMORY_PER_BYTE * path.stat().st_size

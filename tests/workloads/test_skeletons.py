@@ -1,0 +1,215 @@
+"""What applications and collectives send: volumes by formula, and who must have heard of whom by walking back along the messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+
+import networkx
+import numpy as np
+import pytest
+
+from pipeline.errors import BadInput
+from pipeline.workloads import WORKLOADS, Program, Workload, canonical, workload
+
+
+def made(spelling: str, terminals: int) -> Workload:
+    return workload(spelling, terminals)[1]
+
+
+def real(one: Workload) -> np.ndarray:
+    """Messages between different tasks."""
+    return np.flatnonzero(one.source != one.destination)
+
+
+def graph(one: Workload) -> networkx.DiGraph:
+    found = networkx.DiGraph()
+    found.add_nodes_from(range(len(one.source)))
+    found.add_edges_from((other, message) for message, other in one.waits.tolist())
+    return found
+
+
+def heard(one: Workload, message: int, among: set[int]) -> set[int]:
+    """Tasks whose messages, of those given, the sender of a message must have heard of, itself included."""
+    return {int(one.source[g]) for g in networkx.ancestors(graph(one), message) & among} | {int(one.source[message])}
+
+
+def depth(one: Workload) -> int:
+    """Messages of the longest chain."""
+    longest = [0] * len(one.source)
+    for g in networkx.topological_sort(waits := graph(one)):
+        longest[g] = max((longest[h] for h in waits.predecessors(g)), default=0) + int(one.source[g] != one.destination[g])
+    return max(longest)
+
+
+SMALL = ["cg(order=64)", "is(keys=4096, buckets=8)", "ft(nx=8, ny=8, nz=16)", "lu(side=6)", "mg(side=8)", "ring_all_reduce", "all_to_all(rounds=2)"]
+
+
+@pytest.mark.parametrize("terminals", [2, 8, 16])
+@pytest.mark.parametrize("spelling", SMALL)
+def test_what_holds_for_all(spelling, terminals):
+    one = made(spelling, terminals)
+    assert one.tasks == terminals
+    assert (one.waits[:, 0] > one.waits[:, 1]).all()  # none waits for a later one
+    assert (one.flits[real(one)] >= 1).all()
+    assert not one.delay.any()
+    for array in (one.source, one.destination):
+        assert array.min() >= 0
+        assert array.max() < terminals
+    # a message waits for what its own sender has received, or done
+    message, other = one.waits.T
+    assert (one.destination[other] == one.source[message]).all()
+    # nothing is waited for twice as often: a round of exchanges more adds as many messages as the first
+    assert len(one.waits) <= 2 * len(one.source)
+
+
+def test_a_ring_all_reduce_sends_every_share_round_twice():
+    one = made("ring_all_reduce(flits=100)", 8)
+    sent = real(one)
+    assert Counter(zip(one.source[sent].tolist(), one.destination[sent].tolist())) == {(task, (task + 1) % 8): 14 for task in range(8)}
+    assert set(one.flits[sent].tolist()) == {13}
+    assert depth(one) == 14
+    # what is sent last has gone through all tasks
+    assert heard(one, sent[-1], set(sent.tolist())) == set(range(8))
+
+
+def test_all_to_all_waits_for_everybody_between_rounds():
+    one = made("all_to_all(flits=5, rounds=2)", 6)
+    pairs = {(a, b): 2 for a in range(6) for b in range(6) if a != b}
+    assert Counter((int(one.source[g]), int(one.destination[g])) for g in real(one)) == pairs
+    assert (one.flits[real(one)] == 5).all()
+    second = real(one)[30]
+    assert heard(one, second, set(real(one)[:30].tolist())) == set(range(6))
+    assert heard(one, real(one)[29], set(real(one).tolist())) == {int(one.source[real(one)[29]])}
+    assert depth(one) == 2
+
+
+@pytest.mark.parametrize(("tasks", "rows", "columns"), [(4, 2, 2), (8, 2, 4), (16, 4, 4), (32, 4, 8), (128, 8, 16)])
+def test_cg_adds_up_rows_and_transposes(tasks, rows, columns):
+    one = made("cg(order=1000)", tasks)
+    stages = columns.bit_length() - 1
+    own = {task: [g for g in real(one) if one.source[g] == task] for task in range(tasks)}
+    segment = ceil(1000 * 8 / columns / 4)
+    for task, messages in own.items():
+        away = len(messages) == 3 * stages + 1  # else the task stands at its own transposed place
+        sizes = [segment] * (stages + away) + [2] * 2 * stages
+        assert one.flits[messages].tolist() == sizes
+        row = set(range(task // columns * columns, task // columns * columns + columns))
+        # the sum sent to the transposed place has been added up over the row, by what came before in it
+        if away:
+            before = {g for mine in own.values() for g in mine[:stages]}
+            assert heard(one, messages[stages], before) == row
+            partner = int(one.destination[messages[stages]])
+            assert one.destination[own[partner][stages]] == task  # an exchange
+            if rows == columns:
+                assert divmod(partner, columns) == divmod(task, columns)[::-1]
+            else:  # of the matrix in squares of 2 × 1 tasks
+                assert divmod(partner // 2, rows) == divmod(task // 2, rows)[::-1]
+                assert partner % 2 == task % 2
+        assert {int(one.destination[g]) for g in messages[:stages]} <= row
+    assert sum(len(mine) == 3 * stages for mine in own.values()) == (rows if rows == columns else 2 * rows)  # on the diagonal
+
+
+def test_is_adds_up_buckets_then_sends_keys():
+    one = made("is(keys=4096, buckets=8)", 16)
+    sizes = Counter(one.flits[real(one)].tolist())
+    assert sizes == {8 + 5: 16 * 4, 1: 16 * 15, 4096 // 256: 16 * 15}
+    sums = {g for g in real(one).tolist() if one.flits[g] == 13}
+    for g in real(one).tolist():
+        if one.flits[g] == 1:
+            assert heard(one, g, sums) == set(range(16))
+    assert depth(one) == 4 + 1 + 1
+
+
+def test_ft_transposes_and_adds_up_to_task_0():
+    one = made("ft(nx=8, ny=16, nz=32, rounds=3)", 8)
+    transposed = [g for g in real(one).tolist() if one.flits[g] == 8 * 16 * 32 * 16 // 64 // 4]
+    sums = [g for g in real(one).tolist() if one.flits[g] == 4]
+    assert (len(transposed), len(sums)) == (3 * 56, 3 * 7)
+    last = [g for g in sums[:7] if one.destination[g] == 0][-1]
+    assert heard(one, last, set(sums[:7])) | {0} == {0, 4, 5, 6, 7}  # the upper half; the lower one came before
+    assert {int(one.source[g]) for g in sums[:7]} == set(range(1, 8))
+    assert heard(one, transposed[56], set(transposed[:56])) == set(range(8))
+
+
+@pytest.mark.parametrize(("tasks", "rows", "columns"), [(2, 1, 2), (4, 2, 2), (8, 2, 4), (16, 4, 4)])
+def test_lu_is_a_wave_front(tasks, rows, columns):
+    side = 8
+    one = made(f"lu(side={side})", tasks)
+    width, height = ceil(40 * side / columns / 4), ceil(40 * side / rows / 4)
+    planes, downwards, sidewards = side - 2, (rows - 1) * columns, rows * (columns - 1)
+    expected = Counter[tuple[int, int]]()
+    for row in range(rows):
+        for column in range(columns):
+            for other, flits in (((row + 1, column), width), ((row, column + 1), height)):
+                if other[0] < rows and other[1] < columns:
+                    a, b = row * columns + column, other[0] * columns + other[1]
+                    expected[a, b] += planes * flits + 2 * side * flits
+                    expected[b, a] += planes * flits + 2 * side * flits
+    found = Counter[tuple[int, int]]()
+    for g in real(one):
+        found[int(one.source[g]), int(one.destination[g])] += int(one.flits[g])
+    assert found == expected
+    assert len(real(one)) == 2 * (planes + 1) * (downwards + sidewards)
+    # down to the last task, back to the first, then the layers along columns and rows
+    assert depth(one) == 2 * (rows + columns - 2) + (rows > 1) + (columns > 1)
+
+
+def test_mg_exchanges_the_faces_of_a_periodic_grid():
+    """8 tasks, 4³ points: levels 2 and 4; once at 2 on the way down, once at the bottom, twice at 4, once more at the top."""
+    one = made("mg(side=4)", 8)
+    faces = 3 * 8 * 2
+    assert Counter(one.flits[real(one)].tolist()) == {2: 2 * faces, 2 * 4: 3 * faces}  # one point of 8 bytes; 2 × 2 points
+    assert depth(one) == 5 * 3
+    # with 64 tasks on 4 × 4 × 4, only every other one has a part of 2³ points
+    one = made("mg(side=4)", 64)
+    coarse = [g for g in real(one).tolist() if one.flits[g] == 2][: 2 * faces]
+    at = [{int(end) // 4**axis % 4 for g in coarse for end in (one.source[g], one.destination[g])} for axis in range(3)]
+    assert at == [{0, 2}] * 3
+    # neighbours at the finest level are one apart, round the torus, in one dimension
+    for g in real(one).tolist()[2 * faces :]:
+        digits = [(int(one.source[g]) // 4**axis % 4, int(one.destination[g]) // 4**axis % 4) for axis in range(3)]
+        assert sorted(min((a - b) % 4, (b - a) % 4) for a, b in digits) == [0, 0, 1]
+
+
+def test_a_program_waits_where_it_receives():
+    program = Program(3)
+    first = program.send(0, 1, 4)
+    free = program.send(1, 2, 4)  # before it receives
+    program.receive(1, [first])
+    after = program.send(1, 2, 4)
+    program.receive(2, [free, after])
+    last = program.send(2, 0, 0)
+    one = program.workload()
+    assert (free in networkx.ancestors(graph(one), after), first in networkx.ancestors(graph(one), after)) == (False, True)
+    assert {first, free, after} <= networkx.ancestors(graph(one), last)
+    assert one.flits[last] == 1
+
+
+@pytest.mark.parametrize(
+    ("spelling", "says"),
+    [
+        ("ring", "unknown workload 'ring'; there are cg, is, ft, lu, mg, ring_all_reduce"),
+        ("cg(tasks=12)", "tasks=12: expected a power of 2; choose tasks=8"),
+        ("cg(tasks=32)", "tasks=32: expected 2 … 16, a terminal for each"),
+        ("lu(side=4, tasks=16)", None),
+        ("lu(side=4, tasks=1)", "tasks=1: expected ≥ 2"),
+        ("mg(side=12)", "side=12: expected a power of 2; choose 8"),
+        ("ring_all_reduce(flits=0)", "flits=0: expected"),
+    ],
+)
+def test_refused(spelling, says):
+    if says is None:
+        assert made(spelling, 16).tasks == 16
+        return
+    with pytest.raises(BadInput) as refusal:
+        workload(spelling, 16)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_spellings_are_canonical():
+    assert canonical("all-to-all( flits = 64 )") == "all_to_all"
+    assert canonical("is(buckets=3)") == "is(buckets=3)"
+    assert canonical("some/Messages.csv") == 'file(path="some/Messages.csv")'
+    assert set(WORKLOADS) == {"cg", "is", "ft", "lu", "mg", "ring_all_reduce", "all_to_all", "file"}
