@@ -16,7 +16,7 @@ from kernels import backend
 from kernels.distance import gpu
 from pipeline.store import read_shards
 
-NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=40, n=2)", "ring(k=9)"]\n'
+NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=120, n=2)", "ring(k=9)"]\n'
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(rings: Run, as_cupy: Ca
     assert rings.static() == expected
     assert rings.failed() == {}
     ran = {name: shard.origin for shard in read_shards(rings.folder).whole for name in shard.rows.column("topology").to_pylist()}
-    assert ran["mesh(k=40, n=2)"]["backend"] == "cupy, numba"
+    assert ran["mesh(k=120, n=2)"]["backend"] == "cupy, numba"
     assert ran["mesh(k=4, n=2)"]["device"] == "a processor that plays a GPU"
     assert "cupy" in {origin["backend"] for origin in ran.values()}, "small ones fit"
 
