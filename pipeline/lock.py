@@ -73,7 +73,7 @@ def described(path: Path) -> str:
 
 def open_for_writing(path: Path) -> Any:
     """The lock file, made where it is missing. Raises BadInput where the folder cannot be written, or links lead out of it."""
-    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures"))):
+    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", ".manifest.lock"))):
         if place.is_symlink():
             raise BadInput(
                 f"{place}: expected no symbolic link, got one to {os.readlink(place)}; name another folder with --results, or remove the link"

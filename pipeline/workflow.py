@@ -19,6 +19,7 @@ import psutil
 from pipeline import lock, store
 from pipeline.config import Sweep, load
 from pipeline.config.schema import Family
+from pipeline.config.yaml import shown
 from pipeline.errors import BadInput, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,7 @@ CHATTER = (
 )
 INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
+PLACEHOLDERS = "{}<>"
 DRY = {"-n", "--dry-run", "--dryrun"}
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
@@ -144,6 +146,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
 
     _check_options(options)
     sweep = load(config)
+    _check_names([str(config), str(results), *inputs(sweep)])
     points = asked_points(sweep)
     folder = results / sweep.sweep
     store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {len(points):,} points")
@@ -171,6 +174,13 @@ def outcome(folder: Path) -> dict[str, Any]:
     tables = {name: entry["rows"] for name, entry in sorted(store.read_manifest(folder)["tables"].items())}
     rows = store.open_table(folder / "verification.parquet").to_pylist()
     return {"results": str(folder), "rows": tables, "report": str(folder / "report.html"), "verdicts": verdicts(rows)}
+
+
+def _check_names(paths: Iterable[str]) -> None:
+    """Refuse in one line paths that Snakemake would take for patterns."""
+    for path in paths:
+        if set(path) & set(PLACEHOLDERS):
+            raise BadInput(f"{shown(path)}: expected a path without any of {' '.join(PLACEHOLDERS)}, which Snakemake fills in; rename it")
 
 
 def _check_options(options: Sequence[str]) -> None:
