@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput
+from pipeline.errors import BadInput, Refused
+from pipeline.topology import default_memory
 
+MESSAGE_BYTES = 450  # that a message takes while it is built, what it waits for among it; measured 300 to 400
 FLIT_BYTES = 4  # Cámara et al. 2010, sec. 6.1: phits of 4 bytes
 
 
@@ -43,6 +45,7 @@ class Program:
         self._last = [-1] * tasks  # message that a task's next one waits for
         self._messages: list[tuple[int, int, int]] = []
         self._waits: list[tuple[int, int]] = []
+        self._most = default_memory() // MESSAGE_BYTES
 
     def send(self, source: int, destination: int, flits: int) -> int:
         """The number of a message, of at least a flit. To itself a task sends nothing: that is for the caller to leave out."""
@@ -72,6 +75,10 @@ class Program:
 
     def _add(self, source: int, destination: int, flits: int, waited: Sequence[int]) -> int:
         number = len(self._messages)
+        if number >= self._most:
+            raise Refused(
+                f"more than {self._most:,} messages do not fit into this machine's memory; choose fewer tasks or rounds, or a smaller problem"
+            )
         self._messages.append((source, destination, flits))
         self._waits += [(number, other) for other in waited if other >= 0]
         return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from math import ceil
 
@@ -9,8 +10,8 @@ import networkx
 import numpy as np
 import pytest
 
-from pipeline.errors import BadInput
-from pipeline.workloads import WORKLOADS, Program, Workload, canonical, workload
+from pipeline.errors import BadInput, Refused
+from pipeline.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
 
 
 def made(spelling: str, terminals: int) -> Workload:
@@ -90,23 +91,23 @@ def test_cg_adds_up_rows_and_transposes(tasks, rows, columns):
     stages = columns.bit_length() - 1
     own = {task: [g for g in real(one) if one.source[g] == task] for task in range(tasks)}
     segment = ceil(1000 * 8 / columns / 4)
-    for task, messages in own.items():
-        away = len(messages) == 3 * stages + 1  # else the task stands at its own transposed place
+    for task, sent in own.items():
+        away = len(sent) == 3 * stages + 1  # else the task stands at its own transposed place
         sizes = [segment] * (stages + away) + [2] * 2 * stages
-        assert one.flits[messages].tolist() == sizes
+        assert one.flits[sent].tolist() == sizes
         row = set(range(task // columns * columns, task // columns * columns + columns))
         # the sum sent to the transposed place has been added up over the row, by what came before in it
         if away:
             before = {g for mine in own.values() for g in mine[:stages]}
-            assert heard(one, messages[stages], before) == row
-            partner = int(one.destination[messages[stages]])
+            assert heard(one, sent[stages], before) == row
+            partner = int(one.destination[sent[stages]])
             assert one.destination[own[partner][stages]] == task  # an exchange
             if rows == columns:
                 assert divmod(partner, columns) == divmod(task, columns)[::-1]
             else:  # of the matrix in squares of 2 × 1 tasks
                 assert divmod(partner // 2, rows) == divmod(task // 2, rows)[::-1]
                 assert partner % 2 == task % 2
-        assert {int(one.destination[g]) for g in messages[:stages]} <= row
+        assert {int(one.destination[g]) for g in sent[:stages]} <= row
     assert sum(len(mine) == 3 * stages for mine in own.values()) == (rows if rows == columns else 2 * rows)  # on the diagonal
 
 
@@ -206,6 +207,18 @@ def test_refused(spelling, says):
         workload(spelling, 16)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_memory_is_enough_or_it_is_refused(monkeypatch):
+    for spelling in ("all_to_all", "lu(side=64)", "ring_all_reduce"):
+        tracemalloc.start()
+        one = made(spelling, 128)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < messages.MESSAGE_BYTES * len(one.source)
+    monkeypatch.setattr(messages, "default_memory", lambda: 100 * messages.MESSAGE_BYTES)
+    with pytest.raises(Refused, match="more than 100 messages do not fit"):
+        made("all_to_all", 128)
 
 
 def test_spellings_are_canonical():
