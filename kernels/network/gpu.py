@@ -166,7 +166,8 @@ class Round:
         packets, messages = self.of_packets["packets"].get(), self.of_packets["messages"].get()
         flits, sums = self.of_experiment["flits"].get().swapaxes(1, 2), self.of_experiment["sums"].sum(axis=2).get()
         stored = self.of_experiment["vcs"][:, : task.transit, :, :, vc["count"]].sum(axis=(1, 2)).get()
-        wires = self.network.cupy.bitwise_count(self.of_experiment["arrivals"]).sum(axis=(1, 2, 3)).get()
+        wires = np.bitwise_count(self.of_experiment["arrivals"].get()).sum(axis=(1, 2, 3))
+        undelivered = self.undelivered.get()
         outcomes, done = [], 0
         for e, experiment in enumerate(self.experiments):
             begin = experiment.begin - self.experiments[0].begin
@@ -176,7 +177,7 @@ class Round:
             done += len(others)
             generated = others[:, message["generated"]].copy()
             cycles = int(ran[e])
-            if e not in waits and self.undelivered[e].get() == 0:
+            if e not in waits and undelivered[e] == 0:
                 last = max(int(delivered.max(initial=-1)) - task.router.switch_delay, int(generated.max(initial=-1)))
                 cycles = min(last + 1, task.cycles) if len(own) + len(others) else 0
             generated[generated >= cycles] = -1
