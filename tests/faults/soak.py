@@ -30,18 +30,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
 sweep: soak
 topologies:
-  - {family: torus, k: {from: 3, to: 14}, n: [2, 3]}
-  - {family: mesh, k: {from: 3, to: 24}, n: 2}
-  - {family: rtt, a: {from: 2, to: 20}}
-  - {family: ring, k: {from: 3, to: 200}}
+  - {family: torus, k: {from: 3, to: 8}, n: 2}
+  - {family: mesh, k: {from: 3, to: 10}, n: 2}
+  - {family: rtt, a: {from: 2, to: 6}}
+  - {family: ring, k: {from: 3, to: 40}}
 loads:
-  - {traffic: [uniform, tornado], routing: [minimal, dimension_order], nodes: {to: 400}, skip_unsuitable: true}
+  - {traffic: [uniform, tornado], routing: [minimal, dimension_order], nodes: {to: 64}, skip_unsuitable: true}
 deadlock:
-  - {routing: dimension_order, vc_rule: dateline, virtual_channels: [1, 2], nodes: {to: 200}, skip_unsuitable: true}
+  - {routing: dimension_order, vc_rule: dateline, virtual_channels: [1, 2], nodes: {to: 64}, skip_unsuitable: true}
 layout:
-  - {placement: [straight, folded], nodes: {to: 400}, skip_unsuitable: true}
+  - {placement: [straight, folded], nodes: {to: 64}, skip_unsuitable: true}
 simulation:
-  - {loads: [0.1], nodes: {to: 36}, cycles: 500, skip_unsuitable: true}
+  - {loads: [0.1], nodes: {to: 16}, cycles: 500, skip_unsuitable: true}
 cluster: {workers: 2, batch_seconds: 0.2}
 """
 LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
