@@ -25,10 +25,11 @@ MH3DT, H3DT, TESH, MESH = "mh3dt(m=4, n=4, levels=2, q=2)", "h3dt(m=4, n=4, leve
 @pytest.fixture(scope="module")
 def camara() -> dict[str, list[Row]]:
     simulation = []
-    for networks, loads, cycles in ((PLANE, (0.02, 0.1, 0.2, 0.5, 1.0), 5000), (SPACE, (0.05, 0.2, 0.4, 0.8, 1.0), 3000)):
+    for networks, loads, cycles in ((PLANE, (0.02, 0.1, 0.2, 0.5, 1.0), 5000), (SPACE, (0.05, 0.2, 0.4, 0.8, 1.0), 4000)):
         for topology in map(build, networks):
             for pattern in PATTERNS:
-                simulation += simulation_records(topology, Parameters(router="bluegene", traffic=pattern, cycles=cycles), loads=loads)
+                long = 2 * cycles if pattern == "uniform" else cycles  # until queues are full, short dimensions are ahead of long ones
+                simulation += simulation_records(topology, Parameters(router="bluegene", traffic=pattern, cycles=long), loads=loads)
     return {"simulation": simulation, "loads": [loads_record(build(name)) for name in (*PLANE, *SPACE)]}
 
 
@@ -92,6 +93,20 @@ def test_camara_fig_10_links_unused_and_used_alike(camara: dict[str, list[Row]])
     assert ptt["y"] == pytest.approx(ptt["x"], rel=0.05)
     assert ptt["z"] == pytest.approx(0.75 * ptt["x"], rel=0.05)
     assert [pdtt["y"], pdtt["z"]] == pytest.approx([pdtt["x"]] * 2, rel=0.05)
+
+
+def test_camara_figs_11_and_12_what_adverse_traffic_leaves_of_the_gain(camara: dict[str, list[Row]]) -> None:
+    found = figures_of(camara)
+    for part in "ab":
+        hot, uniform = (list(most(found[f"c10-fig-{number}{part}"]).values()) for number in (11, 8))
+        assert all(1 < twisted / hot[0] < even / uniform[0] for twisted, even in zip(hot[1:], uniform[1:], strict=True))
+    gains = {(row["line"].split()[0], row["traffic"]): row["gain"] for part in "ab" for row in found[f"c10-fig-12{part}"]}
+    assert 0.15 < gains["RTT", "bit complement"] < 0.35
+    assert max(gains["RTT", "bit reversal"], gains["RTT", "perfect shuffle"]) < 0.1
+    for pattern in ("bit complement", "perfect shuffle"):
+        assert 0.05 < gains["PTT", pattern] < gains["PDTT", pattern]
+    assert gains["PTT", "bit reversal"] < 0.05 < gains["PDTT", "bit reversal"]
+    assert {gain for (line, _), gain in gains.items() if line in ("RT", "PT")} == {0}
 
 
 def test_rahman_fig_4_orders_of_time_and_throughput(rahman: dict[str, list[Row]]) -> None:

@@ -76,7 +76,7 @@ def _chart(rows: list[Row], lines: tuple[Line, ...], title: str) -> Chart:
         alt.Tooltip("latency:Q", title=title, format=".4~g"),
     ]
     x = alt.X("accepted:Q", title="throughput, flits/cycle/node")
-    return line_chart(rows, lines, x, alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", zero=False)), tooltip, along="offered")
+    return line_chart(rows, lines, x, alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", nice=False)), tooltip, along="offered")
 
 
 def _figure(
