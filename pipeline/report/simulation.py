@@ -89,7 +89,7 @@ def latency_against_load(curves: Sequence[Sequence[Record]]) -> Chart:
     legend = alt.Legend(labelLimit=240)
     base = alt.Chart(alt.Data(values=cut_above(rows, "accepted_load", "total_latency", most))).encode(
         x=alt.X("accepted_load:Q", title="accepted load, flits/cycle/terminal", axis=alt.Axis(format="~g"), scale=alt.Scale(zero=True, nice=False)),
-        y=alt.Y("total_latency:Q", title="mean latency, cycles", axis=alt.Axis(format=","), scale=alt.Scale(domain=[0, most], nice=False)),
+        y=alt.Y("total_latency:Q", title="mean latency, cycles", axis=alt.Axis(format=",.6~r"), scale=alt.Scale(domain=[0, most], nice=False)),
         color=alt.Color("line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.colour for line in lines])),
         order="offered_load:Q",
     )
