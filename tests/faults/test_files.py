@@ -42,10 +42,9 @@ def test_a_disk_that_fills_up_in_the_middle(many: Run, clean_many: bytes):  # 14
         many.here("points")
         driver = many.start("step", "static", str(many.config), str(many.folder), "--workers", "2", fault="slow 0.05")
         until(many.shards)
-        with (results / "ballast").open("wb") as ballast, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), (results / "ballast").open("wb", buffering=0) as ballast:
             while True:
                 ballast.write(bytes(4096))
-                ballast.flush()
         said = driver.communicate(timeout=280)[0]
         assert driver.returncode == 2, said
         assert "No space left on device; make room" in said.splitlines()[-1]
