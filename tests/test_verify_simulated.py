@@ -88,23 +88,23 @@ def test_what_a_sweep_does_not_have_is_not_run() -> None:
 
 
 def load_of(topology: str, traffic: str, **other: Any) -> dict[str, Any]:
-    exact = {"routing": "minimal", "method": "exact", "saturation_load": 0.25, "terminal_saturation_load": 1.0, "capacity_minimal": 0.3}
+    exact = {"routing": "minimal", "method": "exact", "saturation_load": 0.25, "terminal_saturation_load": 0.2, "capacity_minimal": 0.3}
     return {"topology": topology, "traffic": traffic, **exact, **other}
 
 
 def test_capacities_stand_beside() -> None:
-    """Uniform: all shortest paths alike; other traffic: the linear program; and never more than terminals take."""
+    """Uniform: all shortest paths alike; other traffic: the linear program, where it was solved."""
     loads = [
         load_of("rt(a=16)", "uniform"),
         load_of("rtt(a=16)", "uniform", saturation_load=0.375),
         load_of("rt(a=16)", "uniform", method="monte-carlo", saturation_load=0.1),
         load_of("rt(a=16)", "hot_region"),
-        load_of("rtt(a=16)", "hot_region", terminal_saturation_load=0.1),
+        load_of("rtt(a=16)", "hot_region", capacity_minimal=None),
     ]
     simulated = Simulated(SIMULATED, loads)
     assert simulated.ours(f"{UNIFORM} / rt(a=16)", "rtt(a=16)").capacity == pytest.approx(1.5)
     assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rt(a=16)").capacity == 0.3
-    assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rtt(a=16)").capacity == 0.1
+    assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rtt(a=16)").capacity is None
     assert simulated.capacity({**SIMULATED[0], "routing": "dimension_order"}) is None  # loads of another routing tell nothing
 
 

@@ -109,8 +109,8 @@ class Simulated:
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
         if load is None:
             return None
-        links = load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
-        return None if links is None else min(links, load["terminal_saturation_load"])
+        found: float | None = load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
+        return found
 
     def _chosen(self, term: Term) -> list[Record]:
         """The rows of a term, a load each."""
