@@ -22,10 +22,10 @@ test: .venv/ready-dev
 
 # every row of docs/reliability.md; the quick ones are part of make test, too
 FAULTS := tests/faults tests/workflow/test_cluster.py tests/workflow/test_driver.py tests/workflow/test_snakemake.py \
-  tests/test_store.py tests/kernels/test_out_of_memory.py
+  tests/test_store.py tests/kernels/test_out_of_memory.py tests/test_points.py::test_a_key_depends_on_the_point_its_files_and_the_code
 
 test-faults: .venv/ready-dev
-	$(BIN)/python -m pytest -m "not slow" --timeout 600 $(FAULTS)
+	$(BIN)/python -m pytest -m "not slow" --timeout 600 --junitxml build/faults.xml $(FAULTS)
 
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests

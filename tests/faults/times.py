@@ -1,0 +1,38 @@
+"""Write into docs/reliability.md how long its tests took: the sum of a row's tests, all their cases and what they set up.
+
+make test-faults                                     leaves build/faults.xml, and calls this
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+
+
+def durations(report: Path) -> dict[tuple[str, str], float]:
+    """Seconds by file and test, from pytest's JUnit report."""
+    seconds: dict[tuple[str, str], float] = collections.defaultdict(float)
+    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+        path = case.attrib["classname"].replace(".", "/") + ".py"
+        seconds[path, case.attrib["name"].partition("[")[0]] += float(case.attrib["time"])
+    return seconds
+
+
+def main() -> None:
+    seconds = durations(Path(sys.argv[1]))
+    lines = PAGE.read_text().splitlines()
+    for index, line in enumerate(lines):
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", line)
+        known = [seconds[test] for test in named if test in seconds]
+        if line.startswith("| ") and known and len(known) == len(named):
+            lines[index] = re.sub(r"\| [^|]+ \|$", f"| {f'{sum(known):.0f} s' if sum(known) >= 1 else '< 1 s'} |", line)
+    PAGE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
