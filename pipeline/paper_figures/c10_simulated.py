@@ -232,8 +232,8 @@ FIGURES = (
         "11b",
         BOTH,
         "Accepted load, hot region, three dimensions",
-        f"A quarter of the traffic goes to an eighth of the nodes: one twist (PTT) gains about what it does under"
-        f" uniform traffic, two (PDTT) less, as the paper finds. {RULES}",
+        "A quarter of the traffic goes to an eighth of the nodes: one twist (PTT) gains about what it does under"
+        " uniform traffic, two (PDTT) less, as the paper finds.",
         lambda tables: throughput(tables, SPACE, "hot_region"),
         _throughput_chart,
     ),
@@ -251,7 +251,7 @@ FIGURES = (
         BOTH,
         "Largest accepted load, permutations, three dimensions",
         "Under bit complement and perfect shuffle, twists gain, two (PDTT) more than one (PTT), as in the paper and by less. Under bit reversal only"
-        " two do. Ticks: what shortest paths can carry if all nodes get their share; beyond it, some nodes go on sending.",
+        " two do.",
         lambda tables: permutations(tables, SPACE),
         _permutations_chart,
     ),
