@@ -1,6 +1,7 @@
 """Write into docs/reliability.md how long its tests took: the sum of a row's tests, all their cases and what they set up.
 
-make test-faults                                     leaves build/faults.xml, and calls this
+make test-faults                                             leaves build/faults.xml
+.venv/bin/python tests/faults/times.py build/faults.xml
 """
 
 from __future__ import annotations
