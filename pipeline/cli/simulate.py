@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -52,7 +52,7 @@ def _complete_workload(context: click.Context, parameter: click.Parameter, incom
     "--workload", shell_complete=_complete_workload, help="Instead of a load: messages that wait for messages, as listed below, or a CSV file."
 )
 @click.option("--placement", type=click.Choice(["consecutive", "random"]), help="Of its tasks on terminals; random: anew for each seed.")
-@click.option("--completions", type=click.Path(dir_okay=False), help="Write when each message was sent and delivered, as CSV.")
+@click.option("--completions", type=click.File("w", encoding="utf-8", lazy=False), help="Write when each message was sent and delivered, as CSV.")
 @click.option(
     "--seed",
     "seeds",
@@ -85,7 +85,7 @@ def simulate(
     source_queue: int | None,
     workload: str | None,
     placement: str | None,
-    completions: str | None,
+    completions: TextIO | None,
     seeds: tuple[int, ...],
     cycles: int | None,
     warm_up: int | None,

@@ -114,6 +114,23 @@ def test_a_file_with_computation(tmp_path):
     assert f"{one + latency(1, 5):,} cycles" in said.stdout
 
 
+def test_completions_that_cannot_be_written_are_refused_first(tmp_path):
+    said = CliRunner().invoke(simulate, ["ring(k=4)", "--workload", "nowhere.csv", "--completions", str(tmp_path / "no" / "done.csv")])
+    assert said.exit_code == 2
+    assert "No such file or directory" in said.stderr
+    assert "done.csv" in said.stderr
+    with pytest.raises(BadInput, match="--completions: expected with --workload only"):
+        CliRunner().invoke(simulate, ["ring(k=4)", "--load", "0.1", "--completions", str(tmp_path / "done.csv")], catch_exceptions=False)
+
+
+def test_a_workload_within_its_nodes_sends_nothing(tmp_path):
+    path = tmp_path / "w.csv"
+    path.write_text("message,source,destination,flits,delay\na,0,0,5,30\nb,1,1,0,7\n")
+    for backend in ("numpy", "numba"):
+        row = simulated("ring(k=4)", workload=str(path), backend=backend)
+        assert (row["delivery_time"], row["messages"], row["packets"], row["message_latency"], row["accepted_load"]) == (30, 0, 0, None, 0)
+
+
 def test_a_long_message_is_cut_into_packets(tmp_path):
     """40 flits in packets of 16: 16, 16, 8, of which two share the injection port; delivered with the last flit of the three."""
     path = tmp_path / "w.csv"
