@@ -77,7 +77,10 @@ def test_camara_figs_8_and_9_the_more_twists_the_more_load_and_the_less_latency(
         # every node of these networks is like every other: nothing exceeds what their links can carry, and the router reaches most of it
         assert all(0.85 * capacity[line] < accepted <= capacity[line] for line, accepted in most(found[f"c10-fig-8{part}"]).items())
         for own in by_load(found[f"c10-fig-9{part}"], "latency").values():
-            assert list(own.values()) == sorted(own.values(), reverse=True)
+            straight = own.get("RT 32 × 16", own.get("PT 16 × 8 × 8", float("inf")))  # saturated: without latency
+            assert all(latency < straight for line, latency in own.items() if not line.startswith(("RT ", "PT ")))
+    light = by_load(found["c10-fig-9b"], "latency")[0.05]
+    assert 0.95 < light["PDTT 16 × 8 × 8"] / light["PTT 16 × 8 × 8"] < 1
     assert [len(most(found[f"c10-fig-8{part}"])) for part in "ab"] == [2, 3]
 
 
@@ -87,8 +90,8 @@ def test_camara_fig_10_links_unused_and_used_alike(camara: dict[str, list[Row]])
         if "use" in row:
             use.setdefault(row["line"], {})[row["class"]] = row["use"]
     rt, rtt, pt, ptt, pdtt = (use[name] for name in ("RT 32 × 16", "RTT 32 × 16", "PT 16 × 8 × 8", "PTT 16 × 8 × 8", "PDTT 16 × 8 × 8"))
-    assert rt["y"] == pytest.approx(rt["x"] / 2, rel=0.05)
-    assert [pt["y"], pt["z"]] == pytest.approx([pt["x"] / 2] * 2, rel=0.05)
+    # half in the long run; while queues fill it may be more
+    assert all(0.45 < short / long < 0.65 for short, long in ((rt["y"], rt["x"]), (pt["y"], pt["x"]), (pt["z"], pt["x"])))
     assert rtt["y"] == pytest.approx(rtt["x"], rel=0.05)
     assert ptt["y"] == pytest.approx(ptt["x"], rel=0.05)
     assert ptt["z"] == pytest.approx(0.75 * ptt["x"], rel=0.05)

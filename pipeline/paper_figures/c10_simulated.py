@@ -208,7 +208,7 @@ FIGURES = (
         "9b",
         ("simulation",),
         "Latency, uniform traffic, three dimensions",
-        "The more twists, the less the latency, and the later saturation.",
+        "A twist (PTT) makes latency less at every load and puts off saturation; a second one (PDTT) adds little.",
         lambda tables: latency(tables, SPACE),
         _latency_chart,
     ),
