@@ -125,7 +125,7 @@ def foreign_table(content: bytes, memory: int) -> pa.Table:
 
 
 def _rows(content: bytes, *, checked: bool = False) -> pa.Table:
-    """What a Parquet file holds, its pages' checksums looked at if `checked`. `pq.read_table` would import pandas first, which takes a third of a second."""
+    """What a Parquet file holds, its pages' checksums looked at if `checked`. `pq.read_table` would import pandas, for a third of a second."""
     return pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=checked).read()
 
 
