@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -47,6 +48,7 @@ INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Except
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
 PLACEHOLDERS = "{}<>"
 DRY = {"-n", "--dry-run", "--dryrun"}
+CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
 
@@ -159,6 +161,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
         command += [*cores, "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
         _unlock(command)
+        _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
         return _supervise(command, folder, essential=not options)
 
 
@@ -237,6 +240,18 @@ def _unlock(command: list[str]) -> None:
             return
     _say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
     subprocess.run([*command, "--unlock"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _not_from_the_future(files: Iterable[Path]) -> None:
+    """Snakemake refuses what it makes from files that are newer than now, as they are where a clock was set back: they are made of now."""
+    now = time.time()
+    for file in files:
+        try:
+            if file.stat().st_mtime > now + CLOCK_SECONDS:
+                os.utime(file, (now, now))
+                _say(f"{file} was from the future: its time is now's")
+        except OSError as error:
+            raise BadInput(f"{file} is from the future, and its time cannot be set: {error.strerror}; 'touch' it, or set the clock") from None
 
 
 def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
