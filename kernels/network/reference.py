@@ -118,7 +118,8 @@ class Run:
     def allocate_switch(self, t: int) -> np.ndarray:
         """int[W]: the input VCs that send a flit."""
         task, state = self.task, self.state
-        x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & ((state.out < 0) | (state.credits[state.out] > 0)))
+        credits, widths = np.append(state.credits, 1), np.append(task.width, task.router.ejection_flits)  # at −1 those of ejection
+        x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & (credits[state.out] > 0))
         port = x // task.vcs
         turn = (x - self.last_vc[port] - 1) % task.vcs
         nominated = first_of_each(port, turn, task.sending[port])
@@ -127,8 +128,7 @@ class Run:
         output = np.where(state.out[x] >= 0, state.out[x] // task.vcs % max(1, task.ports), task.ports)
         place = port % task.inputs
         order = self.after(place, self.last_sent[node, output], task.inputs, task.transit) * task.vcs + turn
-        width = np.where(state.out[x] < 0, task.router.ejection_flits, task.width[state.out[x] // task.vcs])
-        taken = first_of_each(node * (task.ports + 1) + output, order, width)
+        taken = first_of_each(node * (task.ports + 1) + output, order, widths[state.out[x] // task.vcs])
         self.last_sent[node[taken], output[taken]] = place[taken]  # in round-robin order, so that the last of several stays
         by_turn = taken[np.argsort(turn[taken])]
         self.last_vc[port[by_turn]] = x[by_turn] % task.vcs

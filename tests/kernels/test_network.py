@@ -447,6 +447,16 @@ def test_nothing_to_do() -> None:
         assert found.waiting == [[]] * len(packets.first)
 
 
+def test_a_network_without_channels() -> None:
+    """Packets to their own nodes: two VCs of node 0 take turns, the first sends in 0, 2, 4, 5 and the second in 1, 3; node 2's in 5, 6, 7."""
+    none = np.zeros((3, 0), int)
+    wiring = Wiring(none, none, none.astype(bool), none, np.zeros((1, 2), int), "run", np.array([2]))
+    routes = np.zeros((1, 1), int), np.zeros((1, 1), int), np.zeros((1, 1), int)
+    found = both(wiring, Router(2, 4), routes, batch(3, [[(0, 0, 0, 0, 4), (0, 0, 0, 0, 2), (5, 2, 2, 0, 3)]]), cycles=50)
+    assert (found.entered.tolist(), found.delivered.tolist()) == ([0, 1, 5], [5 + 1, 3 + 1, 7 + 1])
+    assert found.flits.shape == (1, 3, 0)
+
+
 def test_injection_cannot_starve_a_ring_where_transit_goes_first() -> None:
     """Why throughput may fall beyond saturation: at every node injection gets its turn, and the ring fills up behind it."""
     routes = Routes(16, 16)
