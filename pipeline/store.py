@@ -301,5 +301,14 @@ def open_table(path: Path) -> pa.Table:
     return _rows(content)
 
 
+def open_current(path: Path) -> pa.Table:
+    """A published table that has the columns of now. Raises BadInput as `open_table` does, and where another version wrote it."""
+    table = open_table(path)
+    missing = [name for name in arrow_schema(Path(path).stem).names if name not in table.column_names]
+    if missing:
+        raise BadInput(f"{path} is of another version of torusweep: it has no column {missing[0]}; run the sweep again ('torusweep run CONFIG')")
+    return table
+
+
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     publish(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True).encode() + b"\n")

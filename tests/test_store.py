@@ -187,6 +187,15 @@ def test_a_table_that_is_not_its_manifests_is_refused_by_name(tmp_path, damage, 
     assert "\n" not in str(refusal.value)
 
 
+def test_a_table_of_another_version_is_refused_by_name(tmp_path):
+    path = publish_static(tmp_path, "a")
+    assert store.open_current(path).num_rows == 1
+    store.publish_table(tmp_path, "static", store.open_table(path).drop_columns(["cost"]))
+    assert store.open_table(path).num_rows == 1
+    with pytest.raises(BadInput, match=r"static\.parquet is of another version of torusweep: it has no column cost; run the sweep again"):
+        store.open_current(path)
+
+
 def test_a_moved_folder_is_as_good(tmp_path):  # 24
     publish_static(tmp_path / "old", "a")
     shard(tmp_path / "old", "a")

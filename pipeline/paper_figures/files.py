@@ -14,11 +14,11 @@ WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 def write_figures(folder: Path, out: Path) -> list[Path]:
     """Write each figure that the sweep in `folder` has numbers for to `out`, as SVG named by its id; what lies there from before goes.
 
-    Raises BadInput where a table or the manifest is missing or altered.
+    Raises BadInput where a table or the manifest is missing, altered or of another version.
     """
     there = store.read_manifest(folder)["tables"]
     names = dict.fromkeys(name for figure in FIGURES for name in figure.tables if name in there)
-    tables = {name: store.open_table(folder / f"{name}.parquet").to_pylist() for name in names}
+    tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
     out.mkdir(exist_ok=True)
     for old in out.glob("*.svg"):
         old.unlink()

@@ -60,11 +60,11 @@ CHARTS = (
 def write_report(folder: Path, out: Path) -> None:
     """Write the page of the sweep in `folder` to `out`, from the tables that it has (static and verification at least) and the manifest.
 
-    Raises BadInput where a table or the manifest is missing or altered.
+    Raises BadInput where a table or the manifest is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
     names = [name for name in TABLES if name not in NOT_READ and (name in manifest["tables"] or name in NEEDED)]
-    tables = {name: store.open_table(folder / f"{name}.parquet").to_pylist() for name in names}
+    tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
     store.publish(out, page(tables, manifest).encode())
 
 

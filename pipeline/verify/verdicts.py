@@ -80,19 +80,19 @@ def verification_rows(
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
     """The verification table of a sweep's folder, made anew from its tables and today's config/expected.
 
-    Raises BadInput for a table that is missing or altered, and where the sweep asked for no paper's numbers.
+    Raises BadInput for a table that is missing, altered or of another version, and where the sweep asked for no paper's numbers.
     """
     from pipeline import store
 
-    papers = {row["paper"] for row in store.open_table(folder / "verification.parquet").to_pylist()}
+    papers = {row["paper"] for row in store.open_current(folder / "verification.parquet").to_pylist()}
     if not papers:
         raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
     later = {
-        stage: store.open_table(folder / f"{stage}.parquet")
+        stage: store.open_current(folder / f"{stage}.parquet")
         for stage in ("loads", "deadlock", "layout", "latency", "simulation")
         if (folder / f"{stage}.parquet").exists()
     }
-    return verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
+    return verification_rows(store.open_current(folder / "static.parquet"), papers, **later)
 
 
 def _records(table: Table) -> list[dict[str, Any]]:
