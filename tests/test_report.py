@@ -197,6 +197,14 @@ def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, 
     assert verification_section([]).body == ""
 
 
+def test_what_is_not_compared_is_counted_by_what_it_needs(verification: list[dict[str, Any]]) -> None:
+    def lacking(topology: str, needed: str) -> dict[str, Any]:
+        return {**verification[0], "paper": "C10", "topology": topology, "verdict": "not run", "reason": f"{topology} is not in the sweep; {needed}"}
+
+    body = verification_section([lacking("rt(a=4)", "<a> simulates it"), lacking("rtt(a=4)", "b"), lacking("rtt(a=8)", "<a> simulates it")]).body
+    assert "<ul><li>Cámara et al. 2010, 2 numbers: &lt;a&gt; simulates it</li><li>Cámara et al. 2010, 1 number: b</li></ul>" in body
+
+
 def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]]) -> None:
     rings = [{**static[0], "topology": f"ring(k={k})", "family": "ring", "nodes": k} for k in range(3, 3000)]
     body = networks_section([*rings, *static]).body

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from pipeline.cli.page import named, page
 from pipeline.topology import Topology
+from pipeline.verify import not_compared
 
 VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "departs": "yellow", "not run": "dim", "waits": "dim", "unexplained": "bold red"}
 
@@ -151,13 +152,13 @@ def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything:
                 ours += "" if row["capacity"] is None else f", capacity {_number(row['capacity'])}"
                 label = f"{row['place']}: {row['row']}"
                 console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
-    for verdict in ("waits", "not run"):
-        for (paper, reason), group in _by_reason(rows, verdict).items():
-            console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(group)} numbers, {reason.removeprefix('waits ')}"))
-            if everything:
-                for row in group:
-                    line = f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}"
-                    console.print(Text(line, style="dim"), soft_wrap=True)
+    for (paper, needed), group in not_compared(rows).items():
+        verdict = group[0]["verdict"]
+        console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(group)} numbers, {needed.removeprefix('waits ')}"))
+        if everything:
+            for row in group:
+                line = f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}"
+                console.print(Text(line, style="dim"), soft_wrap=True)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
     console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
 

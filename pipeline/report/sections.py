@@ -10,7 +10,7 @@ from pipeline.picture import SMALL
 from pipeline.picture_svg import svg_picture
 from pipeline.records import STATIC
 from pipeline.topologies import FAMILIES, build
-from pipeline.verify import PAPERS
+from pipeline.verify import PAPERS, not_compared
 
 Record = Mapping[str, Any]
 
@@ -117,11 +117,13 @@ def verification_section(rows: Sequence[Record]) -> Section:
             " of ours are otherwise than the paper's.</p>"
         )
         parts += _by_reason(departs, "erratum")
-    missing = [row for row in rows if row["verdict"] in ("waits", "not run")]
+    missing = not_compared(rows)
     if missing:
-        reasons = list(dict.fromkeys(row["reason"] for row in missing))
-        counted = ", ".join(f"{sum(row['reason'] == reason for row in missing):,} {escape(reason.removeprefix('waits '))}" for reason in reasons)
-        parts.append(f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed: {counted}.</p>")
+        items = "".join(
+            f"<li>{escape(PAPER_NAMES[paper])}, {len(group):,} number{'s' * (len(group) > 1)}: {escape(needed)}</li>"
+            for (paper, needed), group in missing.items()
+        )
+        parts.append(f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed:</p><ul>{items}</ul>")
     parts += [_paper_details(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS]
     return Section("verification", "The papers' numbers and ours", "\n".join(parts) if rows else "")
 

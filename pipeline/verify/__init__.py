@@ -11,7 +11,7 @@ from pipeline.verify.needed import expected_deadlock, expected_latency, expected
 from pipeline.verify.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
 from pipeline.verify.rows import COLUMNS, FOLDER, PAPERS, Expected, load_expected
 from pipeline.verify.simulated import is_simulated
-from pipeline.verify.verdicts import VERDICTS, judge, judge_simulated, summary, verification_rows, verify_folder
+from pipeline.verify.verdicts import VERDICTS, judge, judge_simulated, not_compared, summary, verification_rows, verify_folder
 
 __all__ = [
     "COLUMNS",
@@ -33,6 +33,7 @@ __all__ = [
     "judge",
     "judge_simulated",
     "load_expected",
+    "not_compared",
     "summary",
     "verification_rows",
     "verify_folder",

@@ -208,6 +208,15 @@ def _fits(row: Expected, ours: float) -> bool:
     return ours <= row.value + slack if row.relation == "<=" else abs(ours - row.value) <= slack
 
 
+def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """The rows that have no number of ours yet, by paper and what they need: the end of their reasons, which begin with what each lacks."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["verdict"] in ("waits", "not run"):
+            found.setdefault((row["paper"], row["reason"].rpartition("; ")[2]), []).append(row)
+    return found
+
+
 def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How many rows have each verdict, in the order of VERDICTS."""
     verdicts = [row["verdict"] for row in rows]
