@@ -31,8 +31,8 @@ ASKED = {
     "layout": ("placement",),
     "latency": ("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality", "radices", "rate"),
     "simulation": (
-        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "router", "traffic", "injection"),
-        *("source_queue", "packets_each", "workload", "placement", "cycles", "offered_load"),
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup", "router", "traffic"),
+        *("injection", "source_queue", "packets_each", "workload", "placement", "cycles", "offered_load"),
     ),
 }
 # words of a column's name that say that more is better; less is, of every other column

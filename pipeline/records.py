@@ -287,6 +287,7 @@ SIMULATION = (
     Column("switching", "string", "", "wormhole, virtual-cut-through or store-and-forward"),
     Column("buffer_flits", "int64", "flits", "buffer of every virtual channel"),
     Column("packet_flits", "int64", "flits", "length of every packet"),
+    Column("input_speedup", "int64", "channels", "virtual channels of an input port that may send in the same cycle, a flit each"),
     Column("router", "string", "", "preset that gave the router's delays, and what was not asked for otherwise"),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern; null of a workload"),
     Column("injection", "string", "", "when terminals generate packets: bernoulli, poisson or bursts, canonical spelling; null of messages"),

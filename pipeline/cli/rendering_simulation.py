@@ -51,11 +51,12 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         packets = f"{row['packets_each']} × {row['packet_flits']} flits a terminal"
     if row["source_queue"] is not None:
         packets += f", source queues of {row['source_queue']} packets"
+    speedup = f", {row['input_speedup']} virtual channels of a port send at once" if row["input_speedup"] > 1 else ""
     cycles = "as many as it takes" if row["cycles"] is None else f"{row['cycles']:,}"
     facts = [
         ("routing", row["routing"]),
         ("virtual channels", f"{row['virtual_channels']} of {row['buffer_flits']} flits, rule {row['vc_rule']}"),
-        ("router", f"{row['router']}, {row['switching']}"),
+        ("router", f"{row['router']}, {row['switching']}{speedup}"),
         ("workload", f"{row['workload']}, {row['placement']} placement") if row["workload"] is not None else ("traffic", row["traffic"]),
         ("packets", packets),
         ("cycles", f"{cycles}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"),

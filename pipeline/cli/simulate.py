@@ -44,6 +44,7 @@ def _complete_workload(context: click.Context, parameter: click.Parameter, incom
 @click.option(
     "--switching", type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]), help="How packets move.  [default: the router's]"
 )
+@click.option("--input-speedup", type=int, help="Virtual channels of an input port that may send in the same cycle, 1 … 16.  [default: the router's]")
 @click.option("--router", default="default", show_default=True, shell_complete=_complete_router, help="A preset of the list above.")
 @click.option("--traffic", default="uniform", show_default=True, help="Who sends to whom: a pattern, as in 'torusweep loads'.")
 @click.option("--injection", help="When packets are generated: bernoulli, poisson or 'bursts(cycles=100, peak=1)'.  [default: the router's]")
@@ -79,6 +80,7 @@ def simulate(
     buffer_flits: int | None,
     packet_flits: int | None,
     switching: str | None,
+    input_speedup: int | None,
     router: str,
     traffic: str,
     injection: str | None,
@@ -143,6 +145,7 @@ def simulate(
         buffer_flits=buffer_flits,
         packet_flits=packet_flits,
         switching=switching,
+        input_speedup=input_speedup,
         traffic=traffic,
         injection=injection,
         source_queue=source_queue,

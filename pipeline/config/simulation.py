@@ -40,6 +40,9 @@ class Simulation(Choice):
     switching: Literal["wormhole", "virtual-cut-through", "store-and-forward"] | None = Field(
         None, description="how packets move; null: the router's"
     )
+    input_speedup: Wholes | None = Field(
+        None, description="virtual channels of an input port that may send in the same cycle, at most 16: a number, or several; null: the router's"
+    )
     traffic: Spellings = Field(("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
     injection: Spellings | None = Field(
         None, description="when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several; null: the router's"

@@ -23,6 +23,7 @@ LISTED = (
     "virtual_channels",
     "buffer_flits",
     "packet_flits",
+    "input_speedup",
     "traffic",
     "injection",
     "workload",

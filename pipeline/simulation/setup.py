@@ -15,7 +15,7 @@ from pipeline.routing import Routing, SourceRouting
 from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, suitable
 from pipeline.simulation.injection import canonical as injection_spelling
 from pipeline.simulation.placement import PLACEMENTS
-from pipeline.simulation.presets import Preset, preset
+from pipeline.simulation.presets import EVERY_CHANNEL, Preset, preset
 from pipeline.topology import NO_PORT, Topology
 from pipeline.traffic import Traffic
 from pipeline.traffic import canonical as traffic_spelling
@@ -33,6 +33,7 @@ class Parameters:
 
     router     a preset's name
     routing, vc_rule, traffic, injection   spellings
+    input_speedup  virtual channels of an input port that may send in the same cycle
     source_queue   packets that a source queue holds; None: any number
     workload   spelling: instead of a traffic's packets its messages, each once; placement: of their tasks, consecutive or random
     cycles     of every run; None: 10,000, of a workload as many as it takes
@@ -47,6 +48,7 @@ class Parameters:
     buffer_flits: int | None = None
     packet_flits: int | None = None
     switching: str | None = None
+    input_speedup: int | None = None
     traffic: str = "uniform"
     injection: str | None = None
     source_queue: int | None = None
@@ -63,6 +65,7 @@ class Parameters:
             ("virtual_channels", self.virtual_channels, 1, 16),
             ("buffer_flits", self.buffer_flits, 1, 1 << 20),
             ("packet_flits", self.packet_flits, 1, 1 << 14),
+            ("input_speedup", self.input_speedup, 1, EVERY_CHANNEL),
             ("source_queue", self.source_queue, 0, 1 << 30),
             ("cycles", self.cycles, 1, MOST_CYCLES),
             ("warm_up", self.warm_up, 0, (self.cycles or CYCLES) - 1),
@@ -164,6 +167,7 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         buffer_flits=buffers,
         packet_flits=flits,
         switching=switching,
+        input_speedup=min(asked.input_speedup or made.input_speedup, channels),
         traffic=traffic_name,
         injection=asked.injection or made.injection,
         source_queue=made.source_queue if asked.source_queue is None and messages is None else asked.source_queue,
@@ -182,7 +186,7 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
         transit_first=made.transit_first,
         source_queue=settled.source_queue,
         ejection_flits=made.ejection_flits,
-        input_speedup=made.input_speedup,
+        input_speedup=int(settled.input_speedup or 1),
     )
     return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router, messages)
 

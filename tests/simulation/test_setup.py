@@ -36,6 +36,16 @@ def test_what_is_not_said_follows_from_the_network_and_the_router(spelling, aske
     assert (settled.routing, settled.vc_rule, settled.virtual_channels, settled.buffer_flits, settled.switching) == expected
 
 
+@pytest.mark.parametrize(
+    ("asked", "speedup"),
+    [({}, 1), ({"input_speedup": 2}, 2), ({"input_speedup": 5, "virtual_channels": 4}, 4), ({"router": "bluegene"}, 3)],
+)
+def test_a_port_sends_from_as_many_virtual_channels_as_are_asked_for_and_there_are(asked, speedup):
+    """Cámara et al. 2010's every one of 3 (docs/simulation.md)."""
+    made = set_up(build("torus(k=4, n=2)"), Parameters(**asked))
+    assert (made.router.input_speedup, made.inputs["input_speedup"]) == (speedup, speedup)
+
+
 def test_parallel_links_have_a_virtual_channel_each(tmp_path):
     path = tmp_path / "three.edges"
     path.write_text("0 1\n0 1\n0 1\n1 2\n")
@@ -57,6 +67,7 @@ REFUSED = [
     ("torus(k=4, n=2)", {"vc_rule": "bubble"}, "rule bubble: expected switching virtual-cut-through"),
     ("torus(k=4, n=2)", {"router": "bluegene", "buffer_flits": 31}, "buffer_flits=31: expected room for two packets"),
     ("torus(k=4, n=2)", {"switching": "store-and-forward", "buffer_flits": 8}, "buffer_flits=8: expected room for a packet"),
+    ("torus(k=4, n=2)", {"input_speedup": 0}, "input_speedup=0: expected 1 … 16"),
     ("torus(k=4, n=2)", {"warm_up": 10_000}, "warm_up=10000: expected 0 … 9,999"),
     ("torus(k=4, n=2)", {"traffic": "uniforn"}, "unknown traffic 'uniforn'"),
     ("torus(k=3, n=2)", {"traffic": "bit_reversal"}, "traffic bit_reversal on torus(k=3, n=2)"),
