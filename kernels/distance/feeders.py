@@ -12,11 +12,13 @@ def feeders(ports: Any, xp: Any = np) -> tuple[Any, Any]:
 
     ports int32[N, d]. Rows are of any length, so one node that everything leads to costs no more than its links.
     """
-    nodes = ports.shape[0]
     flat = ports.ravel()
     present = xp.flatnonzero(flat >= 0)
-    head = flat[present]
-    tail = (present // max(ports.shape[1], 1)).astype(np.int32)
+    return by_head((present // max(ports.shape[1], 1)).astype(np.int32), flat[present], ports.shape[0], xp)
+
+
+def by_head(tail: Any, head: Any, nodes: int, xp: Any) -> tuple[Any, Any]:
+    """(start int64[N+1], int32[A]): the arcs' tails int32[A], sorted by their heads int[A], and where each head's begin."""
     start = xp.zeros(nodes + 1, np.int64)
     start[1:] = xp.cumsum(xp.bincount(head, minlength=nodes))
     return start, tail[xp.argsort(head, kind="stable")]

@@ -19,7 +19,7 @@ PADDING = 3  # words may cost this factor through groups that start at a new wor
 
 
 class Task(NamedTuple):
-    """What `all_pairs_distance` was asked, after its checks.
+    """What `all_pairs_distance` is asked, and means there.
 
     ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None,
     removed int32[S, F] | None, eccentricity: whether each source's is wanted
@@ -28,13 +28,18 @@ class Task(NamedTuple):
     ports: np.ndarray
     sources: np.ndarray
     groups: np.ndarray
-    counted: np.ndarray | None
-    removed: np.ndarray | None
-    eccentricity: bool
+    counted: np.ndarray | None = None
+    removed: np.ndarray | None = None
+    eccentricity: bool = False
 
     @property
     def nodes(self) -> int:
         return self.ports.shape[0]
+
+    @property
+    def rows(self) -> int:
+        """Of the histogram."""
+        return int(self.groups.max(initial=-1)) + 1
 
 
 class Block(NamedTuple):

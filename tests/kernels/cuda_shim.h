@@ -1,9 +1,11 @@
 // Enough of CUDA's language to compile a kernel as C++ and run its threads one after the other, from the first or from the last on;
-// where they wait for each other (BARRIERS), each from barrier to barrier. No shared memory, no shuffles.
+// where they wait for each other (BARRIERS), each from barrier to barrier. Shared memory is one array of words sized by the launch (SHARED is
+// its name): full of garbage when a block begins, and unchanged behind its end when it is done. No shuffles.
 #pragma once
 #define __global__
 #define __device__
 #define __launch_bounds__(threads)
+#define __shared__
 
 struct Three {
     unsigned int x, y, z;
@@ -14,11 +16,28 @@ extern "C" int backwards;
 int backwards = 0;
 
 static inline int __ffsll(long long value) { return __builtin_ffsll(value); }
+static inline int __ffs(int value) { return __builtin_ffs(value); }
+static inline int __popc(unsigned int value) { return __builtin_popcount(value); }
 static inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
 
 static inline unsigned long long atomicAdd(unsigned long long* where, unsigned long long more) {
     const unsigned long long before = *where;
     *where += more;
+    return before;
+}
+static inline unsigned int atomicAdd(unsigned int* where, unsigned int more) {
+    const unsigned int before = *where;
+    *where += more;
+    return before;
+}
+static inline unsigned int atomicOr(unsigned int* where, unsigned int more) {
+    const unsigned int before = *where;
+    *where |= more;
+    return before;
+}
+static inline unsigned int atomicAnd(unsigned int* where, unsigned int left) {
+    const unsigned int before = *where;
+    *where &= left;
     return before;
 }
 static inline int atomicSub(int* where, int less) {
@@ -71,6 +90,15 @@ int __syncthreads_or(int predicate) {
     swapcontext(&contexts[self], &loop);
     return released;
 }
+void __syncthreads() { __syncthreads_or(0); }
+
+#ifdef SHARED
+static const unsigned int WORDS = 1 << 16, GARBAGE = 0xA5A5A5A5u;
+extern "C" {
+unsigned int SHARED[WORDS];
+unsigned int shared_words = 0;
+}
+#endif
 
 static void (*body)();
 static void enter() {
@@ -87,6 +115,9 @@ static void block(unsigned int threads) {
         contexts[i].uc_stack.ss_size = STACK;
         makecontext(&contexts[i], enter, 0);
     }
+#ifdef SHARED
+    for (unsigned int i = 0; i < WORDS; ++i) SHARED[i] = GARBAGE;
+#endif
     ended = 0;
     while (ended == 0) {
         any = 0;
@@ -100,6 +131,13 @@ static void block(unsigned int threads) {
             abort();
         }
     }
+#ifdef SHARED
+    for (unsigned int i = shared_words; i < WORDS; ++i) {
+        if (SHARED[i] == GARBAGE) continue;
+        fprintf(stderr, "word %u of %u words of shared memory was written to\n", i, shared_words);
+        abort();
+    }
+#endif
 }
 
 template <class... A, int... I>

@@ -21,8 +21,11 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
+SHARED = re.compile(r"extern __shared__ unsigned int (\w+)\[\];")
 TYPES = {"word_t": np.uint64, "unsigned long long": np.uint64, "long long": np.int64, "unsigned int": np.uint32, "int": np.int32}
 TYPES |= {"short": np.int16, "unsigned short": np.uint16, "unsigned char": np.uint8, "signed char": np.int8, "double": np.float64}
+
+USUAL = 48 * 2**10  # bytes of shared memory that a block gets without being asked for by name
 
 
 class OutOfMemoryError(MemoryError):
@@ -74,6 +77,7 @@ class RawModule:
 
     folder: Path
     backwards: bool
+    shared: int
 
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
         stem = self.folder / hashlib.sha256(code.encode()).hexdigest()[:16]
@@ -104,6 +108,7 @@ class RawModule:
             "-Werror",
         ]
         command += ["-DBARRIERS"] if "__syncthreads" in code else []
+        command += [f"-DSHARED={name}" for name in sorted(set(SHARED.findall(code)))]
         command.append("-Wl,-Bsymbolic")  # or a kernel called like a function of the C library would be taken for it
         caches = {f"ZIG_{which}_CACHE_DIR": str(self.folder / "zig") for which in ("GLOBAL", "LOCAL")}
         done = subprocess.run([*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True)
@@ -113,7 +118,9 @@ class RawModule:
     def get_function(self, name: str) -> Any:
         run, parameters = self.library[f"run_{name}"], self.parameters[name]
 
-        def kernel(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
+        def kernel(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...], shared_mem: int = 0) -> None:
+            granted = min(kernel.max_dynamic_shared_size_bytes, self.shared)  # type: ignore[attr-defined]
+            assert shared_mem <= granted, f"{name}: {shared_mem} bytes of shared memory, {granted} granted"
             assert len(arguments) == len(parameters), f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
             pointers = (ctypes.c_void_p * len(arguments))()
             kept = []
@@ -126,9 +133,12 @@ class RawModule:
                 pointers[i] = ctypes.addressof(holder)
             assert 1 <= block[0] <= 1024
             assert grid[0] >= 1
+            if shared_mem:
+                ctypes.c_uint.in_dll(self.library, "shared_words").value = -(-shared_mem // 4)
             ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
             run(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
 
+        kernel.max_dynamic_shared_size_bytes = USUAL  # type: ignore[attr-defined]
         return kernel
 
 
@@ -140,11 +150,18 @@ def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
 
 
 def module(
-    folder: Path, *, multiprocessors: int = 1, cache: int = 2**20, memory: int = 2**30, free: int | None = None, backwards: bool = False
+    folder: Path,
+    *,
+    multiprocessors: int = 1,
+    cache: int = 2**20,
+    memory: int = 2**30,
+    free: int | None = None,
+    shared: int = 227 * 2**10,
+    backwards: bool = False,
 ) -> ModuleType:
     """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
 
-    memory: bytes that an array may take; free: bytes that the device says are free, `memory` by default.
+    shared: bytes that a block may share. memory: bytes that an array may take; free: bytes that the device says are free, `memory` by default.
     backwards: blocks and threads run from the last one on.
     """
     cupy: Any = ModuleType("cupy")
@@ -167,12 +184,17 @@ def module(
     cupy.concatenate = lambda arrays: on_device(np.concatenate([on_host(array) for array in arrays]))
     cupy.take = lambda a, indices, axis=None, out=None: on_device(np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip"))
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
-    properties = {"multiProcessorCount": multiprocessors, "l2CacheSize": cache, "name": b"a processor that plays a GPU"}
+    properties = {
+        "multiProcessorCount": multiprocessors,
+        "l2CacheSize": cache,
+        "sharedMemPerBlockOptin": shared,
+        "name": b"a processor that plays a GPU",
+    }
     cupy.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(id=0),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         compiler=SimpleNamespace(CompileException=CompileException),
         runtime=SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda device: properties, memGetInfo=lambda: (free or memory, memory)),
     )
-    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder, "backwards": backwards})
+    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder, "backwards": backwards, "shared": shared})
     return cupy

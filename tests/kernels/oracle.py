@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,3 +67,16 @@ def table(successors: Sequence[Iterable[int]]) -> np.ndarray:
     for node, row in enumerate(rows):
         ports[node, : len(row)] = row
     return ports
+
+
+def drawn(seed: int, nodes: int, degree: int, lanes: int, groups: int, *, counted: bool, removed: int) -> dict[str, Any]:
+    """A random network with one-way, repeated and missing links, and a random task on it."""
+    rng = np.random.default_rng(seed)
+    task: dict[str, Any] = {"ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree)))}
+    task["sources"] = rng.integers(0, nodes, lanes)
+    task["groups"] = rng.integers(0, groups, lanes)
+    task["counted"] = rng.random(nodes) < 0.6 if counted else None
+    if removed:
+        gone = rng.integers(-1, nodes, (lanes, removed))
+        task["removed"] = np.where(gone == task["sources"][:, None], -1, gone)
+    return task

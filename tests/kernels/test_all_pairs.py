@@ -97,19 +97,6 @@ def test_against_networkx(name: str, backend: str) -> None:
     assert found.eccentricity.tolist() == [max(lengths[source].values()) for source in range(nodes)]
 
 
-def drawn(seed: int, nodes: int, degree: int, lanes: int, groups: int, *, counted: bool, removed: int) -> dict[str, Any]:
-    """A random network with one-way, repeated and missing links, and a random task on it."""
-    rng = np.random.default_rng(seed)
-    task: dict[str, Any] = {"ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree)))}
-    task["sources"] = rng.integers(0, nodes, lanes)
-    task["groups"] = rng.integers(0, groups, lanes)
-    task["counted"] = rng.random(nodes) < 0.6 if counted else None
-    if removed:
-        gone = rng.integers(-1, nodes, (lanes, removed))
-        task["removed"] = np.where(gone == task["sources"][:, None], -1, gone)
-    return task
-
-
 def check(task: dict[str, Any], backend: str, **options: Any) -> None:
     """Both ways of counting, per word and per lane, against the textbook."""
     lists = {name: None if value is None else value.tolist() for name, value in task.items()}
@@ -134,14 +121,14 @@ TASKS = {
 @pytest.mark.parametrize("counted", [False, True], ids=["all count", "counted"])
 @pytest.mark.parametrize("name", TASKS)
 def test_random_tasks(name: str, counted: bool, removed: int, backend: str) -> None:
-    check(drawn(7, **TASKS[name], counted=counted, removed=removed), backend)
+    check(oracle.drawn(7, **TASKS[name], counted=counted, removed=removed), backend)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1)
-    task = drawn(
+    task = oracle.drawn(
         data.draw(st.integers(0, 10**6), "seed"),
         nodes=data.draw(st.integers(1, 40), "nodes"),
         degree=data.draw(st.integers(0, 3), "degree"),
@@ -157,7 +144,7 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
 def test_thread_counts(backend: str, threads: int) -> None:
-    check(drawn(3, 260, 3, 1300, 4, counted=True, removed=1), backend, threads=threads)
+    check(oracle.drawn(3, 260, 3, 1300, 4, counted=True, removed=1), backend, threads=threads)
 
 
 @pytest.mark.parametrize("lanes", [20, 700])  # few enough for tiles that change only at later levels, and many
