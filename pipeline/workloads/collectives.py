@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
+
 from pipeline.topology import Whole
 from pipeline.workloads.messages import Program, Workload, all_of
 
@@ -41,7 +43,9 @@ def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tas
 def exchange_all(program: Program, flits: int) -> None:
     """A message from every task to every other."""
     tasks = program.tasks
-    program.exchange((task, (task + away) % tasks, flits) for away in range(1, tasks) for task in range(tasks))
+    program.expect(tasks * (tasks - 1))
+    source, away = np.tile(np.arange(tasks), tasks - 1), np.repeat(np.arange(1, tasks), tasks)
+    program.exchange(np.stack([source, (source + away) % tasks, np.full_like(source, flits)], axis=1))
 
 
 def recursive_doubling(program: Program, flits: int) -> None:

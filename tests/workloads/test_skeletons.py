@@ -9,6 +9,8 @@ from math import ceil
 import networkx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.errors import BadInput, Refused
 from pipeline.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
@@ -215,10 +217,36 @@ def test_memory_is_enough_or_it_is_refused(monkeypatch):
         one = made(spelling, 128)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < messages.MESSAGE_BYTES * len(one.source)
-    monkeypatch.setattr(messages, "default_memory", lambda: 100 * messages.MESSAGE_BYTES)
-    with pytest.raises(Refused, match="more than 100 messages do not fit"):
-        made("all_to_all", 128)
+        assert peak < (messages.MESSAGE_BYTES + messages.LISTED_BYTES * spelling.startswith("lu")) * len(one.source)
+    monkeypatch.setattr(messages, "default_memory", lambda: 2**20)
+    tracemalloc.start()
+    for spelling, many in (("all_to_all", "4,192,256 messages or more need about 0.7 GiB; the limit is 0.00098 GiB"), ("lu(side=64)", "messages")):
+        with pytest.raises(Refused, match=many):
+            made(spelling, 2048)
+    assert tracemalloc.get_traced_memory()[1] < 3 * 2**20
+    tracemalloc.stop()
+
+
+@given(seed=st.integers(0, 2**32))
+def test_an_exchange_is_to_send_each_and_then_to_receive(seed):
+    rng = np.random.default_rng(seed)
+    tasks = int(rng.integers(2, 6))
+    together, apart = Program(tasks), Program(tasks)
+    for _ in range(3):
+        source = rng.integers(0, tasks, rng.integers(0, 8))
+        sent = [(int(s), int(s + away) % tasks, int(flits)) for s, away, flits in zip(source, rng.integers(1, tasks, 8), rng.integers(0, 4, 8))]
+        together.exchange(sent)
+        arriving: dict[int, list[int]] = {}
+        for message in sent:
+            arriving.setdefault(message[1], []).append(apart.send(*message))
+        for task, some in arriving.items():
+            apart.receive(task, some)
+        if sent:  # one by one between the blocks
+            task = sent[0][0]
+            for program in (together, apart):
+                program.receive(task, [program.send((task + 1) % tasks, task, 2)])
+    for one, other in zip(together.workload(), apart.workload()):
+        assert np.array_equal(one, other)
 
 
 def test_spellings_are_canonical():
