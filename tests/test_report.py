@@ -197,6 +197,13 @@ def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, 
     assert verification_section([]).body == ""
 
 
+def test_the_capacity_stands_where_something_is_simulated(verification: list[dict[str, Any]]) -> None:
+    for capacity, columns in ((None, 8), (0.75, 9)):
+        body = verification_section([{**verification[0], "verdict": "agrees", "capacity": capacity}]).body
+        assert len(re.findall("<th ", body)) == len(re.findall("<td", body)) == columns
+        assert ("0.75" in body) == (capacity is not None)
+
+
 def test_what_is_not_compared_is_counted_by_what_it_needs(verification: list[dict[str, Any]]) -> None:
     def lacking(topology: str, needed: str) -> dict[str, Any]:
         return {**verification[0], "paper": "C10", "topology": topology, "verdict": "not run", "reason": f"{topology} is not in the sweep; {needed}"}

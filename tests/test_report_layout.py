@@ -43,7 +43,7 @@ def test_what_folding_buys_is_counted(static: list[dict[str, Any]], rows: list[d
 def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     drawn: dict[str, Any] = {}
     layout_section(static, rows, drawn)
-    marks = next(iter(drawn["wire_lengths"]["datasets"].values())) if "datasets" in drawn["wire_lengths"] else drawn["wire_lengths"]["data"]["values"]
+    marks, _, labels = (layer["data"]["values"] for layer in drawn["wire_lengths"]["layer"])
     assert list(dict.fromkeys(mark["layout"].partition(" · ")[0] for mark in marks)) == ["torus(k=8, n=2)", "mesh(k=4, n=2)"]  # rtt has one placement
     found = {mark["layout"]: sum(m["wires"] for m in marks if m["layout"] == mark["layout"]) for mark in marks}
     assert found == {  # folded(dimensions=2) is folded in a plane
@@ -52,12 +52,22 @@ def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dic
         "mesh(k=4, n=2) · straight": 24,
         "mesh(k=4, n=2) · folded": 24,
     }
+    assert [label["layout"] for label in labels] == list(found)
     # a row of 8 straight: 7 wires of 1 and one of 7
     assert {mark["length"]: mark["share"] for mark in marks if mark["layout"].endswith("2) · straight") and "torus" in mark["layout"]} == {
         1: 7 / 8,
         7: 1 / 8,
     }
     assert wire_lengths(rows[:1]).to_dict()["height"] < drawn["wire_lengths"]["height"]
+
+
+def test_the_caption_speaks_of_what_the_chart_shows(static: list[dict[str, Any]]) -> None:
+    def said(*placements: str) -> list[bool]:
+        body = layout_section(static, [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements], {}).body
+        return [part in body for part in ("marks are the lengths", "Folding pulls", "step over whole rows")]
+
+    assert said("straight", "folded") == [True, True, False]
+    assert said("folded", "folded(dimensions=1)") == [True, False, True]
 
 
 def test_the_page_draws_small_networks_under_the_placements_of_the_sweep(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:

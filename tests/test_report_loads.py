@@ -11,7 +11,7 @@ from test_report import HOSTILE, MANIFEST, Page
 
 from pipeline import figures, report
 from pipeline.loads import loads_record
-from pipeline.report.loads import LINES, MOST_ROWS, joined, loads_section, saturation_against_size
+from pipeline.report.loads import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
 from pipeline.static import static_record
 from pipeline.topologies import build
 
@@ -42,6 +42,15 @@ def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: li
     # Cámara et al. 2010: 4/a, and 4 over the exact mean 2a/3 - 1/(6a); 8/k and 4/k
     expected = {"rt(a=4)": 1, "pt(a=4)": 1, "rtt(a=4)": 4 / 2.625, "torus(k=8, n=3)": 1, "pruned_torus(k=8, n=3)": 0.5}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
+def test_the_caption_speaks_of_what_the_chart_shows(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+    def said(*families: str) -> list[bool]:
+        words = caption(row for row in joined(static, loads) if row["family"] in families)
+        return [part in words for part in ("Uniform traffic", "A twist lifts", "Pruning a 3D torus")]
+
+    assert said("rt", "pdtt", "pruned_torus") == [True, True, True]
+    assert said("rt", "torus", "mesh") == [True, False, False]
 
 
 def test_the_chart_can_be_drawn(static: list[dict[str, Any]], loads: list[dict[str, Any]], tmp_path: Path) -> None:

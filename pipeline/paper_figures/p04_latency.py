@@ -140,7 +140,10 @@ def _radix_chart(rows: list[Row]) -> Chart:
 # --- the table of them ----------------------------------------------------------------------------
 
 TABLES = ("static", "latency")
-BOTH = " Dashed: as printed, which takes every link for equally busy. Solid: with the loads that the links have (corrected)."
+BOTH = (
+    " Dashed: as printed, which takes every link for equally busy. Solid: with the loads that the links have (corrected); where no dashed line shows,"
+    " the two are one."
+)
 
 
 def latency_figure(number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Chart]) -> Figure:

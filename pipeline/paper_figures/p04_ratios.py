@@ -81,7 +81,7 @@ FIGURES = (
         16,
         "Pruned over directed torus with a slower switch (s = 3 against 7)",
         "Where direction's harder routing makes a hop take 7 cycles instead of 3, pruning wins clearly (F = 4): less than half the latency at light"
-        " load. Corrected, it still does until it nears its own saturation." + BOTH,
+        " load. Corrected, it still does until it nears its own saturation. A line that falls at its end is near the directed torus's." + BOTH,
         partial(relative, by="rate", other="directed_torus", other_delay=SLOW_DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
     ),

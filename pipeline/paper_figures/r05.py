@@ -19,7 +19,7 @@ class Printed(NamedTuple):
     row: str
     column: str
     routed_column: str
-    most: float  # the mesh's bars are far longer than all others: they are cut here
+    most: int  # the mesh's bars are far longer than all others: they are cut here
 
 
 DIAMETER = Printed(": diameter", "diameter", "routed_diameter", 36)
@@ -46,10 +46,11 @@ def _label(hops: float, most: float) -> str:
 
 
 def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
+    ticks = alt.Axis(values=list(range(0, printed.most + 1, 4)))  # beyond them stand labels only
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("network:N", title=None, sort=None, axis=alt.Axis(labelLimit=110)),
         yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
-        x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.3], nice=False)),
+        x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.3], nice=False), axis=ticks),
     )
     colours = alt.Scale(domain=list(MEASURES), range=list(MEASURES.values()))
     columns = [alt.Tooltip("topology:N", title="network"), alt.Tooltip("nodes:Q", format=","), alt.Tooltip("measure:N")]

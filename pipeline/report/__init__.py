@@ -173,7 +173,7 @@ def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
     specification = saturation.saturation_against_size(rows).to_dict()
     if _has_data(specification):
         drawn[name] = specification
-        figure = saturation.figure_of(name, "Saturation load against size", saturation.CAPTION)
+        figure = saturation.figure_of(name, "Saturation load against size", saturation.caption(rows))
     return saturation.loads_section(rows, figure)
 
 

@@ -21,19 +21,22 @@ Record = Mapping[str, Any]
 
 MOST_ROWS = 300  # of the table
 MOST_NETWORKS = 8  # of the chart, one a family
-ROW_HEIGHT = 28  # pixels a placement takes in the chart
-BREAK = " · "  # in a label of the chart: two lines, so that a phone has room beside it
+ROW_HEIGHT = 36  # pixels a placement takes in the chart: its label, and below it its marks
 MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in LAYOUT}
 DRAWN = (  # network, placement, what to see
     ("torus(k=8, n=2)", "straight", "Every row and column is a ring, closed by a wire as long as all the others together."),
-    ("torus(k=8, n=2)", "folded", "The same rings, folded: no wire is longer than 2."),
+    ("torus(k=8, n=2)", "folded", "Rings folded (0, 7, 1, 6, …): no wire is longer than 2."),
     ("rtt(a=4)", "trellis", "A twisted torus, trellis-folded: no wire is longer than √5, however large the network."),
 )
 CAPTION = (
     "The largest network of a family that several placements were computed for; marks are the lengths of its wires, their area the share of wires"
-    " that long, the tick their mean. Folding pulls the far marks in, to 2 in tori, and pays with the many wires of length 1, which become 2: a"
+    " that long, the tick their mean."
+)
+FOLDING = (
+    " Folding pulls the far marks in, to 2 in tori that space has dimensions enough for, and pays with the many wires of length 1, which become 2: a"
     " torus's total does not change, a mesh's nearly doubles."
 )
+PLANE = " In fewer dimensions of space than the network has, the rings of the last ones step over whole rows of the others: their wires are long."
 
 
 def layout_section(static: Iterable[Record], rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
@@ -50,9 +53,14 @@ def layout_section(static: Iterable[Record], rows: Sequence[Record], drawn: dict
     shown = _chosen(networks, wired)
     if shown:
         drawn["wire_lengths"] = wire_lengths(shown).to_dict()
-        parts.append(f'<div class="figures">{figure_of("wire_lengths", "Wires of each length, by placement", CAPTION)}</div>')
+        parts.append(f'<div class="figures">{figure_of("wire_lengths", "Wires of each length, by placement", _caption(shown))}</div>')
     parts += [_drawings({row["placement"].partition("(")[0] for row in wired}), _table(wired)]
     return Section("layout", "How long the wires are", "\n".join(filter(None, parts)))
+
+
+def _caption(rows: Sequence[Record]) -> str:
+    """What the chart shows, of what is in it."""
+    return CAPTION + (FOLDING if _pairs(rows) else "") + (PLANE if any("dimensions=" in row["placement"] for row in rows) else "")
 
 
 def _folding(rows: Sequence[Record]) -> str:
@@ -110,14 +118,12 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
     shares = []
     for row in rows:
         wires = sum(sort["wires"] for sort in row["wire_length_histogram"])
-        own = {"layout": f"{row['topology']}{BREAK}{row['placement']}", "placement": row["placement"], "mean": row["wire_length_mean"]}
+        own = {"layout": f"{row['topology']} · {row['placement']}", "placement": row["placement"], "mean": row["wire_length_mean"]}
         shares += [{**own, **sort, "share": sort["wires"] / wires} for sort in row["wire_length_histogram"] if sort["length"] > 0]
     names = list(dict.fromkeys(share["layout"] for share in shares))
     ticks = marked([share["length"] for share in shares])
     base = alt.Chart(alt.Data(values=shares)).encode(
-        y=alt.Y(
-            "layout:N", title=None, sort=names, axis=alt.Axis(labelLimit=300, grid=True, labelExpr=f"split(datum.label, '{BREAK}')", labelFontSize=10)
-        ),
+        y=alt.Y("layout:N", title=None, sort=names, axis=alt.Axis(labels=False, grid=True)),
         color=alt.Color(
             "placement:N",
             title=None,
@@ -138,7 +144,9 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
         ],
     )
     means = base.mark_tick(thickness=2, size=16).encode(x=alt.X("mean:Q"), color=alt.value(figures.COLOURS["other"]))
-    return alt.layer(marks, means).properties(height=60 + ROW_HEIGHT * len(names))
+    labels = alt.Chart(alt.Data(values=[{"layout": name} for name in names])).mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
+    named = labels.encode(x=alt.value(4), y=alt.Y("layout:N", sort=names), text="layout:N")  # above the marks: beside them, a phone has no room
+    return alt.layer(marks, means, named).properties(height=60 + ROW_HEIGHT * len(names))
 
 
 def _drawings(placements: set[str]) -> str:

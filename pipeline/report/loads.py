@@ -29,13 +29,36 @@ LINES: dict[tuple[str, int | None], tuple[str, str, list[int], str]] = {
     ("directed_torus", 3): ("directed, degree 3", "#008A62", [1, 0], "triangle-right"),
     ("pruned_directed_torus", 3): ("pruned and directed, degree 2", "#7C818A", [1, 0], "triangle-down"),
 }
-CAPTION = (
-    "Uniform traffic over every shortest path alike; higher is better. A twist lifts a rectangular torus to one and a half times its saturation"
-    " load, two twists a prismatic one to 12/7 of it (Cámara et al. 2010, sec. 5). Pruning a 3D torus from six links to four halves it, to 4/k:"
-    " the links of the dimension that is left whole carry about half as much as the others, where Parhami & Kwai 2004 assume that all carry alike."
-    " All channels are equally wide here; with as many pins a node, the pruned torus's are half as wide again, and it saturates at 3/4 of the"
-    " whole one's load."
+CAPTION = "Uniform traffic over every shortest path alike; higher is better."
+TWISTED = (
+    " A twist lifts a rectangular torus to one and a half times its saturation load, two twists a prismatic one to 12/7 of it (Cámara et al. 2010,"
+    " sec. 5)."
 )
+PRUNED = (
+    " Pruning a 3D torus from six links to four halves it, to 4/k: the links of the dimension that is left whole carry about half as much as the"
+    " others, where Parhami & Kwai 2004 assume that all carry alike. All channels are equally wide here; with as many pins a node, the pruned torus's"
+    " are half as wide again, and it saturates at 3/4 of the whole one's load."
+)
+
+
+def caption(rows: Iterable[Record]) -> str:
+    """What to see in the chart of these rows, as `joined` gives them."""
+    lines = {row["line"] for row in _drawn(rows)}
+    twisted = any(LINES[family, None][0] in lines for family in ("rtt", "ptt", "pdtt"))
+    return CAPTION + (TWISTED if twisted else "") + (PRUNED if LINES["pruned_torus", 3][0] in lines else "")
+
+
+def _drawn(rows: Iterable[Record]) -> list[dict[str, Any]]:
+    """The rows of uniform traffic and minimal routing that LINES has a line for, with its name."""
+    shown = []
+    for row in rows:
+        parameters = dict(row["parameters"])
+        line = LINES.get((row["family"], parameters.get("n")))
+        plain = not (row["directed"] and row["family"] == "torus")
+        if line and plain and (row["routing"], row["traffic"]) == ("minimal", "uniform") and row["saturation_load"] is not None:
+            columns = ("topology", "nodes", "degree_max", "saturation_load", "link_utilization", "mean_hops")
+            shown.append({**{name: row[name] for name in columns}, "line": line[0]})
+    return sorted(shown, key=lambda row: (row["line"], row["nodes"], row["topology"]))
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
@@ -46,15 +69,7 @@ def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, 
 
 def saturation_against_size(rows: Iterable[Record]) -> Chart:
     """Saturation load against nodes under uniform traffic and minimal routing, a line for each of LINES; rows as `joined` gives them."""
-    shown = []
-    for row in rows:
-        parameters = dict(row["parameters"])
-        line = LINES.get((row["family"], parameters.get("n")))
-        plain = not (row["directed"] and row["family"] == "torus")
-        if line and plain and (row["routing"], row["traffic"]) == ("minimal", "uniform") and row["saturation_load"] is not None:
-            columns = ("topology", "nodes", "degree_max", "saturation_load", "link_utilization", "mean_hops")
-            shown.append({**{name: row[name] for name in columns}, "line": line[0]})
-    shown.sort(key=lambda row: (row["line"], row["nodes"], row["topology"]))
+    shown = _drawn(rows)
     present = [line for line in LINES.values() if any(row["line"] == line[0] for row in shown)]
     names = [line[0] for line in present]
     colours, dashes, shapes = [line[1] for line in present], [line[2] for line in present], [line[3] for line in present]

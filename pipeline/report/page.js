@@ -29,7 +29,9 @@ function embed(element, specification, { height, renderer = "svg" }) {
 function draw() {
   for (const [id, specification] of Object.entries(charts.specifications)) {
     const element = document.getElementById(id);
-    embed(element, specification, { height: specification.height ?? (element.parentElement.classList.contains("wide") ? 400 : 320) });
+    const height = specification.height ?? (element.parentElement.classList.contains("wide") ? 400 : 320);
+    element.style.minHeight = `${height}px`; // no gap below a chart that needs less than the style sheet keeps free
+    embed(element, specification, { height });
   }
   explorer?.show();
 }

@@ -70,31 +70,24 @@ def table(headers: Iterable[tuple[str, str, str]], rows: Iterable[Iterable[Cell]
 
 # --- verification ----------------------------------------------------------------------------------
 
-VERIFICATION_HEADERS = (
-    ("where", "", "table, theorem or section"),
-    ("what", "", "row and column there"),
-    ("network", "", MEANING["topology"]),
-    ("quantity", "", "what of ours it is compared with"),
-    ("paper", "number", "the number printed"),
-    ("ours", "number", "the number computed"),
-    ("capacity", "number", "of what is simulated: the same of the load that the links can carry"),
-    ("difference", "number", "ours less the paper's"),
-    ("verdict", "", ", ".join(VERDICT_STYLE)),
+VERIFICATION_COLUMNS: tuple[tuple[str, str, str, Callable[[Record], Cell]], ...] = (
+    ("where", "", "table, theorem or section", lambda row: Cell(row["place"], "short")),
+    ("what", "", "row and column there", lambda row: Cell(row["row"])),
+    ("network", "", MEANING["topology"], lambda row: Cell(row["topology"], "name")),
+    ("quantity", "", "what of ours it is compared with", lambda row: Cell(row["quantity"])),
+    ("paper", "number", "the number printed", lambda row: number(row["paper_value"])),
+    ("ours", "number", "the number computed", lambda row: number(row["our_value"])),
+    ("capacity", "number", "of what is simulated: the same of the load that the links can carry", lambda row: number(row["capacity"])),
+    ("difference", "number", "ours less the paper's", lambda row: number(row["difference"], 6)),
+    ("verdict", "", ", ".join(VERDICT_STYLE), lambda row: Cell(row["verdict"], VERDICT_STYLE[row["verdict"]])),
 )
 
 
-def _verification_row(row: Record) -> list[Cell]:
-    return [
-        Cell(row["place"], "short"),
-        Cell(row["row"]),
-        Cell(row["topology"], "name"),
-        Cell(row["quantity"]),
-        number(row["paper_value"]),
-        number(row["our_value"]),
-        number(row["capacity"]),
-        number(row["difference"], 6),
-        Cell(row["verdict"], VERDICT_STYLE[row["verdict"]]),
-    ]
+def _verification_table(rows: Sequence[Record], *without: str, sortable: bool = False) -> str:
+    """The rows under VERIFICATION_COLUMNS, but for those named and, where nothing is simulated, the capacity."""
+    left_out = {*without, *([] if any(row["capacity"] is not None for row in rows) else ["capacity"])}
+    shown = [column for column in VERIFICATION_COLUMNS if column[0] not in left_out]
+    return table([column[:3] for column in shown], [[cell(row) for *_, cell in shown] for row in rows], sortable=sortable)
 
 
 def verification_section(rows: Sequence[Record]) -> Section:
@@ -133,7 +126,7 @@ def _by_reason(rows: Sequence[Record], style: str) -> list[str]:
     boxes = []
     for paper, reason in dict.fromkeys((row["paper"], row["reason"]) for row in rows):
         chosen = [row for row in rows if (row["paper"], row["reason"]) == (paper, reason)]
-        shown = table(VERIFICATION_HEADERS[:-1], [_verification_row(row)[:-1] for row in chosen])
+        shown = _verification_table(chosen, "verdict")
         text = f"{reason[:1].upper()}{reason[1:]}" + ("" if reason.endswith(".") else ".")
         boxes.append(f'<div class="{style}"><p><b>{escape(PAPER_NAMES[paper])}.</b> {escape(text)}</p>{shown}</div>')
     return boxes
@@ -144,7 +137,7 @@ def _paper_details(paper: str, rows: Sequence[Record]) -> str:
         return ""
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLE}
     counted = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items() if count)
-    shown = table(VERIFICATION_HEADERS, map(_verification_row, rows), sortable=True)
+    shown = _verification_table(rows, sortable=True)
     return f"<details><summary><b>{escape(PAPER_NAMES[paper])}</b>, all {len(rows):,} numbers: {counted}</summary>{shown}</details>"
 
 
