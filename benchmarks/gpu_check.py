@@ -5,7 +5,7 @@
 Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification; large ones with Numba, and timed:
 the median of three whole calls, arrays in and arrays out, checks and transfers included. Estimates are those of an H200: distances and the
 largest network by the bytes that they move through its caches and memory, loads and walks 20 × two CPU threads, batches of networks 10⁹ nodes
-and cycles a second. Exits with 1 where anything differs, 2 without a GPU.
+and cycles a second; many small graphs have none, since most of their time is the host's. Exits with 1 where anything differs, 2 without a GPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.backend import array_module, device_name, gpu_count
-from kernels.distance import all_pairs_distance
+from kernels.distance import Task, all_pairs_distance, many_distances
 from kernels.loads import SPLITS, minimal_loads
 from kernels.network import Batch, simulate
 from kernels.routes import route_flows
@@ -68,6 +68,19 @@ def distance(spelling: str, estimate: float | None = None, alone: bool = False) 
         return (all_pairs_distance(ports, nodes, nodes % 3, backend=backend, threads=threads).histogram,)
 
     return Case("distance", spelling, run, estimate, alone)
+
+
+def many(graphs: int, least: int, most: int) -> Case:
+    """Random graphs of degree 6, an answer each."""
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(least, most + 1, graphs).tolist()
+    ports = [np.stack([rng.permutation(size) for _ in range(6)], axis=1).astype(np.int32) for size in sizes]
+    tasks = [Task(some, np.arange(len(some)), np.arange(len(some)) % 3, eccentricity=True) for some in ports]
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return tuple(array for found in many_distances(tasks, backend=backend, threads=threads) for array in found if array is not None)
+
+    return Case("distance", f"{graphs:,} random graphs of {least} to {most} nodes", run)
 
 
 def loads(spelling: str, split: str, estimate: float | None = None) -> Case:
@@ -129,6 +142,7 @@ def network(spelling: str, load: float, cycles: int, experiments: int, estimate:
 
 def small() -> Iterator[Case]:
     yield distance("torus(radices=[7, 5, 3])")
+    yield many(20, 8, 64)
     yield from (loads("torus(radices=[6, 5])", split) for split in SPLITS)
     yield routes("torus(radices=[6, 5])", 2000)
     yield from (walks("torus(radices=[6, 5])", 2000, split) for split in SPLITS)
@@ -138,6 +152,7 @@ def small() -> Iterator[Case]:
 
 def large() -> Iterator[Case]:
     yield distance("torus(k=32, n=3)", 8e-3)
+    yield many(1000, 64, 512)
     yield loads("torus(k=16, n=3)", "paths", 0.13 / 20)
     yield routes("torus(k=16, n=3)", 10**7)
     yield walks("torus(k=16, n=3)", 10**7, "paths", 12 * 10**7 / (20 * 1.3e8))

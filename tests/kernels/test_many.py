@@ -118,6 +118,11 @@ def test_closed_forms(backend: str) -> None:
         assert eccentricity.tolist() == [len(from_one) - 1] * len(ports)
 
 
+def test_every_source_a_group_of_its_own(backend: str) -> None:
+    (found,) = many_distances([everywhere(oracle.torus(40), groups=40)], backend=backend)
+    assert found.histogram.tolist() == [oracle.torus_histogram(40)] * 40
+
+
 def test_against_networkx(backend: str) -> None:
     graphs = [
         networkx.gnp_random_graph(150, 0.012, seed=1),
@@ -173,7 +178,12 @@ def test_graphs_that_a_block_cannot_share_go_the_other_way(
     as_cupy(shared=4 * (2 * 20 + 96))
     large: list[int] = []
     distances = gpu.distances
-    monkeypatch.setattr(gpu, "distances", lambda task, rows: large.append(task.nodes) or distances(task, rows))
+
+    def watched(task: Task, rows: int) -> gpu_many.Answer:
+        large.append(task.nodes)
+        return distances(task, rows)
+
+    monkeypatch.setattr(gpu, "distances", watched)
     check(tori([21, 20, 30, 7]), "cupy")
     assert launches == [(128, [20, 7])]
     assert large == [21, 30]
