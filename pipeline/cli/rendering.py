@@ -152,12 +152,12 @@ def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything:
                 ours += "" if row["capacity"] is None else f", capacity {_number(row['capacity'])}"
                 label = f"{row['place']}: {row['row']}"
                 console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
-    for (paper, needed), group in not_compared(rows).items():
-        verdict = group[0]["verdict"]
-        console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(group)} numbers, {needed.removeprefix('waits ')}"))
+    for (paper, needed), waiting in not_compared(rows).items():
+        verdict = waiting[0]["verdict"]
+        console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(waiting)} numbers, {needed.removeprefix('waits ')}"))
         if everything:
-            for row in group:
-                line = f"     {row['place']}: {row['row']}  paper {_number(row['paper_value'])}  {row['topology']}"
+            for one in waiting:
+                line = f"     {one['place']}: {one['row']}  paper {_number(one['paper_value'])}  {one['topology']}"
                 console.print(Text(line, style="dim"), soft_wrap=True)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICT_STYLES}
     console.print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()), style="bold")
