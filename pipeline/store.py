@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -289,16 +289,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def open_table(path: Path) -> pa.Table:
     """A published table, checked against its manifest. Raises BadInput naming the file where it is missing or altered."""
     path = Path(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
-    entry = read_manifest(path.parent).get("tables", {}).get(path.stem)
-    if not isinstance(entry, dict):
-        raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
-    if digest(content) != entry.get("sha256"):
-        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    return _rows(content)
+    return _rows(_whole(path, lambda: read_manifest(path.parent)))
 
 
 def open_current(path: Path) -> pa.Table:
@@ -308,6 +299,27 @@ def open_current(path: Path) -> pa.Table:
     if missing:
         raise BadInput(f"{path} is of another version of torusweep: it has no column {missing[0]}; run the sweep again ('torusweep run CONFIG')")
     return table
+
+
+def check_tables(folder: Path) -> None:
+    """Raise BadInput naming the first table of a finished run that is missing or altered."""
+    manifest = read_manifest(folder)
+    for name in manifest.get("tables", {}):
+        _whole(folder / f"{name}.parquet", lambda: manifest)
+
+
+def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
+    """A table's file, once its digest is seen to be its manifest's."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
+    entry = manifest().get("tables", {}).get(path.stem)
+    if not isinstance(entry, dict):
+        raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
+    if digest(content) != entry.get("sha256"):
+        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
+    return content
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:

@@ -141,7 +141,8 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
     options    options for Snakemake; without any, it says only what went wrong, and the steps speak
     returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
-    Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written.
+    Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
+    end, for a table that somebody altered.
     """
     from pipeline.batches import disk_bytes
     from pipeline.expansion.asked import asked_points
@@ -162,7 +163,10 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         command += [*cores, "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
         _unlock(command)
         _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-        return _supervise(command, folder, essential=not options)
+        status = _supervise(command, folder, essential=not options)
+        if status == 0 and not is_dry(options):
+            store.check_tables(folder)  # one that nothing had to read again, too
+        return status
 
 
 def is_dry(options: Sequence[str]) -> bool:

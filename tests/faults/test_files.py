@@ -132,7 +132,7 @@ def test_a_run_says_what_to_delete_and_mends_the_rest(rings: Run):  # 20, 21
     assert rings.call("run", "rings.yaml", "--workers", "0")[0] == 0
     made = {path.name: path.read_bytes() for path in rings.folder.glob("*.parquet")}
     shards = rings.shards()
-    for name in ("manifest.json", "static.parquet"):
+    for name in ("manifest.json", "static.parquet", "distances.parquet"):
         path = rings.folder / name
         path.write_bytes(DAMAGE["truncated"](path.read_bytes()))
         path.with_name("report.html").unlink()
