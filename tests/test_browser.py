@@ -141,6 +141,7 @@ def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]
     page.locator("#explorer-x").select_option(label="links")
     page.locator("#explorer-y").select_option(label="diameter")
     sync_api.expect(page.locator("#explorer-chart")).to_contain_text("diameter, hops")
+    assert page.locator("#explorer-y-meaning").text_content().startswith("longest")
 
     def front(smaller_x: bool) -> set[str]:
         sign = 1 if smaller_x else -1
@@ -164,6 +165,7 @@ def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]
     desktop.said("8 of 9 designs shown")
     desktop.said("1 have no finite number")
     assert page.locator("#explorer-x-better").input_value() == "larger"
+    assert page.locator("#explorer-x-meaning").text_content().startswith("loads: injection that fills")  # the select shows the name alone
     page.get_by_role("button", name="mesh", exact=True).click()  # all below 1
     desktop.said("2 of 9 designs shown")
     labels = page.locator("#explorer-chart .role-axis-label text")

@@ -133,6 +133,8 @@ def _axis_controls(axis: str, title: str, axes: Sequence[Axis]) -> str:
 
 def _option(number: int, axis: Axis, selected: bool) -> str:
     meaning = f"{axis.meaning} ({axis.unit})" if axis.unit else axis.meaning
+    if axis.source != "static":
+        meaning = f"{axis.source}: {meaning}"  # of the many columns of this name, which one stands there once the list is closed
     return f'<option value="{number}"{" selected" * selected} title="{escape(meaning)}">{escape(axis.name.replace("_", " "))}</option>'
 
 
