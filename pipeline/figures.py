@@ -162,6 +162,7 @@ def config(theme: Theme) -> dict[str, Any]:
         "view": {"stroke": None},
         "text": {"color": theme.muted},
         "axis": {**axis, "titleFontWeight": 500, "titleFontSize": 12, "labelFontSize": 11, "titlePadding": 10},
+        "axisX": {"labelSeparation": 8},
         "legend": {"labelColor": theme.ink, "titleColor": theme.ink, "orient": "top", "symbolSize": 80, "labelFontSize": 12},
         "title": {"color": theme.ink, "subtitleColor": theme.muted, "anchor": "start", "fontSize": 16, "subtitleFontSize": 12, "offset": 14},
     }

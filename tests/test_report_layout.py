@@ -38,6 +38,8 @@ def test_what_folding_buys_is_counted(static: list[dict[str, Any]], rows: list[d
     assert "Of 3 networks that stand both straight and folded, folding shortens the longest wire of 2, at best from 7 to 2 (torus(k=8, n=2))" in text
     assert "lengthens that of 1; the wires together grow in 1." in text
     assert "All 8, by size." in text
+    tori = "".join(Page(layout_section(static, rows[:5], {}).body).text)
+    assert "the wires together grow in none." in tori
 
 
 def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:

@@ -110,7 +110,7 @@ CYCLES = [
 
 
 def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
-    x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g", labelSeparation=8), scale=alt.Scale(nice=False))
+    x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g"), scale=alt.Scale(nice=False))
     first = [min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"] for line in {row["line"] for row in rows}]
     most = CEILING if logarithmic else math.ceil(3 * max(first))  # so that crossings show, and where each goes up
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[math.floor(0.9 * min(first)), most], nice=False)

@@ -77,7 +77,7 @@ def _folding(rows: Sequence[Record]) -> str:
     example = f", at best from {most[0]} to {most[1]} ({escape(most[2])})" if most else ""
     return (
         f"{unit} Of {len(pairs):,} networks that stand both straight and folded, folding shortens the longest wire of {len(shorter):,}{example}, and"
-        f" lengthens that of {longer:,}; the wires together grow in {more:,}."
+        f" lengthens that of {longer:,}; the wires together grow in {f'{more:,}' if more else 'none'}."
     )
 
 
