@@ -59,7 +59,8 @@ def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
 
 def words(values: Iterable[str]) -> list[Group]:
     """Groups of any words, in their order, each with the next colour and the next symbol: 56 pairs differ."""
-    colours, symbols = list(figures.COLOURS.values()), list(SYMBOLS)
+    blue, light_blue, *others, grey = figures.COLOURS.values()
+    colours, symbols = [blue, *others, light_blue, grey], list(SYMBOLS)  # the two blues apart: few words should differ most
     return [Group(word, colours[i % len(colours)], symbols[i % len(symbols)]) for i, word in enumerate(sorted(set(values)))]
 
 
