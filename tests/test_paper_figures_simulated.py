@@ -134,10 +134,11 @@ def test_rahman_fig_5_longer_messages(rahman: dict[str, list[Row]]) -> None:
     assert throughput == sorted(throughput)
 
 
-def test_rahman_fig_6_the_fourth_channel_helps(rahman: dict[str, list[Row]]) -> None:
+def test_rahman_fig_6_the_third_channel_helps_and_the_fourth_less(rahman: dict[str, list[Row]]) -> None:
     throughput = most(figures_of(rahman)["r05-fig-6"])
-    assert throughput["3 VCs"] == pytest.approx(throughput["2 VCs"], rel=0.05)
-    assert throughput["4 VCs"] > 1.4 * throughput["3 VCs"]
+    third, fourth = (throughput[f"{many} VCs"] / throughput[f"{many - 1} VCs"] for many in (3, 4))
+    assert third > 1.4
+    assert 1 < fourth < 1.2
 
 
 def test_nothing_that_is_simulated_is_unexplained(camara: dict[str, list[Row]], rahman: dict[str, list[Row]]) -> None:

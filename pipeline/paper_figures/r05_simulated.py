@@ -118,8 +118,8 @@ FIGURES = (
     _figure(
         "6",
         "More virtual channels, MH3DT",
-        "In the paper the third channel helps much and the fourth hardly. Here it is the fourth: the rule that keeps the routing free of deadlock"
-        " shares channels between two classes, and with three one class has a single channel as before.",
+        "As in the paper the third channel helps much, the fourth little: packets on their way to the destination's module need more than one, those in"
+        " it do not.",
         channels,
         CHANNELS,
     ),

@@ -31,13 +31,16 @@ class Choice(NamedTuple):
     virtual_channels: int
 
 
-def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int, *, allow_deadlock: bool) -> Choice:
-    """What is asked for. Raises BadInput, naming a rule that works, where it is not shown to be free of deadlock (unless that is allowed)."""
+def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int, *, allow_deadlock: bool, unproved: bool = False) -> Choice:
+    """What is asked for. Raises BadInput, naming a rule that works, where it is not shown to be free of deadlock (unless that is allowed).
+
+    unproved   look at no dependency graph
+    """
     what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    if not (allow_deadlock or _shown_free(topology, what)):
+    if not (allow_deadlock or unproved or _shown_free(topology, what)):
         number = f"{virtual_channels} virtual channel{'s' * (virtual_channels > 1)}"
         raise _may_lock_up(topology, what.routing, f"under rule {what.vc_rule} with {number} it is not shown to be free of deadlock")
-    return _choice(topology, what)
+    return _choice(topology, what if unproved else _without_spare_class(topology, what))
 
 
 def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool) -> Choice:
@@ -53,7 +56,7 @@ def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_leas
         except BadInput:
             continue
         if _shown_free(topology, what):
-            return _choice(topology, what)
+            return _choice(topology, _without_spare_class(topology, what))
     least, working = least_rule(topology, routing)
     if at_least and working is not None and least is not None and least > virtual_channels:
         return chosen(topology, routing, working, least, allow_deadlock=allow_deadlock)
@@ -98,6 +101,18 @@ def _candidates(routing: str, cut_through: bool) -> Iterator[str]:
     if _is_adaptive(routing) and cut_through:
         yield "bubble"
     yield from TRIED
+
+
+def _without_spare_class(topology: Topology, what: Suited) -> Suited:
+    """The rule without its highest class where nothing can lock up without that either: its virtual channels are the others' then.
+
+    So r05_phases keeps a class for a dateline in the destination's module, which modules of mesh and those of four nodes a side do not need.
+    """
+    highest = what.rule.number - 1
+    if highest < 2 or what.virtual_channels <= highest:
+        return what
+    fewer = what._replace(rule=what.rule._replace(classes=what.rule.within(highest)), virtual_channels=highest)
+    return what._replace(rule=fewer.rule) if _shown_free(topology, fewer) else what
 
 
 def _shown_free(topology: Topology, what: Suited) -> bool:

@@ -203,7 +203,7 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, 
     for name in [routing] if routing else USUAL:
         try:
             if rule is not None:
-                return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock or unproved)
+                return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock, unproved=unproved)
             return suitable(topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock)
         except BadInput as refusal:
             if routing or _works(topology, name):

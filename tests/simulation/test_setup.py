@@ -46,6 +46,22 @@ def test_a_port_sends_from_as_many_virtual_channels_as_are_asked_for_and_there_a
     assert (made.router.input_speedup, made.inputs["input_speedup"]) == (speedup, speedup)
 
 
+@pytest.mark.parametrize(
+    ("network", "routing", "shares"),
+    [
+        # two classes suffice (docs/papers.md), three where packets go round a module's ring by more than a hop
+        ("mh3dt(m=4, n=2, levels=2, q=0)", "hierarchical", {2: [1, 1], 3: [2, 1], 4: [2, 2]}),
+        ("tesh(m=2, levels=2, q=0)", "hierarchical", {3: [2, 1]}),
+        ("mh3dt(m=4, n=2, levels=2, q=0)", "hierarchical(tie=positive)", {3: [1, 1, 1], 4: [2, 1, 1]}),
+        ("mh3dt(m=5, n=2, levels=2, q=0)", "hierarchical", {3: [1, 1, 1], 4: [2, 1, 1]}),
+    ],
+)
+def test_no_channel_is_kept_for_a_class_that_is_not_needed(network, routing, shares):
+    for channels, own in shares.items():
+        made = set_up(build(network), Parameters(routing=routing, vc_rule="r05_phases", virtual_channels=channels))
+        assert made.wiring.shares.tolist() == own
+
+
 def test_parallel_links_have_a_virtual_channel_each(tmp_path):
     path = tmp_path / "three.edges"
     path.write_text("0 1\n0 1\n0 1\n1 2\n")
