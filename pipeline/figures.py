@@ -8,7 +8,8 @@ be to stand out (3 : 1, WCAG 2.1) from white paper and from the dark page alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,9 +137,8 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
     pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
     colour = alt.Color("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
     shape = alt.Shape("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
-    x = alt.X(
-        "nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", values=[10**i for i in range(10)])
-    )
+    ticks = alt.Axis(format="~s", values=marked([row["nodes"] for row in rows]))
+    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=ticks)
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
     lines = base.mark_line(strokeWidth=1).encode(
         color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
@@ -150,6 +150,13 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
 
 
 # --- theme and files --------------------------------------------------------------------------
+
+
+def marked(values: Sequence[float]) -> list[float]:
+    """Where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room."""
+    least, most = min(values, default=1.0), max(values, default=1.0)
+    steps = (1,) if most / least > 2000 else (1, 2, 5)
+    return [step * 10.0**power for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1) for step in steps]
 
 
 def config(theme: Theme) -> dict[str, Any]:

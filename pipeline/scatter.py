@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -110,17 +109,10 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
 
 def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:
     """Title, scale and labels of an axis."""
-    ticks: dict[str, Any] = {"values": marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
+    ticks: dict[str, Any] = {"values": figures.marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
     written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else ".6~r"
     return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format=written, **ticks)}
-
-
-def marked(values: Sequence[float]) -> list[float]:
-    """Where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room."""
-    least, most = min(values, default=1.0), max(values, default=1.0)
-    steps = (1,) if most / least > 2000 else (1, 2, 5)
-    return [step * 10.0**power for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1) for step in steps]
 
 
 def colour(groups: Sequence[Group], legend: Any) -> alt.Color:

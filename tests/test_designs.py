@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from pipeline.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
+from pipeline.figures import marked
 from pipeline.records import TABLES
 from pipeline.report.explorer import explored
-from pipeline.scatter import SYMBOLS, group_of, legend, marked, words
+from pipeline.scatter import SYMBOLS, group_of, legend, words
 from pipeline.static import static_record
 from pipeline.topologies import build
 

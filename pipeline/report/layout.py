@@ -14,7 +14,7 @@ from pipeline.layout.drawing import svg_layout
 from pipeline.records import LAYOUT
 from pipeline.report.loads import figure_of
 from pipeline.report.sections import Cell, Section, number, table
-from pipeline.scatter import marked, words
+from pipeline.scatter import words
 from pipeline.topologies import build
 
 Record = Mapping[str, Any]
@@ -121,7 +121,7 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
         own = {"layout": f"{row['topology']} · {row['placement']}", "placement": row["placement"], "mean": row["wire_length_mean"]}
         shares += [{**own, **sort, "share": sort["wires"] / wires} for sort in row["wire_length_histogram"] if sort["length"] > 0]
     names = list(dict.fromkeys(share["layout"] for share in shares))
-    ticks = marked([share["length"] for share in shares])
+    ticks = figures.marked([share["length"] for share in shares])
     base = alt.Chart(alt.Data(values=shares)).encode(
         y=alt.Y("layout:N", title=None, sort=names, axis=alt.Axis(labels=False, grid=True)),
         color=alt.Color(
