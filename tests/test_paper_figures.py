@@ -82,9 +82,19 @@ def made_up_simulations() -> list[Row]:
     rahman = [("rahman-2005", name, many, flits, 16, "uniform") for name, many in of_4096 for flits in (2, 20)]
     rahman += [("rahman-2005", mh3dt, 2, 2, 64, "uniform"), ("rahman-2005", mh3dt, 3, 2, 16, "uniform")]
     columns = ("router", "topology", "virtual_channels", "buffer_flits", "packet_flits", "traffic")
-    return [
+    applications = [
+        {"router": "bluegene", "topology": name, "workload": workload, "placement": placement, "delivery_time": time, "seeds": [0], "traffic": None}
+        | {"offered_load": None}
+        for workload in ("cg", "lu(side=16)")
+        for name, placement, time in (
+            *(("rt(a=8)", "consecutive", 200.0), ("rtt(a=8)", "consecutive", 150.0), ("rt(a=8)", "random", 400.0), ("rtt(a=8)", "random", 300.0)),
+            ("torus(k=8, n=2)", "random", 100.0),
+        )
+    ]
+    return applications + [
         {
             **dict(zip(columns, asked, strict=True)),
+            **{"workload": None, "placement": None, "delivery_time": None},
             "routing": "adaptive" if asked[0] == "bluegene" else "hierarchical",
             "offered_load": offered,
             "accepted_load": min(offered, 0.2),
@@ -105,7 +115,7 @@ def rows(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
 
 def test_every_figure_has_its_numbers_and_none_has_any_without(rows: dict[str, list[Row]]) -> None:
     assert list(rows) == [figure.id for figure in FIGURES]
-    assert len(rows) == len(FIGURES) == 36
+    assert len(rows) == len(FIGURES) == 37
     assert drawable({}) == []
 
 
@@ -535,3 +545,14 @@ def test_a_line_cut_above_the_axis_leaves_it_where_it_did(logarithmic: bool) -> 
         assert scale(left["cycles"]) + slope * (found["k"] - left["k"]) == pytest.approx(scale(20.0))
     other = [{"line": "b", "k": 0.0, "cycles": 99.0}, {"line": "b", "k": 1.0, "cycles": 98.0}]
     assert cut_above([*rows, *other], "k", "cycles", 10.0, logarithmic=logarithmic) == cut
+
+
+def test_applications_stand_beside_each_other_over_the_straight_torus(tables: dict[str, list[Row]], rows: dict[str, list[Row]]) -> None:
+    found = rows["c10-fig-14-simulated"]
+    assert {(row["run"], row["line"]): row["time"] for row in found} == {
+        (f"{name}_{place}", line): time
+        for name in ("CG", "LU")
+        for place, line, time in (("c", "RT", 1.0), ("c", "RTT", 0.75), ("r", "RT", 2.0), ("r", "RTT", 1.5))
+    }
+    part = [row for row in tables["simulation"] if row["placement"] != "random" or row["topology"] != "rtt(a=8)"]
+    assert "c10-fig-14-simulated" not in {figure.id for figure, _ in drawable({"simulation": part})}

@@ -31,6 +31,9 @@ def row(topology: str, offered: float, accepted: float, traffic: str = "uniform"
         "buffer_flits": 64,
         "packet_flits": 16,
         "offered_load": offered,
+        "workload": None,
+        "placement": None,
+        "delivery_time": None,
         "accepted_load": accepted,
         "accepted_load_error": 0.001,
         "network_latency": 100 * offered,
@@ -50,8 +53,16 @@ SIMULATED = [
     row("rt(a=16)", 0.2, 0.1, "hot_region"),
     row("rtt(a=16)", 0.2, 0.12, "hot_region"),
     row("pt(a=8)", 0.1, 0.1),  # nothing saturates it
-    row("rtt(a=16)", 9.0, 9.0, offered_load=None),  # a workload
+    row("rtt(a=16)", 9.0, 9.0, offered_load=None, delivery_time=5.0),  # a fixed batch
+    *(
+        row(topology, 0.5, 0.4, traffic=None, offered_load=None, workload="lu(side=16, rounds=2)", placement=placement, delivery_time=time)
+        for topology, placement, time in (
+            *(("rt(a=16)", "consecutive", 100.0), ("rt(a=16)", "random", 300.0)),
+            *(("rtt(a=16)", "consecutive", 120.0), ("rtt(a=16)", "random", 270.0), ("pt(a=8)", "random", None)),
+        )
+    ),
 ]
+DELIVERY = "delivery_time[bluegene, lu(side=16, rounds=2), placement"
 
 
 @pytest.mark.parametrize(
@@ -66,6 +77,9 @@ SIMULATED = [
         ("low_load_latency[bluegene, uniform] / rt(a=16)", "rtt(a=16)", 0.8),
         ("low_load_latency[bluegene, uniform]", "pt(a=8)", 10.0),
         ("channel_utilization[bluegene, uniform, link_class=y]", "rt(a=16)", 0.1),
+        (f"{DELIVERY}=random]", "rtt(a=16)", 270.0),
+        (f"{DELIVERY}=consecutive] / rt(a=16)", "rtt(a=16)", 1.2),
+        (f"{DELIVERY}=random] / rt(a=16)", "rtt(a=16)", 0.9),
     ],
 )
 def test_quantities_of_a_table(quantity: str, topology: str, value: float | None) -> None:
@@ -79,6 +93,8 @@ def test_what_a_sweep_does_not_have_is_not_run() -> None:
     simulated = Simulated(SIMULATED, ())
     assert simulated.ours(UNIFORM, "pdtt(a=8)").missing == "pdtt(a=8) with router bluegene, uniform is not in the sweep"
     assert simulated.ours(UNIFORM, "pt(a=8)").missing == "no load of the sweep saturates pt(a=8) with router bluegene, uniform"
+    never = simulated.ours(f"{DELIVERY}=random]", "pt(a=8)")
+    assert never.missing == "pt(a=8) with router bluegene, lu(side=16, rounds=2), placement random has no delivery time in the sweep"
     rows = [found for found in verification_rows([], ["C10", "R05"], simulation=SIMULATED) if is_simulated(found["quantity"])]
     assert len(rows) == len(ROWS)
     missing = [found for found in rows if found["our_value"] is None]
@@ -145,6 +161,7 @@ def test_signs_orders_and_bounds(relation: str, value: float, ours: float, fits:
         ("max_accepted_load[bluegene]", "expected max_accepted_load or"),
         ("max_accepted_load[bluegene, uniform, cycles=3]", "expected the settings virtual_channels"),
         ("channel_utilization[bluegene, uniform]", "expected the settings link_class, got none"),
+        ("delivery_time[bluegene, cg]", "expected the settings placement, got none"),
         (f"{UNIFORM} / low_load_latency[bluegene] of rt(a=16)", "quantity 'low_load_latency[bluegene]'"),
     ],
 )
@@ -163,10 +180,13 @@ def test_each_row_is_simulated_by_the_configuration_that_it_names() -> None:
     for expected in ROWS:
         for term, _ in read(expected.quantity, expected.topology):
             settings = {name: int(dict(term.settings).get(name, getattr(preset(term.router), name))) for name in SETTINGS}
-            assert (term.topology, term.router, term.traffic, *settings.values()) in simulated[expected.waits_for], expected
+            assert (term.topology, term.router, term.traffic, dict(term.settings).get("placement"), *settings.values()) in simulated[
+                expected.waits_for
+            ], expected
 
 
 def _asked(spelled: str) -> tuple[Any, ...]:
     parameters = request_of(spelled).parameters
     made = preset(parameters.router)
-    return (parameters.router, parameters.traffic, *((getattr(parameters, name) or getattr(made, name)) for name in SETTINGS))
+    sent = (parameters.workload or parameters.traffic, parameters.placement)
+    return (parameters.router, *sent, *((getattr(parameters, name) or getattr(made, name)) for name in SETTINGS))

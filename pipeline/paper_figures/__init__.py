@@ -3,7 +3,7 @@
 A figure is shown where the sweep has its numbers. What a caption claims, tests/test_paper_figures.py checks on these numbers.
 """
 
-from pipeline.paper_figures import c10, c10_simulated, d90, p04_distances, p04_latency, p04_ratios, r05, r05_simulated
+from pipeline.paper_figures import c10, c10_applications, c10_simulated, d90, p04_distances, p04_latency, p04_ratios, r05, r05_simulated
 from pipeline.paper_figures.figure import Figure, Row, Tables
 
 __all__ = ["FIGURES", "Figure", "drawable"]
@@ -15,6 +15,7 @@ FIGURES: tuple[Figure, ...] = (
     *d90.FIGURES,
     *c10.FIGURES,
     *c10_simulated.FIGURES,
+    *c10_applications.FIGURES,
     *r05.FIGURES,
     *r05_simulated.FIGURES,
 )

@@ -103,7 +103,8 @@ FIGURES = (
         "4b",
         "Transfer time against throughput, buffers of 20 flits",
         "Transfer times keep their order, and MH3DT and TESH carry about the same. The paper has both meshes carry less than MH3DT; here they carry"
-        " more: with room for whole messages they come near what their middle lets through.",
+        " more: with room for whole messages they come near what their middle lets through, while MH3DT's two channels are of different classes, of"
+        " one channel each. With four it carries more than the mesh with one, with eight more than both.",
         lambda tables: networks(tables, 20),
         NETWORKS,
     ),
@@ -118,8 +119,8 @@ FIGURES = (
     _figure(
         "6",
         "More virtual channels, MH3DT",
-        "As in the paper the third channel helps much, the fourth little: packets on their way to the destination's module need more than one, those in"
-        " it do not.",
+        "As in the paper the third channel helps much, the fourth little: of the two classes of channels, that of the way to the destination's module"
+        " is the one that needs a second.",
         channels,
         CHANNELS,
     ),

@@ -4,8 +4,10 @@
     max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
     low_load_latency[rahman-2005, uniform] / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
     … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
+    delivery_time[bluegene, lu(side=16), placement=random]       of a workload
 
-Router (a preset), traffic; then columns of the table that are not as the preset has them, or of channel_utilization the link class.
+Router (a preset), traffic; then columns of the table that are not as the preset has them, of channel_utilization the link class. Of
+delivery_time a workload stands in the traffic's place, and the placement of its tasks behind it.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ from typing import Any, NamedTuple
 from pipeline.errors import BadInput
 
 Record = Mapping[str, Any]
-NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization")
+NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
 SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns of the table that a preset decides where a row says nothing
-TERM = re.compile(rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+)(?P<settings>(?:, \w+=\w+)*)\]")
+TERM = re.compile(rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]")
 
 
 class Term(NamedTuple):
     """max_accepted_load: the most that any load of a sweep made a network accept, if one saturates it; low_load_latency: network_latency at
-    its lowest load; channel_utilization: the mean of a link class where it accepts most."""
+    its lowest load; channel_utilization: the mean of a link class where it accepts most; delivery_time: the column.
+    traffic: a pattern, or of delivery_time a workload."""
 
     name: str
     topology: str
@@ -64,8 +67,9 @@ def _term(text: str, topology: str) -> Term:
     if found is None:
         raise BadInput(f"quantity {text!r}: expected {' or '.join(NAMES)} with [router, traffic, setting=value …]")
     settings = dict(setting.split("=") for setting in found["settings"].split(", ")[1:])
-    known = ("link_class",) if found["name"] == "channel_utilization" else SETTINGS
-    if not set(settings) <= set(known) or (known == ("link_class",) and not settings):
+    own = {"channel_utilization": "link_class", "delivery_time": "placement"}.get(found["name"])
+    known = (own,) if own else SETTINGS
+    if not set(settings) <= set(known) or (own and not settings):
         raise BadInput(f"quantity {text!r}: expected the settings {', '.join(known)}, got {', '.join(settings) or 'none'}")
     return Term(found["name"], topology, found["router"], found["traffic"], tuple(settings.items()))
 
@@ -76,8 +80,9 @@ class Simulated:
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
         self._rows: dict[tuple[str, str, str], list[Record]] = {}
         for row in simulation:
-            if row["offered_load"] is not None:  # a workload has none
-                self._rows.setdefault((row["topology"], row["router"], row["traffic"]), []).append(row)
+            sent = row["traffic"] if row["offered_load"] is not None else None if row["delivery_time"] is None else row["workload"]
+            if sent is not None:  # neither fixed batches nor what did not arrive
+                self._rows.setdefault((row["topology"], row["router"], sent), []).append(row)
         self._loads = {(load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"}
 
     def ours(self, quantity: str, topology: str) -> Ours:
@@ -87,9 +92,9 @@ class Simulated:
         for term, sign in read(quantity, topology):
             rows = self._chosen(term)
             if not rows:
-                return Ours(None, f"{_asked(term)} is not in the sweep")
+                return Ours(None, f"{_asked(term)} {'has no delivery time' if term.name == 'delivery_time' else 'is not'} in the sweep")
             best = max(rows, key=lambda row: row["accepted_load"])
-            if term.name != "low_load_latency" and not any(row["saturated"] for row in rows):
+            if term.name in ("max_accepted_load", "channel_utilization") and not any(row["saturated"] for row in rows):
                 return Ours(None, f"no load of the sweep saturates {_asked(term)}")
             value *= _value(term, rows, best) ** sign
             most = self.capacity(best) if term.name == "max_accepted_load" else None
@@ -119,7 +124,8 @@ class Simulated:
         made = preset(term.router)
         wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
         rows = self._rows.get((term.topology, term.router, term.traffic), [])
-        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+        placed = [row for row in rows if row["placement"] == dict(term.settings).get("placement")]
+        return [row for row in placed if all(row[name] == value for name, value in wanted.items())]
 
 
 def _value(term: Term, rows: list[Record], best: Record) -> float:
@@ -127,6 +133,8 @@ def _value(term: Term, rows: list[Record], best: Record) -> float:
         return float(best["accepted_load"])
     if term.name == "low_load_latency":
         return float(min(rows, key=lambda row: row["offered_load"])["network_latency"])
+    if term.name == "delivery_time":
+        return float(best["delivery_time"])
     return float(dict(best["per_class_utilization"])[dict(term.settings)["link_class"]]["mean"])
 
 

@@ -1,0 +1,94 @@
+"""Cámara et al. 2010, Fig. 14: the time that parallel applications' messages take on a straight and a twisted torus of 16 × 8."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from pipeline.figures import Chart
+from pipeline.paper_figures.c10 import FAMILIES
+from pipeline.paper_figures.figure import Figure, Row, Tables
+from pipeline.paper_figures.lines import compared
+from pipeline.spelling import parse
+
+ROUTER = "bluegene"
+STRAIGHT, TWISTED = "rt(a=8)", "rtt(a=8)"
+APPLICATIONS = ("cg", "ft", "is", "lu", "mg")
+PLACEMENTS = ("consecutive", "random")
+
+
+def times(tables: Tables) -> list[Row]:
+    """time: until all is delivered, over what RT takes with consecutive placement; cycles: the same as it is; seeds: runs that it is the mean of.
+
+    A row for each application, placement and network, where the sweep has both placements on both networks; of an
+    application in several sizes, the last size.
+    """
+    found = {
+        (row["workload"], row["placement"], row["topology"]): row
+        for row in tables.get("simulation", ())
+        if row["router"] == ROUTER and row["topology"] in (STRAIGHT, TWISTED) and row["workload"] and row["delivery_time"]
+    }
+    rows = []
+    for workload in sorted({_application(workload): workload for workload, _, _ in found if _application(workload) in APPLICATIONS}.values()):
+        own = {(place, network): found.get((workload, place, network)) for place in PLACEMENTS for network in (STRAIGHT, TWISTED)}
+        if None in own.values():
+            continue
+        one = own["consecutive", STRAIGHT]
+        rows += [
+            {
+                "line": FAMILIES[parse(network).name].name,
+                "topology": network,
+                "workload": workload,
+                "run": f"{_application(workload).upper()}_{place[0]}",  # the paper's names: CG_c, CG_r
+                "placement": place,
+                "time": row["delivery_time"] / one["delivery_time"],
+                "cycles": row["delivery_time"],
+                "seeds": len(row["seeds"]),
+            }
+            for (place, network), row in own.items()
+            if row is not None and one is not None
+        ]
+    return compared(rows, "run")
+
+
+def _application(workload: str) -> str:
+    return workload.partition("(")[0]
+
+
+def _chart(rows: list[Row]) -> Chart:
+    lines = [FAMILIES["rt"], FAMILIES["rtt"]]
+    names = [line.name for line in lines]
+    tooltip = [
+        alt.Tooltip("topology:N", title="network"),
+        alt.Tooltip("workload:N"),
+        alt.Tooltip("placement:N"),
+        alt.Tooltip("cycles:Q", format=",.6~g"),
+        alt.Tooltip("seeds:Q", title="runs"),
+        alt.Tooltip("time:Q", title="over RT, consecutive", format=".3~g"),
+    ]
+    colours = alt.Scale(domain=names, range=[line.colour for line in lines])
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("run:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("line:N", sort=names),
+            y=alt.Y("time:Q", title="time, RT with consecutive placement = 1"),
+            color=alt.Color("line:N", title=None, scale=colours),
+            tooltip=tooltip,
+        )
+    )
+
+
+FIGURES = (
+    Figure(
+        "c10-fig-14-simulated",
+        "C10",
+        "Fig. 14, simulated",
+        "Time of applications' messages, 16 × 8",
+        "Tasks placed consecutively (c) and at random (r). As in the paper the twisted torus (RTT) takes less time than the straight one (RT) for CG,"
+        " FT and IS however they are placed, as much for LU placed consecutively, and for MG more placed consecutively, less at random.",
+        ("simulation",),
+        times,
+        _chart,
+    ),
+)
