@@ -79,8 +79,10 @@ def test_camara_figs_8_and_9_the_more_twists_the_more_load_and_the_less_latency(
         for own in by_load(found[f"c10-fig-9{part}"], "latency").values():
             straight = own.get("RT 32 × 16", own.get("PT 16 × 8 × 8", float("inf")))  # saturated: without latency
             assert all(latency < straight for line, latency in own.items() if not line.startswith(("RT ", "PT ")))
-    light = by_load(found["c10-fig-9b"], "latency")[0.05]
-    assert 0.95 < light["PDTT 16 × 8 × 8"] / light["PTT 16 × 8 × 8"] < 1
+    twice = {load: own["PDTT 16 × 8 × 8"] / own["PTT 16 × 8 × 8"] for load, own in by_load(found["c10-fig-9b"], "latency").items() if len(own) == 3}
+    # of 7 and 7.33 hops on average: 4 cycles a hop, 3 at the destination, 15 more flits; where links fill, more turns make up for fewer hops
+    assert twice[0.05] == pytest.approx((4 * 7 + 18) / (4 * 22 / 3 + 18), abs=0.01)
+    assert max(twice.values()) < 1.01
     assert [len(most(found[f"c10-fig-8{part}"])) for part in "ab"] == [2, 3]
 
 
@@ -90,8 +92,8 @@ def test_camara_fig_10_links_unused_and_used_alike(camara: dict[str, list[Row]])
         if "use" in row:
             use.setdefault(row["line"], {})[row["class"]] = row["use"]
     rt, rtt, pt, ptt, pdtt = (use[name] for name in ("RT 32 × 16", "RTT 32 × 16", "PT 16 × 8 × 8", "PTT 16 × 8 × 8", "PDTT 16 × 8 × 8"))
-    # half in the long run; while queues fill it may be more
-    assert all(0.45 < short / long < 0.65 for short, long in ((rt["y"], rt["x"]), (pt["y"], pt["x"]), (pt["z"], pt["x"])))
+    # half, by symmetry: half as many hops over as many links; while queues fill a little more
+    assert all(0.45 < short / long < 0.55 for short, long in ((rt["y"], rt["x"]), (pt["y"], pt["x"]), (pt["z"], pt["x"])))
     assert rtt["y"] == pytest.approx(rtt["x"], rel=0.05)
     assert ptt["y"] == pytest.approx(ptt["x"], rel=0.05)
     assert ptt["z"] == pytest.approx(0.75 * ptt["x"], rel=0.05)
