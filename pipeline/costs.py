@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 
 from pipeline.points import Point
-from pipeline.simulation import request_of
+from pipeline.simulation import PRESETS, request_of
 from pipeline.topologies import plan
 from pipeline.topology import Plan, no_symmetries
 from pipeline.traffic import SYMMETRIC
@@ -18,7 +18,8 @@ DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
 DENSE = (*SYMMETRIC, "hot_region", "hot_spot", "demand")  # patterns in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
-NODE_CYCLE = 1.5e-7  # seconds that a simulated node takes a cycle, at half of what it can carry
+NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
+SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of anything better
 SATURATION_RUNS = 15  # experiments until saturation is found
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
@@ -35,7 +36,8 @@ def estimated_cost(point: Point) -> float:
         asked = request_of(point.simulation)
         runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0) + (asked.parameters.workload is not None)) * len(asked.seeds)
         cycles = WORKLOAD_CYCLES if asked.parameters.workload is not None else asked.parameters.cycles or 0
-        return 0.1 + NODE_CYCLE * planned.nodes * cycles * runs
+        speedup = asked.parameters.input_speedup or PRESETS[asked.parameters.router].input_speedup
+        return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * planned.nodes * cycles * runs
     if point.placement is not None:
         return 1e-2 + 4e-7 * arcs
     if point.vc_rule is not None:
