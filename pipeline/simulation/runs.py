@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.network import Batch, simulate
+from kernels.network import Batch, simulate, state_bytes
 from pipeline.errors import BadInput, Refused
 from pipeline.routing.forms import SourceRouting
 from pipeline.simulation.injection import NUMBERED
@@ -19,7 +19,6 @@ from pipeline.simulation.statistics import Run
 from pipeline.topology import default_memory
 
 PACKET_BYTES = 160  # that a packet takes while its route is drawn; afterwards about 30
-CHANNEL_BYTES = 64  # of a virtual channel, in the kernel
 
 
 class Experiment(NamedTuple):
@@ -93,8 +92,9 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
         packets = float((-(-setup.workload.flits // setup.flits)).sum() + len(setup.workload.flits) + len(setup.workload.waits))
     else:
         packets = one.packets_each * terminals if one.load is None else one.load * terminals * setup.cycles / setup.flits
-    channels = topology.ports.size + topology.nodes
-    return int(PACKET_BYTES * packets * 1.1) + CHANNEL_BYTES * channels * (setup.router.virtual_channels + setup.router.buffer_flits)
+    shortest = setup.flits if setup.workload is None else 1
+    routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest)
+    return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # of the channels, their flits
 
 
 def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None) -> list[Outcome]:
