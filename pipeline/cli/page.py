@@ -27,6 +27,14 @@ def page() -> Iterator[Console]:
     click.echo("\n".join(line.rstrip() for line in text.getvalue().split("\n")), nl=False)
 
 
+def uncut(console: Console, table: Table) -> None:
+    """Print a table as wide as what stands in it: a narrow terminal goes on in its next line, and no number loses digits."""
+    for column in table.columns:
+        column.no_wrap = True
+    table.width = console.measure(table, options=console.options.update(max_width=PIPE_WIDTH)).maximum
+    console.print(table, crop=False, soft_wrap=True)
+
+
 def named(facts: Iterable[tuple[str, str]]) -> Table:
     """Named facts, a line each, the names dim. facts: (name, what is said of it)."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

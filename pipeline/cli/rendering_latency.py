@@ -8,19 +8,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import named, page
+from pipeline.cli.page import named, page, uncut
 
 Record = dict[str, Any]
 VARIANTS = ("", "_corrected")  # endings of columns: as printed, corrected
 COMPARED = (  # columns of networks side by side, and their headings
-    ("width", "width, bits"),
+    ("width", "width,\nbits"),
     ("pins", "pins"),
     ("mean_distance", "hops"),
-    ("uncontended_latency", "empty, cycles"),
+    ("uncontended_latency", "empty,\ncycles"),
     ("saturation_bits", "saturation"),
     ("saturation_bits_corrected", "corrected"),
 )
-LOADED = (("mean_latency", "latency, cycles"), ("mean_latency_corrected", "corrected"))
+LOADED = (("mean_latency", "latency,\ncycles"), ("mean_latency_corrected", "corrected"))
 
 
 def print_latency(record: Record, remarks: list[str]) -> None:
@@ -61,7 +61,7 @@ def print_comparison(found: list[Record], remarks: list[str]) -> None:
         table = _table("", *(heading for _, heading in columns))
         for record in found:
             table.add_row(record["topology"], *(_value(record, column) for column, _ in columns))
-        console.print(table)
+        uncut(console, table)
         _print_remarks(console, remarks)
 
 
@@ -92,7 +92,7 @@ def print_cubes(record: Record, cubes: list[Record]) -> None:
         for cube in cubes:
             style = "bold" if cube["dimension"] == record["best_dimension"] else None
             table.add_row(*(f"{cube[name]:.6g}" for name in columns), style=style)
-        console.print(table)
+        uncut(console, table)
 
 
 def _held(found: list[Record]) -> str:

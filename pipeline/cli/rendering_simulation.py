@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import named, page
+from pipeline.cli.page import named, page, uncut
 
 BAR = 40  # characters
 SHOWN = 32  # channels of a cyclic wait; --json has all
@@ -22,11 +23,11 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
         console.print(named(_facts(first)))
         console.print()
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for name in ("offered", "accepted", "network latency", "total latency", "p50", "p99", "busiest channel", ""):
-            table.add_column(name, justify="right", header_style="dim", no_wrap=True)
+        for name in ("offered", "accepted", "network\nlatency", "total\nlatency", "p50", "p99", "busiest\nchannel", ""):
+            table.add_column(name, justify="right", header_style="dim")
         for row in rows:
             table.add_row(*_numbers(row))
-        console.print(table)
+        uncut(console, table)
         console.print(Text("loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval", style="dim"))
         if len(rows) > 1:
             console.print(Text("\ntotal latency by offered load", style="dim"))
@@ -69,7 +70,7 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("a message takes", f"{row['message_latency']:,.6g} cycles, 99 % at most {row['p99_message_latency']:,}"))
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.6g} cycles"))
+        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.10g} cycles"))
     return facts
 
 
@@ -88,7 +89,13 @@ def _numbers(row: dict[str, Any]) -> list[str]:
 
 
 def _estimate(row: dict[str, Any], name: str, digits: int) -> str:
-    return "–" if row[name] is None else f"{row[name]:.{digits}f} ± {row[f'{name}_error']:.{digits}f}"
+    """A value and its error, to two digits of the error and at most so many decimals."""
+    if row[name] is None:
+        return "–"
+    error = row[f"{name}_error"]
+    if error > 0:
+        digits = min(digits, max(0, 1 - floor(log10(error))))
+    return f"{row[name]:,.{digits}f}±{error:,.{digits}f}"
 
 
 def _curve(rows: Sequence[dict[str, Any]]) -> str:

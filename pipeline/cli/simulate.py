@@ -32,7 +32,7 @@ def _complete_workload(context: click.Context, parameter: click.Parameter, incom
 @click.argument("topology", shell_complete=complete_topology)
 @click.option("--load", "loads", type=float, multiple=True, help="Offered load, flits per terminal and cycle; several times for several rows.")
 @click.option("--find-saturation", is_flag=True, help="Also the load up to which what is offered is accepted, found by bisection.")
-@click.option("--precision", type=float, help="Of that load, flits per terminal and cycle.  [default: 0.01]")
+@click.option("--precision", type=click.FloatRange(0, 1, min_open=True), help="Of that load, flits per terminal and cycle.  [default: 0.01]")
 @click.option("--packets-each", type=click.IntRange(1, 10**6), help="Instead of a load: every terminal sends so many packets, all ready at once.")
 @click.option("--routing", help="How packets find their way: adaptive, or as in 'torusweep loads'.  [default: the first that suits]")
 @click.option(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
+from pipeline.cli import rendering_simulation
 from pipeline.cli.simulate import simulate
 from pipeline.errors import BadInput
 from pipeline.records import SIMULATION
@@ -50,6 +54,33 @@ def test_what_a_person_reads():
     assert "waits for the next" in text
     assert "delivered after" in said("ring(k=4)", "--packets-each", "2")
     assert "saturates at" in said("ring(k=4)", "--find-saturation", "--precision", "0.1", "--cycles", "1000")
+
+
+def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
+    rows = json.loads(said("torus(k=4, n=2)", "--load", "0.1", "--load", "5", "--json"))
+    text = io.StringIO()
+
+    @contextmanager
+    def narrow():
+        yield Console(file=text, width=40)
+
+    monkeypatch.setattr(rendering_simulation, "page", narrow)
+    rendering_simulation.print_simulation(rows)
+    for row in rows:
+        (line,) = (line for line in text.getvalue().splitlines() if line.split()[:1] == [f"{row['offered_load']:g}"] and "±" in line)
+        assert len(line) <= 80
+        accepted, latency, total, p50, p99 = line.split()[1:6]
+        for shown, name in ((accepted, "accepted_load"), (latency, "network_latency"), (total, "total_latency")):
+            value, error = (float(number.replace(",", "")) for number in shown.split("±"))
+            assert abs(value - row[name]) <= row[f"{name}_error"] / 10
+            assert error == pytest.approx(row[f"{name}_error"], rel=0.05)
+        assert [p50, p99] == [f"{row['p50_latency']:,}", f"{row['p99_latency']:,}"]
+
+
+def test_a_precision_of_nothing_is_refused():
+    result = CliRunner().invoke(simulate, ["ring(k=4)", "--find-saturation", "--precision", "0"])
+    assert result.exit_code == 2
+    assert "'--precision': 0.0 is not in the range 0<x<=1" in result.output
 
 
 def test_help_names_every_router():
