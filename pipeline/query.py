@@ -115,6 +115,8 @@ def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_
             raise _too_slow(time_limit) from None
         except (duckdb.OutOfMemoryException, MemoryError):
             raise _too_large(memory_gib) from None
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            raise BadInput(f"the query cannot be answered: {_one_line(error)}; 'torusweep query --schema' lists tables and columns") from None
         except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
             raise BadInput(f"the query cannot be answered: {_one_line(error)}") from None
 

@@ -107,6 +107,7 @@ NOT_ANSWERED = [
     ("SELECT * FROM '/etc/passwd'", "does not exist"),
     ("SELECT * FROM 'https://example.org/a.parquet'", "disabled by configuration"),
     ("SELECT * FROM STATIC_TABLE", "does not exist"),
+    ("SELECT diametre FROM static", "'torusweep query --schema' lists tables and columns"),
     ("SELECT getenv('HOME')", "does not exist"),
     ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "depth"),
     ("SELECT " + "1+" * 9000 + "1", "depth"),
