@@ -69,6 +69,7 @@ def torusweep() -> None:
       torusweep describe "rtt(a=4)"                    one network
       torusweep loads "rtt(a=16)"                      where it saturates
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
+      torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
       torusweep topologies                             what there is
