@@ -290,7 +290,12 @@ SIMULATION = (
     Column("input_speedup", "int64", "channels", "virtual channels of an input port that may send in the same cycle, a flit each"),
     Column("router", "string", "", "preset that gave the router's delays, and what was not asked for otherwise"),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern; null of a workload"),
-    Column("injection", "string", "", "when terminals generate packets: bernoulli, poisson or bursts, canonical spelling; null of messages"),
+    Column(
+        "injection",
+        "string",
+        "",
+        "when terminals generate packets: bernoulli, poisson or bursts, canonical spelling; null of messages and of a fixed batch",
+    ),
     Column(
         "source_queue", "int64", "packets", "that the queue of a node's source holds; what is generated when it is full is refused; null: any number"
     ),
@@ -356,9 +361,7 @@ VERIFICATION = (
     Column("quantity", "string", "", "column of ours that it is compared with"),
     Column("paper_value", "double", "", "the number printed"),
     Column("our_value", "double", "", "ours; null where it is not computed yet"),
-    Column(
-        "capacity", "double", "", "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null"
-    ),
+    Column("capacity", "double", "", "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null"),
     Column("difference", "double", "", "ours - the paper's"),
     Column("tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"),
     Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),

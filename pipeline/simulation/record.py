@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ def simulation_records(
     elif packets_each < 1 or loads or precision is not None or parameters.workload is not None:
         raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload; leave them out")
     setup = set_up(topology, parameters)
+    if packets_each is not None:
+        setup = _batch(setup, parameters)
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
     if packets_each is not None or setup.workload is not None:
@@ -78,6 +81,14 @@ def simulation_records(
     for row in rows or [seen[found] if found else seen[min(seen)]]:
         row |= {"simulated_saturation": found, "saturation_precision": precision}
     return rows or [seen[found] if found else seen[min(seen)]]
+
+
+def _batch(setup: Setup, asked: Parameters) -> Setup:
+    """For packets that are all ready in cycle 0: source queues have room for them, as they have for a workload's messages."""
+    for name in ("injection", "source_queue", "warm_up"):
+        if (value := getattr(asked, name)) is not None:
+            raise BadInput(f"{name}={value}: expected without packets_each, whose packets are all ready in cycle 0; leave out one of them")
+    return setup._replace(parameters=replace(setup.parameters, source_queue=None), router=setup.router._replace(source_queue=None))
 
 
 class _Told:
@@ -108,7 +119,7 @@ def _row(
     names = dict(enumerate(setup.topology.plan.classes))
     classes = {names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}
     values = {
-        **setup.inputs,
+        **setup.inputs | ({} if packets_each is None else {"injection": None}),
         "packets_each": packets_each,
         "warm_up": found.warm_up,
         "seeds": list(seeds),

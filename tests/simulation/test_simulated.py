@@ -10,6 +10,7 @@ import pytest
 from kernels.dependencies import DEPENDS
 from pipeline.deadlock import deadlock_record, suited
 from pipeline.deadlock.dependencies import dependencies
+from pipeline.errors import BadInput
 from pipeline.loads import exact_loads
 from pipeline.records import SIMULATION
 from pipeline.simulation import PRESETS, Parameters, simulation_records
@@ -174,6 +175,16 @@ def test_a_row_depends_on_its_load_and_seeds_alone():
     apart = simulation_records(build("torus(k=4, n=2)"), Parameters(**asked), loads=[0.05, 0.1, 0.2], seeds=[4, 5], memory=2_000_000, threads=1)
     assert apart == together
     assert simulated("torus(k=4, n=2)", loads=[0.1], seeds=[4], **asked)[0]["accepted_load"] != together[1]["accepted_load"]
+
+
+def test_a_batch_is_sent_whole_whatever_queues_the_router_has():
+    """Cámara et al.'s source queues hold 8 packets, a batch 20: each of a ring's 4 nodes sends its 20 to its neighbour, a flit a cycle."""
+    (row,) = simulated("ring(k=4)", loads=(), packets_each=20, traffic="neighbour", router="bluegene")
+    assert (row["packets"], row["refused_packets"], row["source_queue"], row["injection"]) == (80, 0, None, None)
+    assert 20 * 16 <= row["delivery_time"] <= 20 * 16 + 2 * 4 + 1
+    for more in ({"injection": "poisson"}, {"source_queue": 4}, {"warm_up": 10}):
+        with pytest.raises(BadInput, match="expected without packets_each"):
+            simulated("ring(k=4)", loads=(), packets_each=20, **more)
 
 
 def test_a_workload_is_timed_to_its_last_packet():
