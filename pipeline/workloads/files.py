@@ -70,7 +70,7 @@ def _read(path: Path, where: str) -> list[_Message]:
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
             raise Refused(f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages")
-        with path.open(newline="", encoding="utf-8") as lines:
+        with path.open(newline="", encoding="utf-8-sig") as lines:  # spreadsheets write a byte-order mark
             return _messages(lines.readlines(), where)
     except UnicodeDecodeError:
         raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None

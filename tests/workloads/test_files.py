@@ -52,6 +52,7 @@ def test_bytes_and_columns_left_out(tmp_path):
     assert one.flits.tolist() == [3, 1]
     assert one.source.tolist() == [0, 1]
     assert not len(one.waits)
+    assert read(tmp_path, "\ufeffmessage,source,destination,flits\na,0,1,3\n").names == ("a",)
 
 
 @pytest.mark.parametrize(
