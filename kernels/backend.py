@@ -83,13 +83,41 @@ def resolve(backend: str) -> str:
     if backend not in BACKENDS:
         raise ValueError(f"expected a backend of {', '.join(BACKENDS)}, got {backend!r}")
     if backend == "auto":
-        return "cupy" if gpu_count() else "numba"
+        backend = "cupy" if gpu_count() else "numba"
+    if backend == "numba":
+        _listen()
     if backend == "cupy" and not gpu_count():
         raise BackendUnavailable(
             "backend cupy: expected a GPU that CuPy can use, found none;"
             " install the project's extra gpu12 or gpu13, or use --backend auto, which falls back to the CPU"
         )
     return backend
+
+
+def when_compiling(tell: Callable[[], None]) -> None:
+    """Have `tell` called once, when Numba first compiles what its cache on disk does not have, which takes seconds."""
+    _waiting.append(tell)
+
+
+_waiting: list[Callable[[], None]] = []
+
+
+def _listen() -> None:
+    """Numba is imported anyway from here on."""
+    if not _waiting:
+        return
+    event = importlib.import_module("numba.core.event")
+    tell = _waiting.pop()
+
+    class Once(event.Listener):  # type: ignore[name-defined]
+        def on_start(self, _: Any) -> None:
+            event.unregister("numba:compile", self)
+            tell()
+
+        def on_end(self, _: Any) -> None:
+            """Numba wants one."""
+
+    event.register("numba:compile", Once())
 
 
 def array_module(backend: str) -> ModuleType | Any:

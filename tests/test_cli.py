@@ -105,9 +105,15 @@ def test_a_full_disk_is_one_line(arguments):
     assert run.stderr == "torusweep: cannot write standard output: No space left on device; make room, or write elsewhere\n"
 
 
+def test_compiling_is_said_once_and_only_when_it_happens(tmp_path):
+    said = [torusweep("loads", "ring(k=4)", "--json", NUMBA_CACHE_DIR=str(tmp_path)).stderr for _ in range(2)]
+    assert [text.count("compiling for this processor") for text in said] == [1, 0]
+
+
 def test_drawings_in_a_poor_encoding():
     run = torusweep("describe", "rtt(a=2)", PYTHONIOENCODING="ascii")
-    assert (run.returncode, run.stderr) == (0, "")
+    assert run.returncode == 0
+    assert [line for line in run.stderr.splitlines() if not line.startswith("compiling")] == []
     assert "mean distance" in run.stdout
 
 

@@ -78,6 +78,7 @@ def torusweep() -> None:
 
 def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
+    from kernels.backend import when_compiling
     from pipeline.errors import BadInput
 
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
@@ -86,6 +87,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
     try:
+        if sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
+            when_compiling(lambda: click.echo("compiling for this processor, once: later runs find it in Numba's cache", err=True))
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
     except SystemExit as ended:

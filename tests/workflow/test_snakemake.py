@@ -59,7 +59,7 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
 
 
 def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.2")
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 1")  # so long that two more runs are refused meanwhile
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
     (snakemake,) = psutil.Process(run.pid).children()
