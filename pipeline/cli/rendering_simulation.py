@@ -89,10 +89,12 @@ def _numbers(row: dict[str, Any]) -> list[str]:
 
 
 def _estimate(row: dict[str, Any], name: str, digits: int) -> str:
-    """A value and its error, to two digits of the error and at most so many decimals."""
+    """A value and its error, where it has one, to two digits of the error and at most so many decimals."""
     if row[name] is None:
         return "–"
     error = row[f"{name}_error"]
+    if error is None:
+        return f"{row[name]:,.{digits}f}"
     if error > 0:
         digits = min(digits, max(0, 1 - floor(log10(error))))
     return f"{row[name]:,.{digits}f}±{error:,.{digits}f}"

@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A mean, and half the width of its 95 % confidence interval; None where there is nothing to estimate it from."""
+    """A mean, and half the width of its 95 % confidence interval; None where there is nothing to estimate it from, or just one batch."""
 
     mean: float | None
     half_width: float | None
@@ -179,6 +179,8 @@ def _estimate(value: np.ndarray, weight: np.ndarray) -> Estimate:
     if not weight.sum():
         return Estimate(None, None)
     mean, error = _ratio(value, weight)
+    if np.count_nonzero(weight) < 2 or not value.any():  # batches that all say nothing, or but one that speaks, show no scatter
+        return Estimate(mean, None)
     return Estimate(mean, _student(len(value), (1 + CONFIDENCE) / 2) * error)
 
 

@@ -66,7 +66,14 @@ def test_nothing_delivered_has_no_latency():
     assert (found.packets, found.total.mean, found.quantiles, found.histogram) == (0, None, None, [])
     assert found.saturated
     nothing = figures([Run(*np.zeros((3, 0), np.int32), np.zeros(0, np.int64), 4, 16, 1000)], None)
-    assert (nothing.accepted.mean, nothing.saturated) == (0, False)
+    assert (nothing.accepted, nothing.saturated) == ((0, None), False)
+
+
+def test_one_packet_is_a_mean_without_an_interval():
+    alone = Run(*np.array([[5], [6], [25]], np.int32), np.zeros(0, np.int64), 4, 16, 1000)
+    found = figures([alone], 0)
+    assert (found.total, found.network) == ((20, None), (19, None))
+    assert found.accepted.half_width > 0  # in nineteen batches nothing arrived, which says something
 
 
 def test_a_warm_up_as_long_as_the_run_is_refused():
