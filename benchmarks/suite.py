@@ -34,7 +34,7 @@ def raced(name: str, options: argparse.Namespace) -> Iterator[Row]:
     if name in ("sweep", "scheduler"):
         yield from import_module("overhead").sweeps() if name == "sweep" else import_module("overhead").scaling()
     elif name == "network":
-        yield from import_module("network").rows(options.turns, options.threads or 2)
+        yield from import_module("network").rows(options.turns, 2)
     else:
         yield from rows(import_module(name).races(large=options.large, threads=options.threads), options.turns)
 

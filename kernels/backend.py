@@ -96,7 +96,7 @@ def resolve(backend: str) -> str:
 
 def when_compiling(tell: Callable[[], None]) -> None:
     """Have `tell` called once, when Numba first compiles what its cache on disk does not have, which takes seconds."""
-    _waiting.append(tell)
+    _waiting[:] = [tell]
 
 
 _waiting: list[Callable[[], None]] = []

@@ -87,7 +87,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
     try:
-        if sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
+        if sys.stderr.isatty() and sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
             when_compiling(lambda: click.echo("compiling for this processor, once: later runs find it in Numba's cache", err=True))
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
