@@ -22,7 +22,7 @@ def markdown(rows: Sequence[Row], about: Mapping[str, str]) -> str:
     """A table a benchmark, after the machine's description."""
     lines = [f"- {name}: {words}" for name, words in about.items()]
     for benchmark, part in groupby(rows, lambda row: row["benchmark"]):
-        lines += ["", f"### {benchmark}", "", "| case | who | seconds | rate | ratio (least – greatest) |", "|---|---|--:|--:|--:|"]
+        lines += ["", f"### {benchmark}", "", "| case | who | seconds | rate | ratio (least – greatest) | note |", "|---|---|--:|--:|--:|---|"]
         for row in part:
             spread = "" if row["ratio_low"] == row["ratio_high"] else f" ({row['ratio_low']:.2f} – {row['ratio_high']:.2f})"
             figures = f"{row['seconds']:.3g} | {row['rate']:.3g} {row['unit']} | {row['ratio']:.2f}{spread}"
