@@ -76,6 +76,14 @@ def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
     return [spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest]
 
 
+def pass_over(error: Exception, *, skip: bool) -> None:
+    """Go on after what does not fit a network, where an entry skips such; raise it otherwise, with how to skip it, and Refused always."""
+    if isinstance(error, Refused):
+        raise error
+    if not skip:
+        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+
+
 def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
     """A network asked for with and without faults is one point with them: a table has one row a network."""
     known = faults.setdefault(canonical, fault_nodes)

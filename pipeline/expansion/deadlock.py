@@ -8,7 +8,7 @@ from itertools import product
 from pipeline.config.schema import Deadlock, Sweep
 from pipeline.deadlock import routing_spelling, rule_spelling, suited
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, memory_limit
+from pipeline.expansion import at, chosen, memory_limit, pass_over
 from pipeline.points import Point
 from pipeline.topologies import build
 
@@ -47,10 +47,7 @@ def _suitable(sweep: Sweep, entry: Deadlock, spelling: str, routings: Sequence[s
     for name, rule, many in product(routings, rules, entry.virtual_channels):
         try:
             suited(topology, routing=name, vc_rule=rule, virtual_channels=many)
-        except Refused:
-            raise
         except BadInput as error:
-            if not entry.skip_unsuitable:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            pass_over(error, skip=entry.skip_unsuitable)
         else:
             yield Point(spelling, routing=name, vc_rule=rule, virtual_channels=many)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pipeline.config.models import Dally, ParhamiKwai, Rates, Spread
 from pipeline.config.schema import Sweep
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen
+from pipeline.expansion import at, chosen, pass_over
 from pipeline.layout.placements import canonical, check_suits
 from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns, width_of
 from pipeline.points import Point
@@ -79,7 +79,7 @@ def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
                 try:
                     check_suits(placement, plan(spelling)[1], spelling)
                 except BadInput as error:
-                    _refuse_unless_skipped(entry, error)
+                    pass_over(error, skip=entry.skip_unsuitable)
                 else:
                     found[Point(spelling, placement=placement)] = None
     return list(found)
@@ -133,7 +133,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
             width = width_of(held, records[name], placed.get(name))
             check(network, entry.message_bits, width)
         except ValueError as error:
-            _refuse_unless_skipped(entry, error)
+            pass_over(error, skip=entry.skip_unsuitable)
         else:
             networks.append(network)
             widths.append(width)
@@ -141,11 +141,6 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
         raise BadInput("expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out")
     rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
     return parhami_kwai_columns(networks, widths, message_bits=entry.message_bits, switch_delay=entry.switch_delay, held=held, **rates)
-
-
-def _refuse_unless_skipped(entry: ParhamiKwai, error: Exception) -> None:
-    if not entry.skip_unsuitable:
-        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:

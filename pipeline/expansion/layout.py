@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pipeline.config.schema import Layout, Sweep
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen
+from pipeline.expansion import at, chosen, pass_over
 from pipeline.layout.placements import canonical, check_suits
 from pipeline.points import Point
 from pipeline.topologies import plan
@@ -47,7 +47,6 @@ def _suitable(entry: Layout, spelling: str, placements: Sequence[str]) -> Iterat
         try:
             check_suits(placement, planned, spelling)
         except BadInput as error:
-            if not entry.skip_unsuitable:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            pass_over(error, skip=entry.skip_unsuitable)
         else:
             yield Point(spelling, placement=placement)

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from pipeline.config.schema import Sweep
 from pipeline.costs import loads_memory
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, memory_limit
+from pipeline.expansion import at, chosen, memory_limit, pass_over
 from pipeline.loads.source import MOST_PAIRS, pairs_followed
 from pipeline.points import Point
 from pipeline.routing import Routing, SourceRouting, routing
@@ -67,11 +67,8 @@ def _suitable(sweep: Sweep, points: Sequence[Point], *, skip: bool) -> Iterator[
             form = routing(str(point.routing), topology)[1]
             check_fit(topology, str(point.traffic))
             _check_work(point, topology, form)
-        except Refused:
-            raise
         except BadInput as error:
-            if not skip:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            pass_over(error, skip=skip)
         else:
             yield point
 

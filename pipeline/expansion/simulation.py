@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.config.schema import Sweep
 from pipeline.config.simulation import Simulation
 from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, memory_limit
+from pipeline.expansion import at, chosen, memory_limit, pass_over
 from pipeline.expansion.loads import check_fit
 from pipeline.points import Point
 from pipeline.simulation import Parameters, Request, set_up
@@ -74,10 +74,7 @@ def _suitable(sweep: Sweep, entry: Simulation, spelling: str, requests: Sequence
         try:
             check_fit(topology, one.parameters.traffic)
             set_up(topology, one.parameters, unproved=True)
-        except Refused:
-            raise
         except BadInput as error:
-            if not entry.skip_unsuitable:
-                raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+            pass_over(error, skip=entry.skip_unsuitable)
         else:
             yield Point(spelling, traffic=one.parameters.traffic, simulation=one.spelled())

@@ -91,19 +91,23 @@ def _chart(rows: list[Row], title: str) -> Chart:
 
 
 def _bars(rows: list[Row]) -> Chart:
+    return class_bars(rows, "mean load ÷ largest load of any link")
+
+
+def class_bars(rows: list[Row], title: str) -> Chart:
+    """The `use` of each network's links (`line`), a bar for each `class`, named above it."""
     classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("class:N", sort=classes),
-        y=alt.Y("use:Q", title="mean load ÷ largest load of any link", scale=alt.Scale(domain=[0, 1.08], nice=False)),
+        y=alt.Y("use:Q", title=title, scale=alt.Scale(domain=[0, 1.08], nice=False)),
     )
     colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
     bars = base.mark_bar().encode(
         color=alt.Color("class:N", legend=None, scale=colours),
         tooltip=[alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")],
     )
-    names = base.mark_text(dy=-7, fontSize=10).encode(text="class:N")
-    return alt.layer(bars, names)
+    return alt.layer(bars, base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N"))
 
 
 FIGURES = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import altair as alt
 
 from pipeline.figures import Chart
-from pipeline.paper_figures.c10 import CLASS_COLOURS, FAMILIES
+from pipeline.paper_figures.c10 import FAMILIES, class_bars
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
 from pipeline.spelling import parse
@@ -138,16 +138,7 @@ def _latency_chart(rows: list[Row]) -> Chart:
 
 
 def _utilization_chart(rows: list[Row]) -> Chart:
-    classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("class:N", sort=classes),
-        y=alt.Y("use:Q", title="mean use of a link, flits/cycle", scale=alt.Scale(domain=[0, 1.08], nice=False)),
-    )
-    tooltip = [alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")]
-    colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
-    bars = base.mark_bar().encode(color=alt.Color("class:N", legend=None, scale=colours), tooltip=tooltip)
-    return alt.layer(bars, base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N"))
+    return class_bars(rows, "mean use of a link, flits/cycle")
 
 
 def _permutations_chart(rows: list[Row]) -> Chart:
