@@ -2,7 +2,8 @@
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (pipeline.workflow).
 The time left is reckoned from the points' estimated cost, because long ones come first. Estimates err by a
-factor of five, and the first points also wait for compilers: nothing is said of it before a third of the cost is paid.
+factor of five, and the first points also wait for compilers: nothing is said of it before a third of the cost is paid, and a third
+of the points are finished.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 LINE_SECONDS = 5.0
-SURE = 1 / 3  # share of the cost
+SURE = 1 / 3  # share of the cost, and of the points
 
 
-def time_left(cost: float, paid: float, seconds: float) -> str:
-    """How long it will still take, in words; '' where that cannot be said yet, or nothing is left. seconds: that the part paid took."""
-    if not SURE * cost <= paid < cost:
+def time_left(cost: float, paid: float, seconds: float, finished: float) -> str:
+    """How long it will still take, in words; '' where that cannot be said yet, or nothing is left.
+
+    seconds    that the part paid took
+    finished   share of the points
+    """
+    if not SURE * cost <= paid < cost or finished < SURE:
         return ""
     left = (cost - paid) * seconds / paid
     return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
@@ -43,7 +48,11 @@ class Lines:
         if self._done == self._total or now - self._last >= LINE_SECONDS:
             self._last = now
             taken = max(now - self._start, 1e-9)
-            left = time_left(self._cost, self._paid, taken) if self._done < self._total else ""
+            left = (
+                time_left(self._cost, self._paid, taken, (self._done - self._before) / (self._total - self._before))
+                if self._done < self._total
+                else ""
+            )
             pace = f"{(self._done - self._before) / taken:.3g} points/s"
             self.say(f"{self._title}: {self._done:,} of {self._total:,} points, {', '.join(filter(None, (pace, left)))}")
 
@@ -59,8 +68,10 @@ class Bar:
 
     def advance(self, points: int, cost: float) -> None:
         task = self._bar.tasks[self._task]
-        left = time_left(task.total or 0.0, task.completed + cost, task.elapsed or 0.0)
-        self._bar.update(self._task, advance=cost, done=task.fields["done"] + points, left=left)
+        done = task.fields["done"] + points
+        finished = (done - task.fields["before"]) / max(task.fields["points"] - task.fields["before"], 1)
+        left = time_left(task.total or 0.0, task.completed + cost, task.elapsed or 0.0, finished)
+        self._bar.update(self._task, advance=cost, done=done, left=left)
 
     def say(self, message: str) -> None:
         self._bar.console.print(message, markup=False, highlight=False)
@@ -76,4 +87,4 @@ def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Line
 
     counts = TextColumn("{task.fields[done]:,} of {task.fields[points]:,} points")
     with Progress(TextColumn("{task.description}"), BarColumn(), counts, TextColumn("{task.fields[left]}")) as bar:
-        yield Bar(bar, bar.add_task(title, total=cost, done=done, points=total, left=""))
+        yield Bar(bar, bar.add_task(title, total=cost, done=done, before=done, points=total, left=""))
