@@ -43,7 +43,8 @@ experiment besides.
 
 **Routes.** A packet's runs are taken in order, and its VCs are those of the class of the hop (see `Wiring`). With `adaptive`,
 the VCs from `escape` on carry packets in the direction of any run that has hops left; a head chooses among all
-of these first (equal credits: the earlier run, then the lower VC), and an escape VC only where none has room. Escape VCs take the first run
+of these first, and an escape VC only where none has room. Of equal credits it takes the run with most hops left, which keeps
+its choice open for longest, then the earlier run, then the lower VC. Escape VCs take the first run
 that has hops left, in the class for the rest of it: column 0 while this hop or a later one of the run crosses a dateline, else column 1, whatever
 `memory` says (Duato 1993 needs a class that follows from node and destination). In wormhole switching an adaptive VC
 must be empty to be chosen, so that a head never waits behind another packet there (Duato 1993 lets a queue hold one message's flits).

@@ -65,12 +65,13 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     if not task.router.adaptive:
         return Choices(y, runs, need)
     vc = np.arange(task.escape, task.vcs)
-    port = task.wiring.port_of[node[:, None], task.direction[row]]
+    left = travel.left[packet]
+    any_run = np.argsort(-left, axis=1, kind="stable")
+    port = task.wiring.port_of[node[:, None], np.take_along_axis(task.direction[row], any_run, axis=1)]
     any_y = ((node * task.ports)[:, None] + port)[:, :, None] * task.vcs + vc
-    any_y = np.where(to_go[:, :, None], any_y, -1).reshape(len(x), task.hops.shape[1] * len(vc))
-    any_run = np.broadcast_to(np.arange(task.hops.shape[1])[:, None], (task.hops.shape[1], len(vc))).reshape(-1)
+    any_y = np.where(np.take_along_axis(left, any_run, axis=1)[:, :, None] > 0, any_y, -1).reshape(len(x), left.shape[1] * len(vc))
     any_need = np.broadcast_to(np.where(task.switching == WORMHOLE, task.buffer, length), any_y.shape)
-    return Choices(np.hstack([any_y, y]), np.hstack([np.broadcast_to(any_run, any_y.shape), runs]), np.hstack([any_need, need]))
+    return Choices(np.hstack([any_y, y]), np.hstack([any_run.repeat(len(vc), axis=1), runs]), np.hstack([any_need, need]))
 
 
 def columns(task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

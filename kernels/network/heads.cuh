@@ -88,13 +88,14 @@ struct Heads : Sources {
         }
     }
 
-    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than `most`.
-    // needs: the credits for VC `keeps` (any VC: ANY_VC), and for the others.
-    __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int* most, int* best) const {
+    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than the best so far, or
+    // as many and more hops left. needs: the credits for VC `keeps` (any VC: ANY_VC), and for the others.
+    __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int far, long long* most, int* best) const {
         for (possible &= ~(bits_t)of_channel[in(p)].held; possible; possible &= possible - 1) {
             const int v = lowest(possible), has = of_out[(long long)in(p) * vcs + v].credits;
-            if (has >= (keeps == ANY_VC || keeps == v ? need : need_else) && has > *most) {
-                *most = has;
+            const long long score = (long long)has << 16 | far;
+            if (has >= (keeps == ANY_VC || keeps == v ? need : need_else) && score > *most) {
+                *most = score;
                 *best = p << 4 | v;
             }
         }
@@ -106,20 +107,22 @@ struct Heads : Sources {
         const int packet = here.front, length = packets[packet].length;
         const signed char* const ways = direction + (long long)packets[packet].row * runs;
         const signed char* const port = port_of + (long long)node * directions;
-        int most = -1, best = -1;
+        long long most = -1;
+        int best = -1;
         if (adaptive) {
             const bits_t above = bit(vcs) - bit(escape);
             const int room = switching == WORMHOLE ? buffer : length;
             for (int r = 0; r < runs; ++r) {
-                const int before = best;
-                if (left[(long long)packet * runs + r] > 0) better(port[ways[r]], above, ANY_VC, room, room, &most, &best);
-                if (best != before) *run = r;
+                const long long before = most;
+                const int far = left[(long long)packet * runs + r];
+                if (far > 0) better(port[ways[r]], above, ANY_VC, room, room, far, &most, &best);
+                if (most != before) *run = r;
             }
             if (best >= 0) return best;
         }
         *run = here.asked >> 8 & 255;
         const int need = switching == WORMHOLE ? 0 : length;
-        better(port[ways[*run]], (unsigned int)here.asked >> 16, (here.asked & 255) - 2, need, need + longest, &most, &best);
+        better(port[ways[*run]], (unsigned int)here.asked >> 16, (here.asked & 255) - 2, need, need + longest, 0, &most, &best);
         return best;
     }
 

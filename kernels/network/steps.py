@@ -346,19 +346,20 @@ def start(fixed, vcs, outs, ports, nodes, code):
 
 @plain
 def any_run(fixed, outs, channels, packets, left, port_of, direction, packet, need, node):
-    """(an output VC above the escape's, its run) that has room, the one with the most credits; (−1, 0) where none has."""
+    """(an output VC above the escape's, its run) that has room: most credits, then most hops left; (−1, 0) where none has."""
     row = packets[packet].row
     if fixed.switching == WORMHOLE:
         need = fixed.buffer
     best, best_run, most = -1, 0, -1
     for run in range(left.shape[1]):
-        if left[packet, run] == 0:
+        far = np.int64(left[packet, run])
+        if far == 0:
             continue
         channel = node * fixed.ports + port_of[node, direction[row, run]]
         for vc in range(fixed.escape, fixed.vcs):
-            credits = outs[channel * fixed.vcs + vc].credits
-            if channels[channel].free >> vc & 1 and credits >= need and credits > most:
-                best, best_run, most = channel << BITS | vc, run, credits
+            credits = np.int64(outs[channel * fixed.vcs + vc].credits)
+            if channels[channel].free >> vc & 1 and credits >= need and (credits << 16 | far) > most:
+                best, best_run, most = channel << BITS | vc, run, credits << 16 | far
     return best, best_run
 
 

@@ -211,7 +211,8 @@ class Network:
                     need += self.longest
                 if free(channel_of(run), v, need):
                     possible.append((channel_of(run), v, run))
-        return max(possible, key=lambda choice: self.credits[choice[0], choice[1]], default=None)  # the first of equal ones
+        liking = lambda choice: (self.credits[choice[0], choice[1]], packet.runs[choice[2]][1])  # noqa: E731
+        return max(possible, key=liking, default=None)  # the first of equal ones
 
     def ahead(self, node: int, direction: int, hops: int) -> bool:
         for _ in range(hops):

@@ -353,6 +353,16 @@ def test_no_deadlock_in_a_flood(name: str) -> None:
     assert found.flits.sum() == (routes.hops[packets.row].sum(axis=1) * packets.length).sum()
 
 
+@pytest.mark.parametrize(("x", "y", "hops"), [(2, 1, [(0, 0), (1, 0), (2, 2)]), (1, 2, [(0, 2), (5, 0), (6, 2)])])
+def test_of_equal_credits_an_adaptive_head_prefers_the_longer_way(x: int, y: int, hops: list[tuple[int, int]]) -> None:
+    """hops: (node, port), port 0 being x+ and 2 y+; with one hop left of each it goes along x."""
+    routes = Routes(5, 5)
+    wiring = torus_wiring(5, 5, vcs=2, dateline=False, escape=1)
+    router = Router(2, 8, "virtual-cut-through", adaptive=True, escape=1, bubble=True)
+    found = both(wiring, router, routes.arrays, batch(25, [[(0, 0, 5 * y + x, 5 * y + x, 2)]]), cycles=100)
+    assert np.argwhere(found.flits[0]).tolist() == [list(hop) for hop in hops]
+
+
 def test_a_flood_with_one_vc_deadlocks() -> None:
     routes = Routes(4, 4)
     packets = uniform(routes, 3.0, 3000, 5, [1, 2])
