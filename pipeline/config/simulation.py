@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
 from pipeline.config.entries import Choice, Spellings, listed
 from pipeline.config.models import Rates, Spread
@@ -65,6 +65,14 @@ class Simulation(Choice):
     cycles: int | None = Field(None, ge=1, le=2**30, description="length of a run; null: 10,000, of a workload as many as it takes")
     warm_up: int | None = Field(None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected")
     allow_deadlock: bool = Field(False, description="simulate what is not shown to be free of deadlock, too")
+
+    @field_validator("loads")
+    @classmethod
+    def _above_0(cls, loads: Rates) -> Rates:
+        lowest = loads.lowest if isinstance(loads, Spread) else min(loads, default=1.0) if isinstance(loads, tuple) else loads
+        if not lowest > 0:
+            raise ValueError(f"expected loads above 0, got {lowest:g}; choose higher ones")
+        return loads
 
     def offered(self) -> tuple[float, ...]:
         """The loads, written out."""

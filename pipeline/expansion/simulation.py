@@ -49,7 +49,7 @@ def expand_simulation(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
             asked = len(spellings) * len(requests)
             if len(found) + asked > sweep.limits.points:
                 raise Refused(f"{asked:,} points of simulation; limits.points is {sweep.limits.points:,}: choose fewer networks, or raise it")
-            suitable = [point for spelling in spellings for point in _suitable(sweep, entry, spelling, requests)]
+            suitable = [point for spelling in spellings for point in _suitable(sweep, number, spelling, requests)]
             found |= dict.fromkeys(suitable)
             if not suitable:
                 reason = "nothing asked for fits any of those chosen" if spellings else "none of the sweep's is chosen"
@@ -67,14 +67,16 @@ def _requests(entry: Simulation) -> Iterator[Request]:
         yield Request(parameters, entry.offered(), entry.seeds, entry.saturation_precision).canonical()
 
 
-def _suitable(sweep: Sweep, entry: Simulation, spelling: str, requests: Sequence[Request]) -> Iterator[Point]:
-    """A network's points: those requests that fit it."""
+def _suitable(sweep: Sweep, number: int, spelling: str, requests: Sequence[Request]) -> Iterator[Point]:
+    """A network's points: those requests of an entry that fit it."""
     topology = build(spelling, memory=memory_limit(sweep))
     for one in requests:
         try:
             check_fit(topology, one.parameters.traffic)
-            set_up(topology, one.parameters, unproved=True)
+            setup = set_up(topology, one.parameters, unproved=True)
         except BadInput as error:
-            pass_over(error, skip=entry.skip_unsuitable)
+            pass_over(error, skip=sweep.simulation[number].skip_unsuitable)
         else:
+            with at(sweep, ("simulation", number, "loads")):
+                setup.check(one.loads)
             yield Point(spelling, traffic=one.parameters.traffic, simulation=one.spelled())

@@ -93,14 +93,13 @@ class Arrivals:
         """rate float64[T]: packets per cycle of each terminal. Raises BadInput for what the process cannot generate."""
         most, process = rate.max(initial=0.0), self.process
         if process.burst is not None:
-            share = self.share(rate)
+            share, longest = self.share(rate), np.round(process.burst / (process.burst + 1), 12)
             if process.peak > self.flits:
                 raise BadInput(f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits; choose a lower peak")
-            short = (share > process.burst / (process.burst + 1)) & (share != 1)
+            short = (share > longest) & (share != 1)
             if short.any():
-                most = process.peak * process.burst / (process.burst + 1)
                 raise BadInput(
-                    f"load={load:g}: expected at most {most:.4g} of a terminal, which is off for a cycle at least between bursts,"
+                    f"load={load:g}: expected at most {self.most:.4g} of a terminal, which is off for a cycle at least between bursts,"
                     f" got {share[short].max() * process.peak:.4g}; choose a lower load, longer bursts or a higher peak"
                 )
         elif not process.exponential and most > 1:
@@ -108,6 +107,14 @@ class Arrivals:
                 f"load={load:g}: expected at most a packet per terminal and cycle, got {most:.4g} at the busiest;"
                 " choose a lower load, longer packets or injection poisson"
             )
+
+    @property
+    def most(self) -> float:
+        """Flits per cycle, up to which a terminal may generate any load."""
+        burst = self.process.burst
+        if burst is not None:
+            return self.process.peak * burst / (burst + 1)
+        return float("inf") if self.process.exponential else float(self.flits)
 
     def share(self, rate: np.ndarray) -> np.ndarray:
         """Of the time that each terminal is on."""

@@ -55,6 +55,7 @@ def simulation_records(
     setup = set_up(topology, parameters)
     if packets_each is not None:
         setup = _batch(setup, parameters)
+    setup.check(loads)
     how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
     told = _Told(progress)
     if packets_each is not None or setup.workload is not None:
@@ -77,7 +78,7 @@ def simulation_records(
         seen.update(zip(some, rows_at(some)))
         return [seen[load]["saturated"] for load in some]
 
-    found = bisected(saturated, 1 / float(setup.traffic.sent().max()), precision)
+    found = bisected(saturated, setup.most, precision)
     for row in rows or [seen[found] if found else seen[min(seen)]]:
         row |= {"simulated_saturation": found, "saturation_precision": precision}
     return rows or [seen[found] if found else seen[min(seen)]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.routing import Routing, SourceRouting
 from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, suitable
+from pipeline.simulation.injection import Arrivals, process_of
 from pipeline.simulation.injection import canonical as injection_spelling
 from pipeline.simulation.placement import PLACEMENTS
 from pipeline.simulation.presets import EVERY_CHANNEL, Preset, preset
@@ -122,6 +124,19 @@ class Setup(NamedTuple):
     def cycles(self) -> int:
         """Length of a run, at most."""
         return int(self.parameters.cycles or CYCLES)
+
+    def check(self, loads: Sequence[float]) -> None:
+        """loads: flits per terminal and cycle. Raises BadInput for one that some terminal cannot generate."""
+        for load in loads:
+            self._arrivals().check(load * self.traffic.sent() / self.flits, load)
+
+    @property
+    def most(self) -> float:
+        """Flits per terminal and cycle: the load of which the busiest terminal injects a flit a cycle, or as much as it can generate."""
+        return min(1.0, self._arrivals().most) / float(self.traffic.sent().max())
+
+    def _arrivals(self) -> Arrivals:
+        return Arrivals(process_of(str(self.parameters.injection), self.topology), self.flits, 0, "auto")
 
     @property
     def flits(self) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import BadInput
+from pipeline.simulation import Parameters, simulation_records
 from pipeline.simulation.injection import canonical
 from pipeline.simulation.packets import Generator, Packets
 from pipeline.topologies import build
@@ -110,3 +111,10 @@ def test_refused(injection, load, says):
 def test_spellings_are_canonical():
     assert canonical("bursts(peak=1, cycles=50)") == "bursts(cycles=50)"
     assert canonical("poisson") == "poisson"
+
+
+def test_saturation_is_sought_among_the_loads_that_bursts_can_make():
+    """A pair of nodes, whose channels take all that one flit a cycle brings: peak · cycles / (cycles + 1) = 3/7, beside it a burst would not end."""
+    asked = Parameters(injection="bursts(cycles=6, peak=0.5)", cycles=2000)
+    (row,) = simulation_records(build("hypercube(n=1)"), asked, precision=0.1)
+    assert row["simulated_saturation"] == pytest.approx(3 / 7)
