@@ -128,7 +128,9 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
         end = cycles if stalled < 0 else int(found.ran[e])
         if one.load is None:  # it ends when all is delivered
             end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
-        time, completion = packets.time, None
+        time, local, completion = packets.time, packets.local, None
+        if one.packets_each and (delivered < 0).any():  # all at once in cycle 0, they would pass for what the network carried until it was stopped
+            local = local[:0]
         if batch.messages is not None:
             completion = completed(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
             sent = completion.sent[packets.number >> NUMBERED]
@@ -137,7 +139,7 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
             time,
             found.entered[own],
             delivered,
-            packets.local,
+            local,
             setup.flits if completion is None else packets.length,
             len(setup.topology.terminals),
             end,

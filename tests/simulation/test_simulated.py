@@ -187,6 +187,15 @@ def test_a_batch_is_sent_whole_whatever_queues_the_router_has():
             simulated("ring(k=4)", loads=(), packets_each=20, **more)
 
 
+def test_a_batch_cut_short_accepts_what_the_network_delivered():
+    """An eighth of its packets go to their own source: 16,000 flits a ring's 8 nodes, in a run that delivers some 40 packets."""
+    (row,) = simulated("ring(k=8)", loads=(), packets_each=1000, cycles=100)
+    assert row["packets"] > 0
+    assert row["accepted_load"] == pytest.approx(row["packets"] * 16 / 8 / 100)
+    (whole,) = simulated("ring(k=8)", loads=(), packets_each=10, seeds=[1])
+    assert whole["accepted_load"] == pytest.approx(10 * 16 / (whole["delivery_time"] + 1))
+
+
 def test_a_workload_is_timed_to_its_last_packet():
     """A ring's tornado of 4: every packet goes a way of one hop; 3 packets of 8 flits leave one behind the other."""
     (row,) = simulated("ring(k=4)", loads=(), packets_each=3, traffic="neighbour", packet_flits=8, virtual_channels=2)
