@@ -40,7 +40,7 @@ def _complete_workload(context: click.Context, parameter: click.Parameter, incom
 )
 @click.option("--virtual-channels", type=int, help="Virtual channels of every physical one, 1 … 16.  [default: the router's]")
 @click.option("--buffer-flits", type=int, help="Flits of a virtual channel's buffer.  [default: the router's, or what the switching needs]")
-@click.option("--packet-flits", type=int, help="Flits of a packet.  [default: the router's]")
+@click.option("--packet-flits", type=int, help="Flits of a packet.  [default: the router's, 16 with each of the list above]")
 @click.option(
     "--switching", type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]), help="How packets move.  [default: the router's]"
 )

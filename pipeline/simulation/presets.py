@@ -40,7 +40,8 @@ class Preset(NamedTuple):
 PRESETS = {
     "default": Preset("wormhole", 2, 8, 16, 1, 1, 1, 1, source="ours: one cycle each for route, virtual channel, switch, link and credit"),
     "booksim2": Preset(
-        "wormhole", 4, 8, 16, 1, 1, 2, 2, source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link"
+        *("wormhole", 4, 8, 16, 1, 1, 2, 2),
+        source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link; not its 16 channels and packets of 1 flit",
     ),
     "rahman-2005": Preset(
         # the head's two cycles a hop are its route and the channel: a buffer of 2 covers the credits' round trip, as their output buffer does

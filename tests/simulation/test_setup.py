@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.deadlock import suited
 from pipeline.errors import BadInput, Refused
-from pipeline.simulation import Parameters, Request, request_of, set_up, simulation_records
+from pipeline.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from pipeline.simulation.choice import balanced
 from pipeline.topologies import build
 from tests.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
@@ -174,3 +174,9 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
 def test_classes_are_kept_apart_where_routes_have_no_order_of_axes(spelling, name, rule, channels):
     what = suited(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
     assert not balanced(what.form, what.rule)
+
+
+@pytest.mark.parametrize("router", PRESETS)
+def test_presets_send_packets_of_16_flits(router):
+    """As docs/simulation.md and the help say."""
+    assert set_up(build("torus(k=4, n=2)"), Parameters(router=router)).flits == 16
