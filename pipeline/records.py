@@ -312,7 +312,12 @@ SIMULATION = (
         "offered_load", "double", "flits/cycle/terminal", "load asked for, packets to their own source included; null of a fixed batch or a workload"
     ),
     Column("generated_load", "double", "flits/cycle/terminal", "load that the terminals did generate while measuring"),
-    Column("accepted_load", "double", "flits/cycle/terminal", "flits delivered while measuring; packets to their own source count, at once (not of a batch cut short)"),
+    Column(
+        "accepted_load",
+        "double",
+        "flits/cycle/terminal",
+        "flits delivered while measuring; packets to their own source count, at once (not of a batch cut short)",
+    ),
     Column(
         "accepted_load_error",
         "double",
