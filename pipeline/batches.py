@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from pipeline.costs import estimated_cost
 from pipeline.points import Point
-from pipeline.simulation import request_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
@@ -92,7 +91,16 @@ def disk_bytes(points: Iterable[Point], batch_seconds: float) -> int:
     """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
     rows, seconds = Counter[str](), defaultdict[str, float](float)
     for point in points:
-        rows[point.stage] += 1 if point.simulation is None else len(request_of(point.simulation).loads) + 1
+        rows[point.stage] += _rows_of(point)
         seconds[point.stage] += estimated_cost(point)
     shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)
     return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
+
+
+def _rows_of(point: Point) -> int:
+    """A simulation has a row for each load, and one for its workload or its saturation."""
+    if point.simulation is None:
+        return 1
+    from pipeline.simulation import request_of
+
+    return len(request_of(point.simulation).loads) + 1

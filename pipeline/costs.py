@@ -5,17 +5,15 @@ from __future__ import annotations
 from math import comb
 
 from pipeline.points import Point
-from pipeline.simulation import PRESETS, request_of
 from pipeline.topologies import plan
 from pipeline.topology import Plan, no_symmetries
-from pipeline.traffic import SYMMETRIC
 
 LANES = 16  # roots whose loads are followed at once (kernels.loads)
 DEMANDS = 1 << 23  # written out at a time (pipeline.loads.layered.BLOCK)
 PAIRS = 1 << 20  # pairs whose routes are written out at a time (pipeline.loads.source.BLOCK)
 GROUPS = 32  # of packets (pipeline.loads.monte_carlo.GROUPS)
 DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
-DENSE = (*SYMMETRIC, "hot_region", "hot_spot", "demand")  # patterns in which a source sends to many
+DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
@@ -33,6 +31,8 @@ def estimated_cost(point: Point) -> float:
     planned = plan(point.topology)[1]
     arcs = planned.nodes * max(planned.degree, 1)
     if point.simulation is not None:
+        from pipeline.simulation import PRESETS, request_of
+
         asked = request_of(point.simulation)
         runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0) + (asked.parameters.workload is not None)) * len(asked.seeds)
         cycles = WORKLOAD_CYCLES if asked.parameters.workload is not None else asked.parameters.cycles or 0
@@ -66,13 +66,12 @@ def loads_memory(planned: Plan, point: Point) -> int:
 
 
 def _loads_seconds(planned: Plan, point: Point, arcs: int) -> float:
-    pattern = str(point.traffic).partition("(")[0]
     seconds = min(1e-4 * arcs, LONGEST_BOUNDS) if point.bounds else 0.0
     if point.packets is not None:
         return seconds + 5e-7 * point.packets
     if _over_states(point):
         return seconds + (4e-9 * arcs * planned.nodes if _from_every_node(planned, point) else 0.0)
-    if pattern not in DENSE:
+    if not _symmetric(point) and str(point.traffic).partition("(")[0] not in DENSE:
         return seconds + 1e-6 * planned.nodes
     return seconds + 1.5e-7 * planned.nodes * (planned.nodes if _from_every_node(planned, point) else min(CELLS, planned.nodes))
 
@@ -84,4 +83,11 @@ def _over_states(point: Point) -> bool:
 
 def _from_every_node(planned: Plan, point: Point) -> bool:
     """Whether loads are followed from every node, instead of one of each orbit."""
-    return planned.symmetries is no_symmetries or str(point.traffic).partition("(")[0] not in SYMMETRIC or str(point.routing).startswith("up_down")
+    return planned.symmetries is no_symmetries or not _symmetric(point) or str(point.routing).startswith("up_down")
+
+
+def _symmetric(point: Point) -> bool:
+    """Whether every automorphism keeps the traffic. The patterns take SciPy, which points without traffic do not wait for."""
+    from pipeline.traffic import SYMMETRIC
+
+    return str(point.traffic).partition("(")[0] in SYMMETRIC

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 from pipeline.errors import BadInput
 from pipeline.topologies import files_of
-from pipeline.traffic import files_of as traffic_files
-from pipeline.workloads import files_of as workload_files
 
 # Sources whose change may change a stage's rows: files, and folders with all that is in them.
 SOURCES = {
@@ -104,6 +102,7 @@ SOURCES = {
     "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
 _ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
+_KNOWN = 1 << 16  # points whose keys are kept in mind
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
 
@@ -157,14 +156,32 @@ class Point:
     def key(self) -> str:
         """sha256 of the spellings, the options, the contents of every file that they name, and the code that computes it.
 
-        Computed anew each time: the files may have changed. Backend, symmetry and workers are no part
+        The files are read anew each time: they may have changed. Backend, symmetry and workers are no part
         of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
         """
-        files = files_of(self.topology) + ([] if self.traffic is None else traffic_files(self.traffic))
-        workload = None if self.simulation is None else json.loads(self.simulation).get("workload")
-        files += [] if workload is None else workload_files(workload)
-        identity = {**asdict(self), "files": [_digest_of(file) for file in files], "code": stage_digest(self.stage), "libraries": _libraries()}
-        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        return _key(self, tuple(_digest_of(file) for file in _files_of(self)), stage_digest(self.stage))
+
+
+@lru_cache(_KNOWN)
+def _key(point: Point, files: tuple[str, ...], code: str) -> str:
+    identity = {**vars(point), "files": files, "code": code, "libraries": _libraries()}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+@lru_cache(_KNOWN)
+def _files_of(point: Point) -> tuple[Path, ...]:
+    """Every file that a point's spellings name. What it has none of is not imported: traffic takes SciPy."""
+    files = files_of(point.topology)
+    if point.traffic is not None:
+        from pipeline.traffic import files_of as traffic_files
+
+        files += traffic_files(point.traffic)
+    workload = None if point.simulation is None else json.loads(point.simulation).get("workload")
+    if workload is not None:
+        from pipeline.workloads import files_of as workload_files
+
+        files += workload_files(workload)
+    return tuple(files)
 
 
 @cache

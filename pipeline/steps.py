@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipeline import lock, store
 from pipeline.batches import disk_bytes
@@ -135,6 +134,8 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
 
 def distances(config: Path, folder: Path, overrides: Overrides) -> int:
     """distances.parquet: the static table's histograms in long form."""
+    import pyarrow.compute as pc
+
     table = store.open_table(folder / "static.parquet")
     histogram = table.column("distance_histogram")
     lengths = pc.list_value_length(histogram).to_numpy()

@@ -5,11 +5,6 @@ from __future__ import annotations
 from pipeline.config import Sweep
 from pipeline.config.models import ParhamiKwai
 from pipeline.expansion import expand
-from pipeline.expansion.deadlock import expand_deadlock
-from pipeline.expansion.latency import check_latency, latency_layouts
-from pipeline.expansion.layout import expand_layout
-from pipeline.expansion.loads import expand_loads
-from pipeline.expansion.simulation import expand_simulation
 from pipeline.points import Point
 from pipeline.verify import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
 
@@ -26,10 +21,33 @@ def layout_asked(sweep: Sweep) -> bool:
 
 
 def asked_points(sweep: Sweep) -> list[Point]:
-    """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong."""
+    """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong.
+
+    What a sweep does not ask for is not imported: routings and what computes with them take long to.
+    """
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    check_latency(sweep, networks)
-    loads = expand_loads(sweep, networks, expected=expected_loads(sweep.papers))
-    deadlock = expand_deadlock(sweep, networks, expected=expected_deadlock(sweep.papers))
-    layout = expand_layout(sweep, networks, expected=[*expected_layout(sweep.papers), *latency_layouts(sweep, networks)])
-    return [*networks, *loads, *deadlock, *layout, *expand_simulation(sweep, networks)]
+    points = list(networks)
+    if sweep.latency:
+        from pipeline.expansion.latency import check_latency, latency_layouts
+
+        check_latency(sweep, networks)
+    loads = expected_loads(sweep.papers)
+    if sweep.loads or loads:
+        from pipeline.expansion.loads import expand_loads
+
+        points += expand_loads(sweep, networks, expected=loads)
+    deadlock = expected_deadlock(sweep.papers)
+    if sweep.deadlock or deadlock:
+        from pipeline.expansion.deadlock import expand_deadlock
+
+        points += expand_deadlock(sweep, networks, expected=deadlock)
+    if layout_asked(sweep):
+        from pipeline.expansion.layout import expand_layout
+
+        wired = latency_layouts(sweep, networks) if sweep.latency else []
+        points += expand_layout(sweep, networks, expected=[*expected_layout(sweep.papers), *wired])
+    if sweep.simulation:
+        from pipeline.expansion.simulation import expand_simulation
+
+        points += expand_simulation(sweep, networks)
+    return points
