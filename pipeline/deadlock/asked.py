@@ -75,7 +75,8 @@ def _check_number(virtual_channels: int, form: Routing | AdaptiveRouting) -> Non
     if not 1 <= virtual_channels <= MOST:
         raise BadInput(f"virtual_channels={virtual_channels}: expected 1 … {MOST}; choose at least as many as the rule has classes")
     if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
-        raise BadInput(f"virtual_channels={virtual_channels}: expected 2 or more with adaptive routing, the escape's and an adaptive one")
+        few = f"virtual_channels={virtual_channels}"
+        raise BadInput(f"{few}: expected 2 or more with adaptive routing, the escape's and an adaptive one; choose 2 or more")
 
 
 def _check_reach(name: str, topology: Topology) -> None:

@@ -18,6 +18,8 @@ from pipeline.topology import Topology
 
 USUAL = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")  # the default: the first that suits and cannot lock up
 ESCAPES = ("dimension_order", "routing_record")
+# what routings and rules advise that know nothing of the simulation: it may lock up there
+ADVICE = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
 
 
 class Choice(NamedTuple):
@@ -36,10 +38,13 @@ def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int
 
     unproved   look at no dependency graph
     """
-    what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    try:
+        what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    except BadInput as refusal:
+        raise advised(refusal, topology, routing, unproved=unproved) from None
     if not (allow_deadlock or unproved or _shown_free(topology, what)):
-        number = f"{virtual_channels} virtual channel{'s' * (virtual_channels > 1)}"
-        raise _may_lock_up(topology, what.routing, f"under rule {what.vc_rule} with {number} it is not shown to be free of deadlock")
+        reason = f"under rule {what.vc_rule} with {_channels(virtual_channels)} it is not shown to be free of deadlock"
+        raise _may_lock_up(topology, what.routing, reason)
     return _choice(topology, what if unproved else _without_spare_class(topology, what))
 
 
@@ -57,7 +62,10 @@ def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_leas
             continue
         if _shown_free(topology, what):
             return _choice(topology, _without_spare_class(topology, what))
-    least, working = least_rule(topology, routing)
+    try:
+        least, working = least_rule(topology, routing)
+    except BadInput as refusal:
+        raise advised(refusal, topology, routing) from None
     if at_least and working is not None and least is not None and least > virtual_channels:
         return chosen(topology, routing, working, least, allow_deadlock=allow_deadlock)
     if allow_deadlock:
@@ -89,12 +97,55 @@ def balanced(routing: Routing, rule: Rule) -> bool:
     return not order.diagonal(axis1=1, axis2=2).any()
 
 
+def advised(refusal: BadInput, topology: Topology, routing: str, *, unproved: bool = False) -> BadInput:
+    """The same refusal with something that works in place of `ADVICE`; as it is where it advises on something else.
+
+    unproved   look at no dependency graph
+    """
+    text = str(refusal)
+    for advice in ADVICE:
+        if text.endswith(advice):
+            instead = "leave out routing and rule, so that some that work are taken" if unproved else remedy(topology, routing)
+            return BadInput(text.removesuffix(advice) + instead)
+    return refusal
+
+
+def remedy(topology: Topology, routing: str) -> str:
+    """What to choose in place of a routing, or for it, so that nothing locks up; allowing that where nothing else helps.
+
+    Raises BadInput where no routing suits the network, since its nodes do not all reach each other.
+    """
+    suiting: list[str] = []
+    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
+    for name in dict.fromkeys([routing, *USUAL, "minimal"]):
+        try:
+            number, rule = least_rule(topology, name)
+        except BadInput as refusal:
+            unsuited = refusal
+            continue
+        suiting.append(name)
+        other = "" if name == routing else f"routing {name} with "
+        if rule is not None and number is not None and _works(topology, name, rule, number):
+            return f"choose {other}rule {rule} with {_channels(max(number, links))} or more"
+        if _is_adaptive(name) and _works(topology, name, "bubble", 2):
+            return f"choose {other}rule bubble with switching virtual-cut-through and {_channels(max(2, links))} or more"
+    if not suiting:
+        raise unsuited
+    return f"allow deadlock{'' if routing in suiting else f' with routing {suiting[0]}'}, there being no routing that is shown to be free of it"
+
+
+def _works(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> bool:
+    return _shown_free(topology, suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels))
+
+
 def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
-    least, working = least_rule(topology, routing)
-    remedy = "choose another routing" if working is None else f"choose rule {working} with {least} virtual channel{'s' * (least != 1)} or more"
-    if working is None and _is_adaptive(routing):
-        remedy = "choose rule bubble with switching virtual-cut-through"
-    return BadInput(f"routing {routing} on {topology.spelling}: {reason}; {remedy}, or allow deadlock ('torusweep deadlock' says more)")
+    instead = remedy(topology, routing)
+    allowing = "" if instead.startswith("allow") else ", or allow deadlock"
+    return BadInput(f"routing {routing} on {topology.spelling}: {reason}; {instead}{allowing} ('torusweep deadlock' says more)")
+
+
+def _channels(number: int) -> str:
+    return f"{number} virtual channel{'s' * (number != 1)}"
 
 
 def _candidates(routing: str, cut_through: bool) -> Iterator[str]:

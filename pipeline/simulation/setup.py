@@ -13,7 +13,7 @@ from pipeline.deadlock import least_rule, routing_spelling, rule_spelling
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.routing import Routing, SourceRouting
-from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, suitable
+from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, remedy, suitable
 from pipeline.simulation.injection import Arrivals, process_of
 from pipeline.simulation.injection import canonical as injection_spelling
 from pipeline.simulation.placement import PLACEMENTS
@@ -214,17 +214,16 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, 
     many, routing = asked.virtual_channels or max(made.virtual_channels, least), asked.routing or made.routing
     rule = asked.vc_rule or (made.vc_rule if switching == made.switching else None)
     free, cut_through = asked.virtual_channels is None, switching == "virtual-cut-through"
-    last: BadInput | None = None
     for name in [routing] if routing else USUAL:
         try:
             if rule is not None:
                 return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock, unproved=unproved)
             return suitable(topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock)
-        except BadInput as refusal:
+        except BadInput:
             if routing or _works(topology, name):
                 raise
-            last = refusal
-    raise BadInput(f"simulation of {topology.spelling}: expected a routing, got none, and none of the usual ones will do, the last because: {last}")
+    instead = remedy(topology, USUAL[0])
+    raise BadInput(f"simulation of {topology.spelling}: expected a routing that cannot lock up, got none of {', '.join(USUAL)}; {instead}")
 
 
 def _works(topology: Topology, routing: str) -> bool:
