@@ -1,4 +1,7 @@
-"""pyarrow without pandas, which it imports with its first array, for a third of a second, to know pandas' own arrays."""
+"""pyarrow without pandas, which it imports with its first array, for a third of a second, to know pandas' own arrays.
+
+For processes that are ours alone, steps and workers: in them nobody hands Arrow a Series.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ long as the run: without it any other user of the machine could have his code ru
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import importlib.util
 import logging
 import os
@@ -72,6 +74,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
         _check_code(client, address)
+        if not settings.scheduler:
+            client.run(atexit.register, gc.freeze)  # our workers end without a last look through all that they imported, a second
         yield Workers(client, description)
 
 

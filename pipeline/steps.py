@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline import lock, store
+from pipeline.arrow_start import without_pandas
 from pipeline.batches import disk_bytes
 from pipeline.config import Sweep, load
 from pipeline.errors import BadInput
@@ -22,6 +23,7 @@ from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
 
+without_pandas()
 LATER = ("loads", "deadlock", "layout", "simulation")  # stages whose tables a sweep may do without
 Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 from pipeline import cluster, store
+from pipeline.arrow_start import without_pandas
 from pipeline.batches import Batch, Batches
 from pipeline.errors import BadInput
 from pipeline.evaluate import evaluate_all
@@ -26,6 +27,7 @@ from pipeline.progress import progress
 from pipeline.provenance import software
 from pipeline.tasks import DIED, Workers
 
+without_pandas()
 FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute here
 LIVES = 3  # deaths of its worker after which a lone point is given up
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import shlex
 import signal
@@ -83,6 +85,7 @@ def asked(workflow: Any) -> Asked:
     from pipeline.points import stage_digest
     from pipeline.verify import expected_deadlock, expected_loads
 
+    atexit.register(gc.freeze)  # Snakemake ends without a last look through all that it imported, half a second
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
         if len(files) > 1:
@@ -119,7 +122,6 @@ def asked(workflow: Any) -> Asked:
 def inputs(sweep: Sweep) -> list[str]:
     """The files, besides the configuration, that a sweep's results depend on: graphs and demands that it names, its papers' numbers."""
     from pipeline.topologies import files_of
-    from pipeline.traffic import files_of as traffic_files
     from pipeline.verify import FOLDER
 
     graphs: list[str] = []
@@ -130,17 +132,21 @@ def inputs(sweep: Sweep) -> list[str]:
             paths = (entry.model_extra or {}).get("path", [])
             graphs += [paths] if isinstance(paths, str) else paths
     patterns = [pattern for entries in (sweep.loads, sweep.simulation) for entry in entries for pattern in entry.traffic]
-    demands = [str(file) for pattern in patterns for file in traffic_files(pattern)]
+    demands: list[str] = []
+    if patterns:
+        from pipeline.traffic import files_of as traffic_files
+
+        demands = [str(file) for pattern in patterns for file in traffic_files(pattern)]
     return [*dict.fromkeys([*graphs, *demands]), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
-def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> int:
+def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
     """Run the whole pipeline on a configuration: the function behind `torusweep run`.
 
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
     options    options for Snakemake; without any, it says only what went wrong, and the steps speak
-    returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM
+    returns    exit status: 0; 1 where a step failed (Snakemake and the step said why); 130, 143 after Ctrl-C, SIGTERM; the sweep's folder
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
     end, for a table that somebody altered.
     """
@@ -166,7 +172,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         status = _supervise(command, folder, essential=not options)
         if status == 0 and not is_dry(options):
             store.check_tables(folder)  # one that nothing had to read again, too
-        return status
+        return status, folder
 
 
 def is_dry(options: Sequence[str]) -> bool:

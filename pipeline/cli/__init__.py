@@ -92,7 +92,7 @@ def main() -> None:
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
     except SystemExit as ended:
-        if sys.argv[1:2] == ["step"] and isinstance(ended.code, int):
+        if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
             # all is written: native libraries' threads now and then abort a process that ends the usual way
             sys.stdout.flush()
             sys.stderr.flush()

@@ -43,12 +43,10 @@ def run(
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from pipeline.config import load
     from pipeline.workflow import is_dry, outcome, run_snakemake, summary
 
-    status = run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
+    status, folder = run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
     if status == 0 and not is_dry(snakemake_options):
-        folder = results / load(config).sweep
         if as_json:
             options.print_json(outcome(folder))
         else:

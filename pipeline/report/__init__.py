@@ -17,12 +17,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import vl_convert
-
 from pipeline import figures, store
 from pipeline.designs import designs, sampled
 from pipeline.records import TABLES
 from pipeline.report import loads as saturation
+from pipeline.report.bundle import bundled
 from pipeline.report.deadlock import deadlock_section
 from pipeline.report.explorer import explored
 from pipeline.report.layout import layout_section
@@ -109,7 +108,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
 def _script() -> str:
     """The page's program, bundled with Vega."""
     own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js"))
-    return vl_convert.javascript_bundle(own).replace("</script", "<\\/script")
+    return bundled(own).replace("</script", "<\\/script")
 
 
 def _json(data: Any) -> str:

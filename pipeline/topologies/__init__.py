@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pipeline.errors import BadInput, nearest
@@ -85,10 +85,20 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     memory   bytes that reading a file may take (a plan needs nothing else); None: half the machine's
     Raises BadInput where name, parameters or constraints are wrong, Refused for a file that is too large.
     """
+    known = _without_files(spelling) if isinstance(spelling, str) else None
+    if known is not None:
+        return known
     call = spelling if isinstance(spelling, Spelling) else parse(spelling)
     with _naming(call):
         check_files(call, memory)
     return _planned(call)
+
+
+@lru_cache(1 << 14)
+def _without_files(text: str) -> tuple[str, Plan] | None:
+    """The same, remembered: a sweep's networks are counted, weighed and built one after the other. None where files are named, which change."""
+    call = parse(text)
+    return None if files_of(call) else _planned(call)
 
 
 def _planned(call: Spelling) -> tuple[str, Plan]:

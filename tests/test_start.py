@@ -1,0 +1,37 @@
+"""What a step imports before it works: nothing that its sweep does not ask for."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("pandas", "scipy", "numba", "igraph", "dask", "duckdb", "altair")
+STATIC = "sweep: small\ntopologies: ['torus(k=4, n=2)']\n"
+LOADS = STATIC + "loads: [{traffic: [uniform]}]\n"
+
+
+def imported(code: str) -> set[str]:
+    """Those of SLOW that a process has imported after it has run the code, which ends with a table made."""
+    code += f"\nimport json, sys; print(json.dumps([name for name in {SLOW} if name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(("config", "among_them"), [(STATIC, set()), (LOADS, {"scipy"})])
+def test_the_table_of_points_needs_what_the_sweep_asks_for(config, among_them, tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(config)
+    code = (
+        f"from pathlib import Path\nfrom pipeline.steps import STEPS\nSTEPS['points'](Path({str(path)!r}), Path({str(tmp_path / 'small')!r}), {{}})"
+    )
+    found = imported(code)
+    assert (tmp_path / "small" / "points.parquet").exists()
+    assert found & {"pandas", "scipy"} == among_them
+    assert not found - {"scipy", "numba"}
+
+
+def test_pandas_is_there_for_whoever_asks_arrow_for_it():
+    pytest.importorskip("pandas")
+    code = "import pipeline.steps, pyarrow as pa\nassert pa.table({'a': [1, 2]}).to_pandas()['a'].tolist() == [1, 2]"
+    assert "pandas" in imported(code)
