@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline import figures, scatter
+from pipeline.counts import counted
 from pipeline.designs import MOST, NUMBERS, Axis, is_better_large, sampled
 from pipeline.errors import BadInput, nearest
 from pipeline.query import query
@@ -134,7 +135,7 @@ def said(plotted: Plot) -> str:
     """What a reader of the picture should know and does not see in it; '' where there is nothing."""
     parts = []
     if plotted.left_out:
-        parts.append(f"{plotted.left_out:,} of {plotted.rows:,} rows lack a number and were left out")
+        parts.append(f"{plotted.left_out:,} of {counted(plotted.rows, 'row')} lack a number and were left out")
     if plotted.drawn < plotted.rows - plotted.left_out:
         parts.append(f"a sample of {plotted.drawn:,} rows is drawn, since a picture holds {MOST:,}")
     return "; ".join(parts)

@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pipeline.counts import counted
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -54,7 +56,7 @@ class Lines:
                 else ""
             )
             pace = f"{(self._done - self._before) / taken:.3g} points/s"
-            self.say(f"{self._title}: {self._done:,} of {self._total:,} points, {', '.join(filter(None, (pace, left)))}")
+            self.say(f"{self._title}: {self._done:,} of {counted(self._total, 'point')}, {', '.join(filter(None, (pace, left)))}")
 
     def say(self, message: str) -> None:
         print(message, flush=True)
@@ -85,6 +87,6 @@ def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Line
         return
     from rich.progress import BarColumn, Progress, TextColumn
 
-    counts = TextColumn("{task.fields[done]:,} of {task.fields[points]:,} points")
+    counts = TextColumn("{task.fields[done]:,} of " + counted(total, "point"))
     with Progress(TextColumn("{task.description}"), BarColumn(), counts, TextColumn("{task.fields[left]}")) as bar:
         yield Bar(bar, bar.add_task(title, total=cost, done=done, before=done, points=total, left=""))

@@ -17,6 +17,7 @@ from pipeline import lock, store
 from pipeline.arrow_start import without_pandas
 from pipeline.batches import disk_bytes
 from pipeline.config import Sweep, load
+from pipeline.counts import counted
 from pipeline.errors import BadInput
 from pipeline.expansion.asked import asked_points, latency_asked
 from pipeline.points import Point, stage_digest
@@ -32,7 +33,7 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
     sweep = load(config)
     asked = asked_points(sweep)
-    store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {len(asked):,} points")
+    store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
     rows = [{"key": point.key, **asdict(point)} for point in asked]
     store.publish_points(folder, pa.Table.from_pylist(rows, schema=arrow_schema("points")))
     return 0
@@ -193,7 +194,8 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
     for row in unexplained:
         _say(f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained: {row['reason']}")
     if failed or unexplained:
-        _say(f"{len(failed)} points failed, {len(unexplained)} numbers are unexplained; the tables in {folder} are complete but for these")
+        what = f"{counted(len(failed), 'point')} failed, {counted(len(unexplained), 'number')} {'is' if len(unexplained) == 1 else 'are'} unexplained"
+        _say(f"{what}; the tables in {folder} are complete but for these")
         return 1
     counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
     store.publish(folder / "checked.txt", ((", ".join(counts) or "none were asked for") + "\n").encode())

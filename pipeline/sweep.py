@@ -20,6 +20,7 @@ from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, res
 from pipeline import cluster, store
 from pipeline.arrow_start import without_pandas
 from pipeline.batches import Batch, Batches
+from pipeline.counts import counted
 from pipeline.errors import BadInput
 from pipeline.evaluate import evaluate_all
 from pipeline.points import Point, stage_digest
@@ -183,7 +184,9 @@ def _watch(running: dict[int, Running], workers: Workers, shown: Any) -> None:
             continue
         why = f"was stopped after {now - since:.0f} s of a batch that was to take {batch.cost:.2g} s (cluster.watchdog_seconds)"
         if not workers.stop(ticket, why):
-            shown.say(f"a batch of {len(batch.points)} points has waited {now - since:.0f} s for a worker, and goes on waiting: there is none")
+            shown.say(
+                f"a batch of {counted(len(batch.points), 'point')} has waited {now - since:.0f} s for a worker, and goes on waiting: there is none"
+            )
         running[ticket] = Running(batch, now, limit)
 
 

@@ -10,11 +10,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pipeline.counts import counted
 from pipeline.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+DIGITS = 6  # of a number that people read
 PIPE_WIDTH = 100_000  # characters; a table that is piped is never folded
 
 
@@ -43,7 +45,7 @@ def as_csv(table: pa.Table) -> str:
 
 
 def print_aligned(table: pa.Table, file: TextIO) -> None:
-    """Aligned columns, in the terminal's width where there is one; numbers to the right."""
+    """Aligned columns, in the terminal's width where there is one; numbers to the right, to six significant digits."""
     from pyarrow import types
     from rich.console import Console
     from rich.table import Table
@@ -57,9 +59,9 @@ def print_aligned(table: pa.Table, file: TextIO) -> None:
         number = types.is_integer(field.type) or types.is_floating(field.type) or types.is_decimal(field.type)
         shown.add_column(Text(printable(field.name)), justify="right" if number else "left", overflow="fold")
     for row in records(table):
-        shown.add_row(*(Text(printable(_cell(value, null="–"))) for value in row.values()))
+        shown.add_row(*(Text(printable(_cell(_rounded(value), null="–"))) for value in row.values()))
     console.print(shown)
-    console.print(Text(f"{table.num_rows:,} row{'' if table.num_rows == 1 else 's'}", style="dim"))
+    console.print(Text(counted(table.num_rows, "row"), style="dim"))
 
 
 def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
@@ -88,6 +90,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+
+
+def _rounded(value: Any) -> Any:
+    """A value of `records` with its fractions as people read them; digits before the point stay."""
+    if isinstance(value, float):
+        return float(round(value)) if abs(value) >= 10**DIGITS else float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    return value
 
 
 def _cell(value: Any, *, null: str) -> str:

@@ -23,6 +23,7 @@ from pipeline import lock, store
 from pipeline.config import Sweep, load
 from pipeline.config.schema import Family
 from pipeline.config.yaml import shown
+from pipeline.counts import counted
 from pipeline.errors import BadInput, nearest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -158,11 +159,11 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     _check_names([str(config), str(results), *inputs(sweep)])
     points = asked_points(sweep)
     folder = results / sweep.sweep
-    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {len(points):,} points")
+    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(len(points), 'point')}")
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
-        _say(f"{sweep.sweep}: {len(points):,} points → {folder}")
+        _say(f"{sweep.sweep}: {counted(len(points), 'point')} → {folder}")
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
         cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
@@ -213,7 +214,7 @@ def _check_options(options: Sequence[str]) -> None:
 def summary(folder: Path) -> str:
     """What a finished run wrote, the papers' verdicts, and what to type next."""
     tables = store.read_manifest(folder)["tables"]
-    lines = [f"{folder / name}.parquet   {entry['rows']:,} rows" for name, entry in sorted(tables.items())]
+    lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
     return "\n".join(
         [
             *lines,

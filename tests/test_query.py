@@ -251,6 +251,26 @@ def test_a_table_for_people_is_not_folded_when_piped_and_holds_no_control_charac
     assert "2 rows" in out
 
 
+def test_a_table_for_people_is_rounded_and_the_others_are_not(capsys):
+    """Six digits, and all before the point."""
+    numbers = pa.table({"a": [0.1 + 0.2, 1234567.25, -2 / 3e7, 3.0], "b": [[1 / 3], [], [2.5], None], "c": [2**60, 1, 2, 3]})
+    queries.print_table(numbers, "table")
+    _, *lines, count = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["0.3", "[0.333333]", str(2**60)],
+        ["1234567.0", "[]", "1"],
+        ["-6.66667e-08", "[2.5]", "2"],
+        ["3.0", "–", "3"],
+    ]
+    assert count.split() == ["4", "rows"]
+    queries.print_table(numbers.slice(0, 1), "table")
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["1", "row"]
+    queries.print_table(numbers, "json")
+    assert [row["a"] for row in json.loads(capsys.readouterr().out)] == numbers["a"].to_pylist()
+    queries.print_table(numbers, "csv")
+    assert [float(row["a"]) for row in csv.DictReader(io.StringIO(capsys.readouterr().out))] == numbers["a"].to_pylist()
+
+
 def test_parquet_needs_a_file_and_reads_back(tmp_path):
     with pytest.raises(BadInput, match="--output FILE"):
         queries.print_table(TYPES, "parquet")

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.page import named, page
+from pipeline.counts import counted
 from pipeline.topology import Topology
 from pipeline.verify import not_compared
 
@@ -82,7 +83,7 @@ def _lines(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str
     if not one_terminal_each:
         lines.insert(1, ("terminals", f"{record['terminals']:,}"))
     lines += [
-        ("diameter", f"{record['diameter']} hops"),
+        ("diameter", counted(record["diameter"], "hop")),
         ("mean distance", f"{record['mean_distance']:.10g} hops  ({record['mean_distance_distinct']:.10g} between distinct nodes)"),
         ("cost", f"{record['cost']:,}  (diameter × degree)"),
         ("connected", "yes" if record["connected"] else f"no: {record['components']:,} components; distances are within them"),
@@ -92,8 +93,10 @@ def _lines(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str
     ]
     if record["fault_nodes"] is not None:
         found = record["fault_diameter"]
-        value = "some set of faults disconnects it" if found is None else f"{found} hops"
-        lines.append((f"with {record['fault_nodes']} faulty nodes", f"{value}  ({record['fault_method']}, {record['fault_sets']:,} sets)"))
+        value = "some set of faults disconnects it" if found is None else counted(found, "hop")
+        lines.append(
+            (f"with {counted(record['fault_nodes'], 'faulty node')}", f"{value}  ({record['fault_method']}, {counted(record['fault_sets'], 'set')})")
+        )
     if record["routed_diameter"] is not None:
         lines.append(
             ("by its own routing", f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}")
@@ -154,7 +157,9 @@ def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything:
                 console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
     for (paper, needed), waiting in not_compared(rows).items():
         verdict = waiting[0]["verdict"]
-        console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {len(waiting)} numbers, {needed.removeprefix('waits ')}"))
+        console.print(
+            Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {counted(len(waiting), 'number')}, {needed.removeprefix('waits ')}")
+        )
         if everything:
             for one in waiting:
                 line = f"     {one['place']}: {one['row']}  paper {_number(one['paper_value'])}  {one['topology']}"

@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from pipeline.cli.page import named, page
+from pipeline.counts import counted
 
 BAR = 40  # characters
 
@@ -33,7 +34,7 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
-        *([("method", f"monte-carlo, {record['packets']:,} packets, seed {record['seed']}")] if error else []),
+        *([("method", f"monte-carlo, {counted(record['packets'], 'packet')}, seed {record['seed']}")] if error else []),
         ("channels saturate at", "no load: nothing is sent over them" if saturation is None else f"{saturation:.7g} flits/cycle/terminal"),
         ("terminals saturate at", f"{record['ejection_load']:.7g} flits/cycle/terminal"),
         ("first to saturate", first),

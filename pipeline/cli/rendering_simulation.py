@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.page import named, page, uncut
+from pipeline.counts import counted
 
 BAR = 40  # characters
 SHOWN = 32  # channels of a cyclic wait; --json has all
@@ -45,18 +46,19 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, value) of what was simulated; --json has every column."""
-    packets, seeds = f"{row['packet_flits']} flits, {row['injection']}", row["seeds"]
+    flits, seeds = counted(row["packet_flits"], "flit"), row["seeds"]
+    packets = f"{flits}, {row['injection']}"
     if row["workload"] is not None:
-        packets = f"{row['packet_flits']} flits, of {row['messages']:,} messages, each ready when those it waits for have arrived"
+        packets = f"{flits}, of {counted(row['messages'], 'message')}, each ready when those it waits for have arrived"
     elif row["packets_each"] is not None:
-        packets = f"{row['packets_each']} × {row['packet_flits']} flits a terminal"
+        packets = f"{row['packets_each']} × {flits} a terminal"
     if row["source_queue"] is not None:
-        packets += f", source queues of {row['source_queue']} packets"
+        packets += f", source queues of {counted(row['source_queue'], 'packet')}"
     speedup = f", {row['input_speedup']} virtual channels of a port send at once" if row["input_speedup"] > 1 else ""
     cycles = "as many as it takes" if row["cycles"] is None else f"{row['cycles']:,}"
     facts = [
         ("routing", row["routing"]),
-        ("virtual channels", f"{row['virtual_channels']} of {row['buffer_flits']} flits, rule {row['vc_rule']}"),
+        ("virtual channels", f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}, rule {row['vc_rule']}"),
         ("router", f"{row['router']}, {row['switching']}{speedup}"),
         ("workload", f"{row['workload']}, {row['placement']} placement") if row["workload"] is not None else ("traffic", row["traffic"]),
         ("packets", packets),
@@ -65,12 +67,12 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     if row["simulated_saturation"] is not None:
         facts.append(("saturates at", f"{row['simulated_saturation']:.4g} flits/cycle/terminal (at most {row['saturation_precision']:.2g} more)"))
     if row["refused_packets"]:
-        facts.append(("refused", f"{row['refused_packets']:,} packets, the source queue being full"))
+        facts.append(("refused", f"{counted(row['refused_packets'], 'packet')}, the source queue being full"))
     if row["message_latency"] is not None:
         facts.append(("a message takes", f"{row['message_latency']:,.6g} cycles, 99 % at most {row['p99_message_latency']:,}"))
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.10g} cycles"))
+        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.10g} cycle{'s' * (time != 1)}"))
     return facts
 
 

@@ -7,14 +7,17 @@ from pathlib import Path
 import click
 
 from pipeline.cli import options
+from pipeline.counts import counted
 
 FORMATS = click.Choice(["table", "csv", "json", "parquet"])
+_HOW = "How to print: a table is for people, its numbers rounded to six digits; parquet needs --output."
+_formatted = click.option("--format", "style", type=FORMATS, default="table", show_default=True, help=_HOW)
 
 
 @click.command()
 @click.argument("sql", required=False)
 @options.results
-@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --output.")
+@_formatted
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @click.option("--schema", is_flag=True, help="Print the tables' columns: type, unit, meaning.")
 @click.option("--time-limit", type=click.FloatRange(0.1, 86_400.0), default=30.0, show_default=True, help="Seconds after which the query is stopped.")
@@ -45,7 +48,7 @@ def query(sql: str | None, results: Path, style: str, output: Path | None, schem
 @click.option("--maximise", "--maximize", multiple=True, help="Columns to make large, likewise.")
 @click.option("--where", help='An SQL condition on the static table, as in "nodes BETWEEN 4000 AND 4200".')
 @options.results
-@click.option("--format", "style", type=FORMATS, default="table", show_default=True, help="How to print; parquet needs --output.")
+@_formatted
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @options.json_output
 def pareto(
@@ -65,7 +68,7 @@ def pareto(
     table = front.front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None)
     queries.print_table(table, "json" if as_json else style, output)
     if front.left_out(table):
-        click.echo(f"{front.left_out(table)} designs without a value in one of these columns were left out", err=True)
+        click.echo(f"left out: {counted(front.left_out(table), 'design')} without a value in one of these columns", err=True)
 
 
 def _names(given: tuple[str, ...]) -> list[str]:

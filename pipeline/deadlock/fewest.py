@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pipeline.counts import counted
 from pipeline.deadlock.asked import rule_of
 from pipeline.deadlock.dependencies import dependencies
 from pipeline.deadlock.escape import escape_acyclic
@@ -52,7 +53,7 @@ def fewest(routing_name: str, form: Routing | AdaptiveRouting, known: dict[Key, 
             try:
                 known[key] = _acyclic(form, rules[name], number, part_of(progress, built, most))
             except Refused:
-                return Fewest(None, None, f"not determined: too large to try rule {name} with {number} virtual channel{'s' * (number > 1)}")
+                return Fewest(None, None, f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}")
             built += 1
         if known[key]:
             return Fewest(number, name, None)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.counts import counted
 from pipeline.deadlock import TRIED, Suited, least_rule, routing_spelling, suited, verdict_on
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
@@ -43,7 +44,7 @@ def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int
     except BadInput as refusal:
         raise advised(refusal, topology, routing, unproved=unproved) from None
     if not (allow_deadlock or unproved or _shown_free(topology, what)):
-        reason = f"under rule {what.vc_rule} with {_channels(virtual_channels)} it is not shown to be free of deadlock"
+        reason = f"under rule {what.vc_rule} with {counted(virtual_channels, 'virtual channel')} it is not shown to be free of deadlock"
         raise _may_lock_up(topology, what.routing, reason)
     return _choice(topology, what if unproved else _without_spare_class(topology, what))
 
@@ -126,9 +127,9 @@ def remedy(topology: Topology, routing: str) -> str:
         suiting.append(name)
         other = "" if name == routing else f"routing {name} with "
         if rule is not None and number is not None and _works(topology, name, rule, number):
-            return f"choose {other}rule {rule} with {_channels(max(number, links))} or more"
+            return f"choose {other}rule {rule} with {counted(max(number, links), 'virtual channel')} or more"
         if _is_adaptive(name) and _works(topology, name, "bubble", 2):
-            return f"choose {other}rule bubble with switching virtual-cut-through and {_channels(max(2, links))} or more"
+            return f"choose {other}rule bubble with switching virtual-cut-through and {counted(max(2, links), 'virtual channel')} or more"
     if not suiting:
         raise unsuited
     return f"allow deadlock{'' if routing in suiting else f' with routing {suiting[0]}'}, there being no routing that is shown to be free of it"
@@ -142,10 +143,6 @@ def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
     instead = remedy(topology, routing)
     allowing = "" if instead.startswith("allow") else ", or allow deadlock"
     return BadInput(f"routing {routing} on {topology.spelling}: {reason}; {instead}{allowing} ('torusweep deadlock' says more)")
-
-
-def _channels(number: int) -> str:
-    return f"{number} virtual channel{'s' * (number != 1)}"
 
 
 def _candidates(routing: str, cut_through: bool) -> Iterator[str]:

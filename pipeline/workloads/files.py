@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from pipeline.counts import counted
 from pipeline.errors import BadInput, Refused, nearest
 from pipeline.topologies.graph_formats import shown
 from pipeline.topology import Meaning, default_memory
@@ -82,7 +83,7 @@ def _read(path: Path, where: str) -> list[_Message]:
 def _messages(lines: Sequence[str], where: str) -> list[_Message]:
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
     if len(numbered) < 2:
-        raise BadInput(f"{where}: expected a line of column names and one for each message, got {len(numbered)} lines; add messages")
+        raise BadInput(f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages")
     (first, head), *rest = numbered
     columns = [name.strip() for name in next(csv.reader([head]))]
     _check_columns(columns, f"{where}:{first}")

@@ -49,6 +49,9 @@ def test_what_a_person_reads():
     text = said("ring(k=8)", "--load", "0.1", "--load", "0.9", "--cycles", "2000")
     assert "total latency by offered load" in text
     assert "saturated" in text
+    one = said("ring(k=4)", "--load", "0.1", "--cycles", "500", "--packet-flits", "1", "--buffer-flits", "1", "--source-queue", "1")
+    assert "1 flit, bernoulli, source queues of 1 packet\n" in one
+    assert "2 of 1 flit, rule" in one
     text = said("ring(k=8)", "--vc-rule", "none", "--virtual-channels", "1", "--load", "1", "--packet-flits", "64", "--allow-deadlock")
     assert "deadlock since cycle" in text
     assert "waits for the next" in text

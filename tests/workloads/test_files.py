@@ -59,7 +59,7 @@ def test_bytes_and_columns_left_out(tmp_path):
     ("text", "says"),
     [
         ("", "expected a line of column names and one for each message, got 0 lines"),
-        (HEAD, "got 1 lines"),
+        (HEAD, "got 1 line;"),
         ("message,source,destination\na,0,1\n", "w.csv:1: expected the columns message, source, destination and flits or bytes"),
         ("message,source,destination,flits,bytes\na,0,1,1,1\n", "w.csv:1: expected the columns"),
         ("message,source,target,flits\na,0,1,1\n", "w.csv:1: unknown column 'target'"),
