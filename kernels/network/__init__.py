@@ -57,6 +57,8 @@ B covers the credits' round trip or the whole packet:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernels import backend as backends
@@ -79,6 +81,7 @@ def simulate(
     stall: int = 2000,
     backend: str = "auto",
     threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Simulated:
     """Run every experiment of the batch until all its packets are delivered, it is deadlocked, or `cycles` have passed.
 
@@ -90,6 +93,8 @@ def simulate(
                                    packets that wait for each other and for none that can move, and ends if there are any
     backend                        auto, numpy, numba or cupy; results are the same
     threads                        CPU threads of numba, an experiment each; by default all that it may use
+    progress                       with numba is told, every `stall` cycles of an experiment, what share of all has been simulated, 0 … 1: of an
+                                   experiment the share of its cycles, or of its packets delivered, whichever is more
 
     Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
     to its packet's destination; `kernels.backend.BackendUnavailable` for cupy without a GPU, `kernels.backend.GpuOutOfMemory`
@@ -107,7 +112,7 @@ def simulate(
         return gpu.simulated(task)
     from kernels.network import cpu
 
-    return cpu.simulated(task, threads)
+    return cpu.simulated(task, threads, progress)
 
 
 def state_bytes(

@@ -19,7 +19,7 @@ from pipeline.simulation.statistics import figures
 from pipeline.topology import NO_PORT, Topology
 
 PRECISION = 0.01  # flits per terminal and cycle, to which saturation is found unless told otherwise
-Progress = Callable[[int], None] | None
+Progress = Callable[[float], None] | None
 
 
 def simulation_records(
@@ -42,7 +42,7 @@ def simulation_records(
     seeds         of the random numbers; every load is simulated with each, and a row is about all of them together
     precision     find saturation, too, to so many flits per terminal and cycle: without loads, the row is of the highest not saturated
     packets_each  instead of loads: every terminal sends so many packets, all ready in cycle 0; the row tells how long it takes
-    progress      is told how many experiments are finished
+    progress      is told how many experiments have been simulated, those under way by their share
     completions   gets, of a workload, when each message was sent and delivered, seed by seed
 
     Raises BadInput where network, routing, rule, traffic, switching and numbers do not suit each other, or may lock up;
@@ -98,7 +98,7 @@ class _Told:
     def __init__(self, progress: Progress) -> None:
         self.progress, self.so_far = progress, 0
 
-    def __call__(self, done: int) -> None:
+    def __call__(self, done: float) -> None:
         if self.progress is not None:
             self.progress(self.so_far + done)
 

@@ -49,17 +49,19 @@ def run(
     backend: str = "auto",
     threads: int | None = None,
     memory: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
     """Every experiment's outcome, which depends on it and the setup alone.
 
     memory     bytes that packets and routers may take; half the machine's where None
-    progress   is told how many experiments are finished
+    progress   is told how many experiments have been simulated, those under way by their share
     Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
     for group in _fitting(setup, experiments, default_memory() if memory is None else memory):
-        done += _together(setup, group, backend, threads)
+        before, many = len(done), len(group)
+        part = None if progress is None else lambda share, before=before, many=many: progress(before + share * many)
+        done += _together(setup, group, backend, threads, part)
         if progress is not None:
             progress(len(done))
     return done
@@ -97,7 +99,9 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
     return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # of the channels, their flits
 
 
-def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None) -> list[Outcome]:
+def _together(
+    setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None, progress: Callable[[float], None] | None
+) -> list[Outcome]:
     generated = [_generated(setup, one, backend) for one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
@@ -116,7 +120,7 @@ def _together(setup: Setup, experiments: Sequence[Experiment], backend: str, thr
         messages=together([packets.messages for packets in generated if packets.messages is not None], before[:-1]) if setup.workload else None,
     )
     cycles, measured = setup.cycles, 0 if experiments[0].load is None else _measured_from(setup)
-    how: dict[str, Any] = {"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads}
+    how: dict[str, Any] = {"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads, "progress": progress}
     try:
         found = simulate(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch, **how)
     except ValueError as refusal:

@@ -187,6 +187,28 @@ def test_a_batch_is_sent_whole_whatever_queues_the_router_has():
             simulated("ring(k=4)", loads=(), packets_each=20, **more)
 
 
+@pytest.mark.parametrize(("many", "threads"), [(1, 1), (3, 1), (3, 2)])
+def test_a_run_says_how_far_it_is(many, threads):
+    """A third of the cycles after 2000 of 6000, and never less than before; what is simulated does not depend on being watched."""
+    told: list[float] = []
+    asked, loads = Parameters(cycles=6000), [0.1, 0.2, 0.3][:many]
+    rows = simulation_records(build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == many
+    assert len(told) >= 3 * many
+    if threads == 1:
+        assert 1 / 3 <= told[0] < 1 / 2
+    assert rows == simulation_records(build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads)
+
+
+def test_a_batch_says_how_much_is_delivered():
+    told: list[float] = []
+    (row,) = simulation_records(build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=told.append, backend="numba")
+    slices = int(row["delivery_time"]) // 2000
+    assert slices >= 4
+    np.testing.assert_allclose(told[:slices], 2000 / row["delivery_time"] * np.arange(1, slices + 1), atol=0.05)
+
+
 def test_a_batch_cut_short_accepts_what_the_network_delivered():
     """An eighth of its packets go to their own source: 16,000 flits a ring's 8 nodes, in a run that delivers some 40 packets."""
     (row,) = simulated("ring(k=8)", loads=(), packets_each=1000, cycles=100)
