@@ -27,6 +27,7 @@ TILE = 32
 WORD = 64
 INT64 = ir.IntType(64)
 INT32 = ir.IntType(32)
+UNROLLED = 3, 4, 6  # links a node, the same at all nodes, for which there is a loop of its own: rings of rings, tori of two dimensions and of three
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 
 
@@ -39,11 +40,11 @@ def cached(function: Callable[..., Any]) -> Any:
 
 
 @intrinsic
-def _advance(context, old, new, start, feeder, low, high, full, totals, fresh, kept_at, kept, weight, width):
+def _advance(context, old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width):
     """One level for the nodes low … high − 1.
 
-    old, new uint64[N·W], start int64[N+1], feeder int32[A], full uint64[W]; each of the rest may be
-    None: totals uint64[W] takes the new bits' number, fresh uint64[TILE·W] the new bits themselves,
+    old, new uint64[N·W], start int64[N+1], feeder int32[A], degree: links into every node, 0 where they differ,
+    full uint64[W]; each of the rest may be None: totals uint64[W] takes the new bits' number, fresh uint64[TILE·W] the new bits themselves,
     kept_at int32[N] and kept uint64[·, W] say which lanes may enter a node, weight int64[N] is −1
     where a node counts and 0 where it does not; width a tuple of W elements.
     Returns 1 if anything changed, plus 2 if every lane has reached all these nodes.
@@ -70,9 +71,9 @@ def _advance(context, old, new, start, feeder, low, high, full, totals, fresh, k
             kind = ir.FunctionType(result, [vector])
             return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{words}i64"), [value])
 
-        old, new, full, totals, fresh, kept = (data(i) for i in (0, 1, 6, 7, 8, 10))
-        start, feeder, kept_at, weight = (data(i, of_rows=False) for i in (2, 3, 9, 11))
-        low, high = arguments[4], arguments[5]
+        old, new, full, totals, fresh, kept = (data(i) for i in (0, 1, 7, 8, 9, 11))
+        start, feeder, kept_at, weight = (data(i, of_rows=False) for i in (2, 3, 10, 12))
+        degree, low, high = arguments[4:7]
         zero, one = ir.Constant(INT64, 0), ir.Constant(INT64, 1)
         lanes = load(full, zero)
         row, changed, reached, total = (cgutils.alloca_once(builder, vector) for _ in range(4))
@@ -80,30 +81,56 @@ def _advance(context, old, new, start, feeder, low, high, full, totals, fresh, k
         builder.store(lanes, reached)
         if totals is not None:
             builder.store(load(totals, zero), total)
-        with cgutils.for_range_slice(builder, low, high, one, intp=INT64) as (node, _):
-            before = load(old, node)
-            builder.store(before, row)
+
+        def take(link):
+            source = builder.sext(builder.load(builder.gep(feeder, [link])), INT64)
+            builder.store(builder.or_(builder.load(row), load(old, source)), row)
+
+        def gather(node, unrolled):
+            if unrolled:
+                first = builder.mul(node, ir.Constant(INT64, unrolled))
+                for link in range(unrolled):
+                    take(builder.add(first, ir.Constant(INT64, link)))
+                return
             first = builder.load(builder.gep(start, [node]))
             last = builder.load(builder.gep(start, [builder.add(node, one)]))
             with cgutils.for_range_slice(builder, first, last, one, intp=INT64) as (link, _):
-                source = builder.sext(builder.load(builder.gep(feeder, [link])), INT64)
-                builder.store(builder.or_(builder.load(row), load(old, source)), row)
-            after = builder.load(row)
-            if kept is not None:
-                after = builder.and_(after, load(kept, builder.sext(builder.load(builder.gep(kept_at, [node])), INT64)))
-            store(after, new, node)
-            gained = builder.xor(after, before)
-            builder.store(builder.or_(builder.load(changed), gained), changed)
-            builder.store(builder.and_(builder.load(reached), after), reached)
-            if weight is not None:
-                mask = builder.load(builder.gep(weight, [node]))
-                mask = builder.insert_element(ir.Constant(vector, ir.Undefined), mask, ir.Constant(INT32, 0))
-                mask = builder.shuffle_vector(mask, mask, ir.Constant(ir.VectorType(INT32, words), None))
-                gained = builder.and_(gained, mask)
-            if totals is not None:
-                builder.store(builder.add(builder.load(total), call("ctpop", vector, gained)), total)
-            if fresh is not None:
-                store(gained, fresh, builder.sub(node, low))
+                take(link)
+
+        def rows(unrolled):
+            with cgutils.for_range_slice(builder, low, high, one, intp=INT64) as (node, _):
+                before = load(old, node)
+                builder.store(before, row)
+                gather(node, unrolled)
+                after = builder.load(row)
+                if kept is not None:
+                    after = builder.and_(after, load(kept, builder.sext(builder.load(builder.gep(kept_at, [node])), INT64)))
+                store(after, new, node)
+                gained = builder.xor(after, before)
+                builder.store(builder.or_(builder.load(changed), gained), changed)
+                builder.store(builder.and_(builder.load(reached), after), reached)
+                if weight is not None:
+                    mask = builder.load(builder.gep(weight, [node]))
+                    mask = builder.insert_element(ir.Constant(vector, ir.Undefined), mask, ir.Constant(INT32, 0))
+                    mask = builder.shuffle_vector(mask, mask, ir.Constant(ir.VectorType(INT32, words), None))
+                    gained = builder.and_(gained, mask)
+                if totals is not None:
+                    builder.store(builder.add(builder.load(total), call("ctpop", vector, gained)), total)
+                if fresh is not None:
+                    store(gained, fresh, builder.sub(node, low))
+
+        differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
+        choice = builder.switch(degree, differs)
+        for unrolled in UNROLLED:
+            same = builder.append_basic_block(f"of_{unrolled}")
+            choice.add_case(ir.Constant(INT64, unrolled), same)
+            with builder.goto_block(same):
+                rows(unrolled)
+                builder.branch(done)
+        with builder.goto_block(differs):
+            rows(0)
+            builder.branch(done)
+        builder.position_at_end(done)
         if totals is not None:
             store(builder.load(total), totals, zero)
         some = builder.icmp_unsigned("!=", call("vector.reduce.or", INT64, builder.load(changed)), zero)
@@ -111,7 +138,7 @@ def _advance(context, old, new, start, feeder, low, high, full, totals, fresh, k
         complete = builder.icmp_unsigned("==", missing, zero)
         return builder.or_(builder.zext(some, INT64), builder.shl(builder.zext(complete, INT64), one))
 
-    return types.int64(old, new, start, feeder, low, high, full, totals, fresh, kept_at, kept, weight, width), codegen
+    return types.int64(old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width), codegen
 
 
 @intrinsic
@@ -141,12 +168,13 @@ def _tally(context, fresh, rows, lanes, width):
 
 
 @cached
-def search(start, feeder, tile_start, tile_feeder, old, new, node, lane, full, kept_at, kept, weight, totals, fresh, counts, limit, width):
+def search(start, feeder, degree, tile_start, tile_feeder, old, new, node, lane, full, kept_at, kept, weight, totals, fresh, counts, limit, width):
     """All levels of one block.
 
-    start int64[N+1], feeder int32[A]; tile_start, tile_feeder int32: `tile_graph`; old, new uint64[N·W]: scratch;
-    node, lane int64[L]: where which lane starts; full uint64[W]: the used lanes; kept_at int32[N] and
-    kept uint64[M·W], or None: lanes that may enter each node; weight int64[N], or None: −1 where a node counts, else 0;
+    start int64[N+1], feeder int32[A]; degree: links into every node, 0 where they differ; tile_start, tile_feeder int32:
+    `tile_graph`; old, new uint64[N·W]: scratch; node, lane int64[L]: where which lane starts; full uint64[W]: the used
+    lanes; kept_at int32[N] and kept uint64[M·W], or None: lanes that may enter each node; weight int64[N], or None: −1
+    where a node counts, else 0;
     totals int64[W], or else fresh uint64[TILE·W]: scratch to count per word, or per lane (the other is None);
     counts int64[levels, W] or int32[levels, 64·W]: zeros with room for some levels; limit: most levels; width: W elements.
     Returns (levels, counts): the new pairs at each distance; levels 0 where the limit was reached first.
@@ -189,7 +217,7 @@ def search(start, feeder, tile_start, tile_feeder, old, new, node, lane, full, k
                         break
             if active:
                 low, high = tile * TILE, min(nodes, tile * TILE + TILE)
-                outcome = _advance(old, new, start, feeder, low, high, full, totals, fresh, kept_at, kept, weight, width)
+                outcome = _advance(old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width)
                 if outcome & 1:
                     next_changed[tile] = 1
                     some = True

@@ -47,6 +47,8 @@ class Network:
         self.task = task
         self.ports = ports
         self.start, self.feeder = turned_round(ports)
+        degree = int(self.start[1]) if task.nodes else 0
+        self.degree = degree if (np.diff(self.start) == degree).all() else 0
         self.tiles = tile_graph(self.start, self.feeder)
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
@@ -77,7 +79,7 @@ class Network:
             totals, fresh, counts = np.empty(block.words, np.int64), None, np.zeros((16, block.words), np.int64)
         limit = max(WORD, STEEP * len(start.lane))
         levels, counts = search(
-            self.start, self.feeder, *self.tiles, old, new, start.node, start.lane, start.full, kept_at, kept, self.weight,
+            self.start, self.feeder, self.degree, *self.tiles, old, new, start.node, start.lane, start.full, kept_at, kept, self.weight,
             totals, fresh, counts, limit, (0,) * block.words,
         )  # fmt: skip
         self.scratch.append((old, new))

@@ -97,14 +97,14 @@ def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
 
 def seeds(task: Task, block: Block) -> Seeds:
     """Where the lanes of a block start, and which nodes they must not enter."""
-    lane = np.flatnonzero(block.slots != EMPTY)
+    used = block.slots != EMPTY
+    lane = np.flatnonzero(used)
     slot = block.slots[lane]
-    word, bit = lane // WORD, np.uint64(1) << (lane % WORD).astype(np.uint64)
-    full = np.zeros(block.words, np.uint64)
-    np.bitwise_or.at(full, word, bit)
+    full = np.packbits(used, bitorder="little").view("<u8").astype(np.uint64)
     if task.removed is None:
         kept_node, kept = np.zeros(0, np.int64), np.zeros((0, block.words), np.uint64)
     else:
+        word, bit = lane // WORD, np.uint64(1) << (lane % WORD).astype(np.uint64)
         entry, column = np.nonzero(task.removed[slot] >= 0)
         kept_node, row = np.unique(task.removed[slot[entry], column].astype(np.int64), return_inverse=True)
         kept = np.full((len(kept_node), block.words), ~np.uint64(0))
@@ -128,9 +128,10 @@ def part(task: Task, block: Block, counts: np.ndarray) -> Part:
     """From new pairs at each distance, int[levels, words], or int[levels, lanes] where the block counts per lane."""
     slots = block.slots if block.per_lane else block.slots[::WORD]  # a used word's first lane is used
     used = np.flatnonzero(slots != EMPTY)
-    groups, place = np.unique(task.groups[slots[used]], return_inverse=True)
-    columns = np.zeros((len(groups), len(counts)), np.int64)
-    np.add.at(columns, place, counts.T[used])
+    of_slot = task.groups[slots[used]]  # in rising order, as `pack` has them
+    first = np.flatnonzero(np.append(True, of_slot[1:] != of_slot[:-1]))
+    groups = of_slot[first]
+    columns = np.add.reduceat(counts.T[used], first, axis=0, dtype=np.int64)
     eccentricity = last_level(counts[:, used] != 0) if task.eccentricity and block.per_lane else None
     return Part(groups, columns, slots[used], eccentricity)
 
