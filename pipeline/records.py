@@ -348,7 +348,12 @@ SIMULATION = (
     ),
     Column("packets", "int64", "packets", "packets delivered while measuring, all seeds together"),
     Column("refused_packets", "int64", "packets", "generated while measuring when the source queue was full, all seeds together"),
-    Column("saturated", "bool", "", "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked"),
+    Column(
+        "saturated",
+        "bool",
+        "",
+        "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked; null where it is less without that confidence: run longer",
+    ),
     Column(
         "simulated_saturation", "double", "flits/cycle/terminal", "highest offered load found that is not saturated; null where it was not sought"
     ),

@@ -30,6 +30,9 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
             table.add_row(*_numbers(row))
         uncut(console, table)
         console.print(Text("loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval", style="dim"))
+        if any(map(_unsure, rows)):
+            told = "saturated?: less is accepted than was generated, but not with 95 % confidence; more --cycles or seeds tell"
+            console.print(Text(told, style="dim"))
         if len(rows) > 1:
             console.print(Text("\ntotal latency by offered load", style="dim"))
             console.print(Text(_curve(rows)))
@@ -77,7 +80,7 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _numbers(row: dict[str, Any]) -> list[str]:
-    verdict = "deadlock" if row["deadlocked"] else "saturated" if row["saturated"] else ""
+    verdict = "deadlock" if row["deadlocked"] else "saturated" if row["saturated"] else "saturated?" if _unsure(row) else ""
     busiest = row["max_channel_utilization"]
     return [
         "–" if row["offered_load"] is None else f"{row['offered_load']:.4g}",
@@ -88,6 +91,11 @@ def _numbers(row: dict[str, Any]) -> list[str]:
         "–" if busiest is None else f"{100 * busiest:.1f} %",
         verdict,
     ]
+
+
+def _unsure(row: dict[str, Any]) -> bool:
+    """Whether less is accepted than offered, but perhaps by chance."""
+    return row["offered_load"] is not None and row["saturated"] is None
 
 
 def _estimate(row: dict[str, Any], name: str, digits: int) -> str:

@@ -74,7 +74,7 @@ def simulation_records(
         return rows
     seen: dict[float, dict[str, Any]] = {}
 
-    def saturated(some: Sequence[float]) -> list[bool]:
+    def saturated(some: Sequence[float]) -> list[bool | None]:
         seen.update(zip(some, rows_at(some)))
         return [seen[load]["saturated"] for load in some]
 
@@ -137,7 +137,7 @@ def _row(
         "latency_histogram": [{"latency": latency, "packets": packets} for latency, packets in found.histogram],
         "packets": found.packets,
         "refused_packets": found.refused,
-        "saturated": None if load is None else found.saturated or bool(stopped),
+        "saturated": None if load is None else bool(stopped) or found.saturated,
         "simulated_saturation": None,
         "saturation_precision": None,
         "mean_channel_utilization": float(use[present].mean()) if present.any() else None,

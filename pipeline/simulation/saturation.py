@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 PARTS = 5  # into which an interval is cut at each turn: the loads between them are simulated together
 
 
-def bisected(saturated: Callable[[Sequence[float]], Sequence[bool]], top: float, precision: float) -> float:
+def bisected(saturated: Callable[[Sequence[float]], Sequence[bool | None]], top: float, precision: float) -> float:
     """The largest load at which nothing is saturated, to `precision`; `top` where even that is not.
 
-    saturated   tells it of several loads, ascending, at once
+    saturated   tells it of several loads, ascending, at once; None, of which it is not shown, counts as not saturated
     Of loads that are found saturated now and not at a higher one, the lowest counts.
     """
     low, high = 0.0, top

@@ -60,7 +60,7 @@ class Figures(NamedTuple):
     network, total   latency: from entering, from being generated, to the tail's arrival
     quantiles        of the total latency: 50 %, 99 %; None without packets
     histogram        (lower end, packets) of the total latency's bins that are not empty
-    saturated        accepted < 0.98 × generated with 95 % confidence
+    saturated        accepted < 0.98 × generated with 95 % confidence; None where it is less, but might be so by chance
     """
 
     warm_up: int
@@ -72,7 +72,7 @@ class Figures(NamedTuple):
     total: Estimate
     quantiles: tuple[int, int] | None
     histogram: list[tuple[int, int]]
-    saturated: bool
+    saturated: bool | None
 
 
 def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
@@ -101,7 +101,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
         total=_estimate(np.concatenate([window.total_sum for window in seen]), number),
         quantiles=None if not len(total) else _quantiles(total),
         histogram=histogram(total),
-        saturated=bool(lag[0] + _student(len(width), CONFIDENCE) * lag[1] < 0),
+        saturated=lag[0] < 0 and (lag[0] + _student(len(width), CONFIDENCE) * lag[1] < 0 or None),
     )
 
 

@@ -61,6 +61,14 @@ def test_saturated_is_less_than_98_percent(lost, saturated):
     assert figures([steady(3, packets=60_000, lost=lost)], 500).saturated == saturated
 
 
+def test_what_may_be_chance_is_no_verdict():
+    """60 packets of which 3 are lost: 5 % less, where Bernoulli's scatter alone is 13 %; 60,000 of which as large a share is lost are enough."""
+    few = steady(1, packets=60, latency=11.0)
+    few.delivered[[3, 20, 40]] = -1
+    assert figures([few], 0).saturated is None
+    assert figures([steady(1, packets=60, latency=11.0)], 0).saturated is False
+
+
 def test_nothing_delivered_has_no_latency():
     found = figures([steady(lost=1.0)], 100)
     assert (found.packets, found.total.mean, found.quantiles, found.histogram) == (0, None, None, [])
