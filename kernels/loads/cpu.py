@@ -34,7 +34,8 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
 
     load, of_root = np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
-        for first, (partial, totals) in zip(range(0, number, size), pool.map(of_share, range(0, number, size))):
+        here = threads == 1 or number <= size  # handing a share to a thread takes as long as a small one's work
+        for first, (partial, totals) in zip(range(0, number, size), (map if here else pool.map)(of_share, range(0, number, size))):
             load += partial
             of_root[:, first : first + size] = totals
     by_port = np.zeros(task.ports.size)

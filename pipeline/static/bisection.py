@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from pipeline.static.links import strengths
 from pipeline.static.spectrum import second_eigenvalue
 from pipeline.topology import Topology
 
@@ -58,9 +59,9 @@ def bisection_bounds(topology: Topology, matrix: csr_array, images: Sequence[np.
 def cut_width(matrix: csr_array, half: np.ndarray) -> int:
     """Links from the nodes where half (bool[N]) is true to the others, or back, whichever are fewer."""
     inside = half.astype(np.int64)
-    both = int(inside @ (matrix @ inside))
-    leaving, entering = int(inside @ matrix.sum(axis=1)), int(inside @ matrix.sum(axis=0))
-    return min(leaving, entering) - both
+    into = matrix @ inside
+    leaving, entering = int(inside @ (matrix @ np.ones_like(inside))), int(into.sum())
+    return min(leaving, entering) - int(inside @ into)
 
 
 # --- upper bounds: cuts -------------------------------------------------------------------------
@@ -156,8 +157,8 @@ def refined(undirected: csr_array, half: np.ndarray) -> np.ndarray:
 
 def _gain(undirected: csr_array, half: np.ndarray) -> np.ndarray:
     """int64[N]: by how much moving each node to the other side narrows the cut."""
-    inside = undirected @ half.astype(np.int64)
-    return np.where(half, 1, -1) * (undirected.sum(axis=1) - 2 * inside)
+    inside = half.astype(np.int64)
+    return np.where(half, 1, -1) * (undirected @ (1 - 2 * inside))
 
 
 def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
@@ -185,6 +186,7 @@ def lower_bound(topology: Topology, matrix: csr_array, undirected: csr_array, im
         return None, method
     width = second * half * (n - half) / n
     if topology.directed:
-        surplus = int(np.maximum(matrix.sum(axis=1) - matrix.sum(axis=0), 0).sum())
+        leaving, entering = strengths(matrix)
+        surplus = int(np.maximum(leaving - entering, 0).sum())
         width = (width - surplus) / 2
     return max(0, ceil(width - ROUNDING * max(1.0, width))), method

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_flow
 
-from pipeline.static.links import LinkOrbits
+from pipeline.static.links import LinkOrbits, strengths
 from pipeline.symmetry import Orbits
 from pipeline.topology import Topology
 
@@ -40,8 +40,7 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
         return 0, "a single node"
     if not connected:
         return 0, "not connected"
-    leaving, entering = matrix.sum(axis=1), matrix.sum(axis=0)
-    best = int(min(leaving.min(), entering.min()))
+    best = int(min(of_nodes.min() for of_nodes in strengths(matrix)))
     simple = matrix.data.max() == 1
     if len(nodes.representatives) == 1 and simple:
         return best, THEOREM

@@ -25,6 +25,12 @@ def channel_matrix(topology: Topology) -> csr_array:
     return matrix
 
 
+def strengths(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """(int64[N], int64[N]): links that leave each node, and that enter it. Products: SciPy's sums make matrices of their own on the way."""
+    ones = np.ones(matrix.shape[0], np.int64)
+    return matrix @ ones, matrix.T @ ones
+
+
 class LinkOrbits(NamedTuple):
     """Orbits of the channels.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from pipeline.static.links import LinkOrbits, link_orbits
+from pipeline.static.links import LinkOrbits, link_orbits, strengths
 from pipeline.symmetry import Orbits, is_automorphism, orbits_under
 from pipeline.topology import NO_PORT, Topology
 
@@ -21,6 +22,7 @@ GROUP_NODES = 4096  # nodes up to which the whole automorphism group is computed
 GROUP_CELLS = 1 << 26  # and ports² × nodes
 SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may look at,
 LEVEL_WORK = 1 << 11  # a level counting as so many
+SEVERAL = 8  # nodes, searched last, whose searches are kept: links of one node often follow one another
 
 DECLARED = "one orbit of the declared automorphisms, each checked"
 
@@ -115,7 +117,7 @@ def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.n
 
 
 def _unlike_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple[bool | None, str]:
-    degrees = np.column_stack([matrix.sum(axis=1), matrix.sum(axis=0)])[nodes.representatives]
+    degrees = np.column_stack(strengths(matrix))[nodes.representatives]
     if (degrees != degrees[0]).any():
         return False, "degrees differ"
 
@@ -132,7 +134,8 @@ def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: L
     orbit, port = np.unravel_index(first, links.label.shape)
     tail = nodes.representatives[orbit]
     head = links.frame[tail, port]
-    ends = np.column_stack([matrix.sum(axis=1)[tail], matrix.sum(axis=0)[tail], matrix.sum(axis=1)[head], matrix.sum(axis=0)[head]])
+    leaving, entering = strengths(matrix)
+    ends = np.column_stack([leaving[tail], entering[tail], leaving[head], entering[head]])
     if not topology.directed:
         ends = np.sort(ends[:, [0, 2]], axis=1)
     if (ends != ends[0]).any():
@@ -141,9 +144,11 @@ def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: L
     if (capacity != capacity[0]).any():
         return False, "capacities differ"
 
+    paths_from = lru_cache(SEVERAL)(partial(shortest_paths_from, topology))
+
     def joint_levels(link: tuple[int, int]) -> bytes:
         """The same, jointly from the link's two ends; either comes first where the link has no direction."""
-        here, there = (shortest_paths_from(topology, end) for end in link)
+        here, there = (paths_from(end) for end in link)
         forth = _census(*here, *there)
         return forth if topology.directed else min(forth, _census(*there, *here))
 
