@@ -50,7 +50,9 @@ def _complete_workload(context: click.Context, parameter: click.Parameter, incom
 @click.option("--injection", help="When packets are generated: bernoulli, poisson or 'bursts(cycles=100, peak=1)'.  [default: the router's]")
 @click.option("--source-queue", type=int, help="Packets that a source queue holds; what comes when it is full is refused.  [default: the router's]")
 @click.option(
-    "--workload", shell_complete=_complete_workload, help="Instead of a load: messages that wait for messages, as listed below, or a CSV file."
+    "--workload",
+    shell_complete=_complete_workload,
+    help="Instead of a load: messages that wait for messages, as listed below, or in a file.",
 )
 @click.option("--placement", type=click.Choice(["consecutive", "random"]), help="Of its tasks on terminals; random: anew for each seed.")
 @click.option("--completions", type=click.File("w", encoding="utf-8", lazy=False), help="Write when each message was sent and delivered, as CSV.")
@@ -114,7 +116,7 @@ def simulate(
       ft(nx=256, ny=256, nz=128)       Fourier transform
       lu(side=64), mg(side=256)        LU solver, multigrid
       ring_all_reduce(flits=1024), all_to_all(flits=64)
-      messages.csv                     a file of the columns message, source, destination, flits or bytes, depends_on, delay
+      messages.csv                     a file (or .parquet) of the columns message, source, destination, flits or bytes, depends_on, delay
 
     \b
     Examples:

@@ -32,7 +32,7 @@ WORKLOADS: dict[str, Callable[..., Workload]] = {
     "all_to_all": all_to_all,
     "file": file,
 }
-_SUFFIX = re.compile(r"[^()]+\.csv", re.IGNORECASE)
+_SUFFIX = re.compile(r"[^()]+\.(csv|parquet)", re.IGNORECASE)
 
 
 def workload(spelling: str, terminals: int) -> tuple[str, Workload]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import heapq
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,23 +9,23 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pipeline.counts import counted
-from pipeline.errors import BadInput, Refused, nearest
+from pipeline.errors import BadInput, nearest
 from pipeline.topologies.graph_formats import shown
-from pipeline.topology import Meaning, default_memory
+from pipeline.topology import Meaning
 from pipeline.workloads.messages import Workload, flits_of
+from pipeline.workloads.tables import Row, rows_of
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
-MEMORY_PER_BYTE = 64  # while reading, per byte of the file: measured, see tests/workloads
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
 
 
 class _Message(NamedTuple):
-    """A line of the file."""
+    """A row of the file; where, place: pipeline.workloads.tables.Row."""
 
-    line: int
+    where: str
+    place: str
     name: str
     source: int
     destination: int
@@ -36,14 +35,14 @@ class _Message(NamedTuple):
 
 
 def file(terminals: int, path: File) -> Workload:
-    """Messages from a CSV file of the columns message, source, destination, flits or bytes, depends_on, delay.
+    """Messages from a CSV or Parquet file (by its suffix, .parquet) of the columns message, source, destination, flits or bytes, depends_on, delay.
 
     message       any text that no other has
     source, destination   tasks, whole numbers from 0; there are as many tasks as the highest says
     flits, bytes  of the message, one of both columns; 4 bytes a flit. To its own task: any size, it takes no time but the delay
     depends_on    messages that must have been delivered before it is sent, with blanks between them; may be left out
     delay         cycles from then until it is sent; may be left out
-    Lines that begin with # and empty ones are skipped. Messages may stand in any order.
+    Of CSV, lines that begin with # and empty ones are skipped; of Parquet, depends_on may be a list. Messages may stand in any order.
     Source: the file.
     """
     where = shown(Path(path))
@@ -51,9 +50,9 @@ def file(terminals: int, path: File) -> Workload:
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)
-        raise BadInput(f"{where}:{far.line}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1}; choose a larger network")
-    waited_for = _waited_for(messages, where)
-    order = _ordered(messages, waited_for, where)
+        raise BadInput(f"{far.where}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1}; choose a larger network")
+    waited_for = _waited_for(messages)
+    order = _ordered(messages, waited_for)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     waits = np.array([(g, h) for g, others in enumerate(waited_for) for h in others], np.int64).reshape(-1, 2)
@@ -65,35 +64,9 @@ def file(terminals: int, path: File) -> Workload:
 
 
 def _read(path: Path, where: str) -> list[_Message]:
-    try:
-        if path.exists() and not path.is_file():
-            raise BadInput(f"{where}: expected a file of messages, got no regular file; write them to a file first")  # a pipe would be waited for
-        size = path.stat().st_size
-        if size * MEMORY_PER_BYTE > default_memory():
-            raise Refused(f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages")
-        with path.open(newline="", encoding="utf-8-sig") as lines:  # spreadsheets write a byte-order mark
-            return _messages(lines.readlines(), where)
-    except UnicodeDecodeError:
-        raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}") from None
-
-
-def _messages(lines: Sequence[str], where: str) -> list[_Message]:
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
-    if len(numbered) < 2:
-        raise BadInput(f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages")
-    (first, head), *rest = numbered
-    columns = [name.strip() for name in next(csv.reader([head]))]
-    _check_columns(columns, f"{where}:{first}")
-    found = []
-    for number, line in rest:
-        values = [value.strip() for value in next(csv.reader([line]))]
-        if len(values) != len(columns):
-            raise BadInput(f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)}; separate them by commas")
-        found.append(_message(number, dict(zip(columns, values)), f"{where}:{number}"))
-    return found
+    head, columns, rows = rows_of(path, where)
+    _check_columns(columns, head)
+    return [_message(row) for row in rows]
 
 
 def _check_columns(columns: Sequence[str], where: str) -> None:
@@ -104,12 +77,12 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
         raise BadInput(f"{where}: expected each column once, got {', '.join(columns)}; leave one out")
     missing = [name for name in COLUMNS[:3] if name not in columns]
     if missing or ("flits" in columns) == ("bytes" in columns):
-        raise BadInput(
-            f"{where}: expected the columns message, source, destination and flits or bytes, got {', '.join(columns)}; name them in the first line"
-        )
+        raise BadInput(f"{where}: expected the columns message, source, destination and flits or bytes, got {', '.join(columns)}; name them so")
 
 
-def _message(line: int, values: dict[str, str], where: str) -> _Message:
+def _message(row: Row) -> _Message:
+    where, place, values = row
+
     def whole(name: str, least: int, most: int) -> int:
         text = values[name]
         if not text.isascii() or not text.isdecimal() or not least <= int(text) <= most:
@@ -122,24 +95,24 @@ def _message(line: int, values: dict[str, str], where: str) -> _Message:
     least = 0 if source == destination else 1
     flits = whole("flits", least, MOST_FLITS) if "flits" in values else flits_of(whole("bytes", least, 4 * MOST_FLITS))
     delay = whole("delay", 0, MOST_DELAY) if values.get("delay") else 0
-    return _Message(line, values["message"], source, destination, flits, delay, values.get("depends_on", "").split())
+    return _Message(where, place, values["message"], source, destination, flits, delay, values.get("depends_on", "").split())
 
 
-def _waited_for(messages: Sequence[_Message], where: str) -> list[list[int]]:
+def _waited_for(messages: Sequence[_Message]) -> list[list[int]]:
     """Of every message the numbers of those that it depends on."""
     number: dict[str, int] = {}
     for g, one in enumerate(messages):
         if one.name in number:
-            raise BadInput(f"{where}:{one.line}: message '{one.name}' stands in line {messages[number[one.name]].line}, too; give it another name")
+            raise BadInput(f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too; give it another name")
         number[one.name] = g
     for one in messages:
         for name in one.depends_on:
             if name not in number:
-                raise BadInput(f"{where}:{one.line}: message '{one.name}' depends on '{name}', which is not there{nearest(name, number)}; add it")
+                raise BadInput(f"{one.where}: message '{one.name}' depends on '{name}', which is not there{nearest(name, number)}; add it")
     return [[number[name] for name in one.depends_on] for one in messages]
 
 
-def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]], where: str) -> list[int]:
+def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]]) -> list[int]:
     """An order in which none waits for a later one: of those that could be next, the first in the file."""
     missing = [len(others) for others in waited_for]
     followers: list[list[int]] = [[] for _ in messages]
@@ -157,7 +130,7 @@ def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]], 
     if len(order) < len(messages):
         cycle = _cycle(missing, waited_for)
         words = " waits for ".join(f"'{messages[g].name}'" for g in [*cycle, cycle[0]])
-        raise BadInput(f"{where}:{messages[cycle[0]].line}: expected messages that can all be sent, got a cycle: {words}; cut it")
+        raise BadInput(f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; cut it")
     return order
 
 

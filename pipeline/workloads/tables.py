@@ -1,0 +1,137 @@
+"""A workload's file as rows of text: CSV or Parquet, by its suffix."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.counts import counted
+from pipeline.errors import BadInput, Refused
+from pipeline.topology import default_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MEMORY_PER_BYTE = 64  # while reading, per byte of CSV: measured, see tests/workloads
+MEMORY_PER_CELL = 256  # and per value of Parquet, whose bytes say little: measured there, too
+CELL = 8  # bytes that pipeline.store reckons with
+
+
+class Row(NamedTuple):
+    """where: the file and the place in it, for messages; place: 'line 3' or 'row 3'; values: text by column."""
+
+    where: str
+    place: str
+    values: dict[str, str]
+
+
+class Rows(NamedTuple):
+    """head: where the columns' names stand, for messages; columns: these; rows: the others, one at least."""
+
+    head: str
+    columns: list[str]
+    rows: Iterator[Row]
+
+
+def rows_of(path: Path, where: str) -> Rows:
+    """The rows of a file; where: its name as messages show it.
+
+    CSV        lines that begin with # and empty ones are skipped
+    Parquet    (suffix .parquet) columns of text, whole numbers, or lists of these: a list's items are put together with blanks; null is no text
+    Raises BadInput for what is no such file, or holds no row; Refused for what does not fit into memory.
+    """
+    content = _content(path, where)
+    return _of_parquet(content, where) if path.suffix.lower() == ".parquet" else _of_csv(content, where)
+
+
+def _content(path: Path, where: str) -> bytes:
+    try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{where}: expected a file of messages, got no regular file; write them to a file first")  # a pipe would be waited for
+        size = path.stat().st_size
+        if size * MEMORY_PER_BYTE > default_memory():
+            raise Refused(f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}") from None
+
+
+def _of_csv(content: bytes, where: str) -> Rows:
+    try:
+        lines = TextIOWrapper(BytesIO(content), "utf-8-sig", newline="").readlines()  # spreadsheets write a byte-order mark
+    except UnicodeDecodeError:
+        raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
+    if len(numbered) < 2:
+        raise BadInput(f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages")
+    (first, head), *rest = numbered
+    columns = _split(head, f"{where}:{first}")
+
+    def rows() -> Iterator[Row]:
+        for number, line in rest:
+            values = _split(line, f"{where}:{number}")
+            if len(values) != len(columns):
+                raise BadInput(f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)}; separate them by commas")
+            yield Row(f"{where}:{number}", f"line {number}", dict(zip(columns, values)))
+
+    return Rows(f"{where}:{first}", columns, rows())
+
+
+def _split(line: str, where: str) -> list[str]:
+    try:
+        return [value.strip() for value in next(csv.reader([line]))]
+    except csv.Error as error:
+        raise BadInput(f"{where}: expected values separated by commas, got: {error}; write the messages as CSV") from None
+
+
+def _of_parquet(content: bytes, where: str) -> Rows:
+    import pyarrow as pa
+
+    from pipeline.store import foreign_table
+
+    try:
+        table = foreign_table(content, default_memory() * CELL // MEMORY_PER_CELL)
+        columns = table.column_names
+    except Refused as refusal:
+        raise Refused(f"{where}: {refusal}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
+        raise BadInput(f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV") from None
+    if not table.num_rows:
+        raise BadInput(f"{where}: expected a row for each message, got none; add messages")
+    if table.nbytes * CELL > default_memory():
+        raise Refused(f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold; list fewer messages")
+
+    def rows() -> Iterator[Row]:
+        texts = [_texts(table.column(place), f"{where}: {name}") for place, name in enumerate(columns)]
+        for number, values in enumerate(zip(*texts), 1):
+            yield Row(f"{where}: row {number}", f"row {number}", dict(zip(columns, values)))
+
+    return Rows(where, columns, rows())
+
+
+def _texts(column: pa.ChunkedArray, where: str) -> list[str]:
+    from pyarrow import types
+
+    kind = column.type
+    inner = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
+    if not any(fits(inner) for fits in (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_null)):
+        raise BadInput(f"{where}: expected text or whole numbers, got {kind}; write one of these")
+    try:
+        return [_text(value) for value in column.to_pylist()]
+    except UnicodeDecodeError:
+        raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write that") from None
+
+
+def _text(value: object) -> str:
+    """As CSV would have it; whole numbers may come as fractions, since pandas makes a column of them where one is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
