@@ -45,7 +45,8 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
 
 def compiled(side: Arcs) -> tuple[Any, ...]:
     """What `accumulate` takes of one side; unsigned, since Numba checks signed indices."""
-    return side.start, side.node.astype(np.uint32), side.capacity
+    degree = int(side.start[1])
+    return side.start, side.node.astype(np.uint32), side.capacity, degree if (np.diff(side.start) == degree).all() else 0
 
 
 def buffers(nodes: int, width: int) -> tuple[np.ndarray, ...]:

@@ -13,6 +13,7 @@ because Numba's cache watches one file.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from kernels.distance.bits import cached, intrinsic
+from kernels.distance.bits import UNROLLED, cached, intrinsic
 
 INT64, INT32, DOUBLE, BIT = ir.IntType(64), ir.IntType(32), ir.DoubleType(), ir.IntType(1)
 ONE = ir.Constant(INT64, 1)
@@ -79,24 +80,48 @@ class Vectors:
         self.builder.store(value, place)
         return place
 
-    def over_arcs(self, start: Any, node: Any) -> Any:
-        """Loop over the arcs of a node."""
-        first, last = self.item(start, node), self.item(start, self.builder.add(node, ONE))
-        return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
+    def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
+        """Emit loop(d) for every degree of UNROLLED, taken where all nodes have it, and loop(0) for the rest."""
+        differs, done = (self.builder.append_basic_block(name) for name in ("differs", "done"))
+        choice = self.builder.switch(degree, differs)
+        for unrolled in UNROLLED:
+            same = self.builder.append_basic_block(f"of_{unrolled}")
+            choice.add_case(ir.Constant(INT64, unrolled), same)
+            with self.builder.goto_block(same):
+                loop(unrolled)
+                self.builder.branch(done)
+        with self.builder.goto_block(differs):
+            loop(0)
+            self.builder.branch(done)
+        self.builder.position_at_end(done)
 
-    def gathered(self, start: Any, node: Any, rows: Any, stride: Any, masks: Any, own: Any, arcs: Any, capacity: Any) -> Any:
+    def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
+        """body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
+        if unrolled:
+            first = self.builder.mul(node, ir.Constant(INT64, unrolled))
+            for place in range(unrolled):
+                body(self.builder.add(first, ir.Constant(INT64, place)))
+            return
+        first, last = self.item(start, node), self.item(start, self.builder.add(node, ONE))
+        with cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64) as (arc, _):
+            body(arc)
+
+    def gathered(self, start: Any, node: Any, unrolled: int, rows: Any, stride: Any, masks: Any, own: Any, arcs: Any, capacity: Any) -> Any:
         """Sum over a node's arcs, in their order, of capacity · the other end's row, in the lanes of its mask and `own`."""
         total = self.variable(self.zero)
-        with self.over_arcs(start, node) as (arc, _):
+
+        def add(arc: Any) -> None:
             other = self.index(arcs, arc)
             both = self.lanes(self.builder.and_(self.item(masks, other), own))
             value = self.scaled(self.load(self.at(rows, self.builder.mul(other, stride))), capacity, arc)
             self.builder.store(self.builder.fadd(self.builder.load(total), self.builder.select(both, value, self.zero)), total)
+
+        self.over_arcs(start, node, unrolled, add)
         return self.builder.load(total)
 
 
 @intrinsic
-def _meet(context, visits, masks, begin, end, start, arcs, seen, following):
+def _meet(context, visits, masks, degree, begin, end, start, arcs, seen, following):
     """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the visits.
 
     Without a branch: every neighbour is written behind the last visit, and stays where it is met for the first time.
@@ -105,64 +130,79 @@ def _meet(context, visits, masks, begin, end, start, arcs, seen, following):
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, 1)
-        visits, masks, start, arcs, seen, following = (v.data(i) for i in (0, 1, 4, 5, 6, 7))
-        last = v.variable(arguments[3])
-        with cgutils.for_range_slice(builder, arguments[2], arguments[3], ONE, intp=INT64) as (visit, _):
-            own = v.item(masks, visit)
-            with v.over_arcs(start, v.index(visits, visit)) as (arc, _):
-                other = v.index(arcs, arc)
-                fresh = builder.and_(own, builder.not_(v.item(seen, other)))
-                mark = builder.gep(following, [other])
-                before = builder.load(mark)
-                after = builder.or_(before, fresh)
-                builder.store(after, mark)
-                place = builder.load(last)
-                builder.store(v.item(arcs, arc), builder.gep(visits, [place]))
-                zero = ir.Constant(before.type, 0)
-                first = builder.and_(builder.icmp_unsigned("==", before, zero), builder.icmp_unsigned("!=", after, zero))
-                builder.store(builder.add(place, builder.zext(first, INT64)), last)
+        visits, masks, start, arcs, seen, following = (v.data(i) for i in (0, 1, 5, 6, 7, 8))
+        last = v.variable(arguments[4])
+
+        def loop(unrolled):
+            with cgutils.for_range_slice(builder, arguments[3], arguments[4], ONE, intp=INT64) as (visit, _):
+                own = v.item(masks, visit)
+
+                def meet(arc):
+                    other = v.index(arcs, arc)
+                    fresh = builder.and_(own, builder.not_(v.item(seen, other)))
+                    mark = builder.gep(following, [other])
+                    before = builder.load(mark)
+                    after = builder.or_(before, fresh)
+                    builder.store(after, mark)
+                    place = builder.load(last)
+                    builder.store(v.item(arcs, arc), builder.gep(visits, [place]))
+                    zero = ir.Constant(before.type, 0)
+                    first = builder.and_(builder.icmp_unsigned("==", before, zero), builder.icmp_unsigned("!=", after, zero))
+                    builder.store(builder.add(place, builder.zext(first, INT64)), last)
+
+                v.over_arcs(start, v.index(visits, visit), unrolled, meet)
+
+        v.by_degree(arguments[2], loop)
         return builder.load(last)
 
-    return types.int64(visits, masks, begin, end, start, arcs, seen, following), codegen
+    return types.int64(visits, masks, degree, begin, end, start, arcs, seen, following), codegen
 
 
 @intrinsic
-def _count(context, visits, masks, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width):
+def _count(context, visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width):
     """Forward: count(v) = Σ near(u) · capacity over channels from the level before, for the visits begin … end − 1."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        visits, masks, start, arcs, capacity, before, near, count, distance = (v.data(i) for i in (0, 1, 5, 6, 7, 8, 9, 11, 12))
-        begin, end, level, stride = arguments[2], arguments[3], v.spread(builder.trunc(arguments[4], INT32)), arguments[10]
-        with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
-            node, own = v.index(visits, visit), v.item(masks, visit)
-            paths = v.gathered(start, node, near, stride, before, own, arcs, capacity)
-            row, hops = v.at(count, node), v.at(distance, node, v.integers)
-            v.store(builder.select(v.lanes(own), paths, v.load(row)), row)
-            v.store(builder.select(v.lanes(own), level, v.load(hops)), hops)
+        visits, masks, start, arcs, capacity, before, near, count, distance = (v.data(i) for i in (0, 1, 6, 7, 8, 9, 10, 12, 13))
+        begin, end, level, stride = arguments[3], arguments[4], v.spread(builder.trunc(arguments[5], INT32)), arguments[11]
+
+        def loop(unrolled):
+            with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
+                node, own = v.index(visits, visit), v.item(masks, visit)
+                paths = v.gathered(start, node, unrolled, near, stride, before, own, arcs, capacity)
+                row, hops = v.at(count, node), v.at(distance, node, v.integers)
+                v.store(builder.select(v.lanes(own), paths, v.load(row)), row)
+                v.store(builder.select(v.lanes(own), level, v.load(hops)), hops)
+
+        v.by_degree(arguments[2], loop)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width), codegen
+    return types.none(visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width), codegen
 
 
 @intrinsic
-def _carry(context, visits, masks, begin, end, start, arcs, capacity, after, part, stride, unit, width):
+def _carry(context, visits, masks, degree, begin, end, start, arcs, capacity, after, part, stride, unit, width):
     """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end − 1."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        visits, masks, start, arcs, capacity, after, part, unit = (v.data(i) for i in (0, 1, 4, 5, 6, 7, 8, 10))
-        begin, end, stride = arguments[2], arguments[3], arguments[9]
-        with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
-            node, own = v.index(visits, visit), v.item(masks, visit)
-            farther = v.gathered(start, node, unit, ONE, after, own, arcs, capacity)
-            row = v.at(unit, node)
-            before = v.load(row)
-            carried = builder.fadd(before, builder.fmul(v.load(v.at(part, builder.mul(node, stride))), farther))
-            v.store(builder.select(v.lanes(own), carried, before), row)
+        visits, masks, start, arcs, capacity, after, part, unit = (v.data(i) for i in (0, 1, 5, 6, 7, 8, 9, 11))
+        begin, end, stride = arguments[3], arguments[4], arguments[10]
+
+        def loop(unrolled):
+            with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
+                node, own = v.index(visits, visit), v.item(masks, visit)
+                farther = v.gathered(start, node, unrolled, unit, ONE, after, own, arcs, capacity)
+                row = v.at(unit, node)
+                before = v.load(row)
+                carried = builder.fadd(before, builder.fmul(v.load(v.at(part, builder.mul(node, stride))), farther))
+                v.store(builder.select(v.lanes(own), carried, before), row)
+
+        v.by_degree(arguments[2], loop)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, begin, end, start, arcs, capacity, after, part, stride, unit, width), codegen
+    return types.none(visits, masks, degree, begin, end, start, arcs, capacity, after, part, stride, unit, width), codegen
 
 
 @intrinsic
@@ -179,12 +219,15 @@ def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, lo
             node = loop.index
             own = v.load(v.at(near, builder.mul(node, arguments[5])))
             following = builder.add(v.load(v.at(distance, node, v.integers)), v.spread(ir.Constant(INT32, 1)))
-            with v.over_arcs(start, node) as (arc, _):
+
+            def add(arc):
                 other = v.index(arcs, arc)
                 farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
                 flow = v.scaled(builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
                 place = builder.gep(load, [arc])
                 builder.store(builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place)
+
+            v.over_arcs(start, node, 0, add)
         return context.get_dummy_value()
 
     return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, width), codegen
@@ -227,11 +270,28 @@ def _turn(context, nodes, distance, unit, count, inward, totals, width):
 
 @cached
 def accumulate(
-    toward_start, toward, toward_capacity, away_start, away, away_capacity, roots, weights, demand, inward, masks, count, unit, distance, width
+    toward_start,
+    toward,
+    toward_capacity,
+    toward_degree,
+    away_start,
+    away,
+    away_capacity,
+    away_degree,
+    roots,
+    weights,
+    demand,
+    inward,
+    masks,
+    count,
+    unit,
+    distance,
+    width,
 ):
     """Loads and totals of some roots.
 
-    toward_start, away_start int64[N+1], toward, away uint32[A], *_capacity float64[A] or None: `Arcs`; roots uint32[R],
+    toward_start, away_start int64[N+1], toward, away uint32[A], *_capacity float64[A] or None: `Arcs`; *_degree: arcs of
+    every node, 0 where they differ; roots uint32[R],
     weights float64[R], demand float64[R or 1, N], inward: next hops instead of paths;
     scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
     Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
@@ -273,13 +333,29 @@ def accumulate(
         level = 0
         while levels[level] < levels[level + 1]:
             begin, middle = levels[level], levels[level + 1]
-            end = _meet(visits, visit_masks, begin, middle, away_start, away, seen, following)
+            end = _meet(visits, visit_masks, away_degree, begin, middle, away_start, away, seen, following)
             for i in range(middle, end):
                 own = following[visits[i]]
                 visit_masks[i] = own
                 seen[visits[i]] |= own
             level += 1
-            _count(visits, visit_masks, middle, end, level, toward_start, toward, toward_capacity, now, near, stride, count, distance, width)
+            _count(
+                visits,
+                visit_masks,
+                toward_degree,
+                middle,
+                end,
+                level,
+                toward_start,
+                toward,
+                toward_capacity,
+                now,
+                near,
+                stride,
+                count,
+                distance,
+                width,
+            )
             for i in range(begin, middle):
                 now[visits[i]] = 0
             now, following = following, now
@@ -288,7 +364,7 @@ def accumulate(
         of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
         for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
-            _carry(visits, visit_masks, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
+            _carry(visits, visit_masks, away_degree, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
             for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
         _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, width)
