@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.config import load
-from pipeline.config.schema import PAPERS
+from pipeline.config.entries import Choice
+from pipeline.config.schema import PAPERS, Deadlock, Layout, Loads
+from pipeline.config.simulation import Simulation
 from pipeline.config.words import documentation
 from pipeline.errors import BadInput
 
@@ -262,3 +264,13 @@ def test_papers_are_those_whose_numbers_are_here():
 def test_documentation_is_current():
     """docs/config.md is made by 'make docs'."""
     assert (ROOT / "docs" / "config.md").read_text() == documentation()
+
+
+def test_every_key_is_documented():
+    """In the first column of a table; those of all choices of networks once."""
+    told = [line.split("`")[1] for line in documentation().splitlines() if line.startswith("| `")]
+    assert len(set(told)) == len(told)
+    for section, entry in (("loads", Loads), ("deadlock", Deadlock), ("layout", Layout), ("simulation", Simulation)):
+        assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(told)
+    assert {"topologies", "limits.points", "latency[].nodes", "simulation[].loads.from", "nodes.to"} <= set(told)
+    assert not {"loads[].families", "simulation[].nodes.from"} & set(told)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from pipeline.config.entries import Choice
 from pipeline.config.schema import Sweep, spelled
 from pipeline.config.yaml import Place
 
@@ -86,13 +87,37 @@ Points are counted before anything is computed; a network asked for twice is one
 """
 
 
+_CHOOSING = """
+## Which networks an entry is about
+
+Every entry of {sections} has these keys, too; where one of them is
+listed above, it holds what is said there:
+
+"""
+
+
 def documentation() -> str:
-    """docs/config.md: every key with what it may hold, its default and its meaning."""
-    rows = [_INTRODUCTION + "| key | holds | default | meaning |", "|---|---|---|---|"]
-    for place, key in _keys((), root()):
-        cells = (f"`{spelled(place)}`", key.expected(), "required" if key.required else _written(key), key.description)
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows) + "\n"
+    """docs/config.md: every key with what it may hold, its default and its meaning; those that all choices of networks have, once."""
+    common, sections, shared = dict[Place, str](), list[str](), set[Place]()
+    for name, section in root().inside().items():
+        entry = section.inside().get("")
+        if entry is None or not Choice.model_fields.keys() <= entry.inside().keys():
+            continue
+        sections.append(f"`{name}`")
+        for place, key in _keys((), entry):
+            if place[0] in Choice.model_fields and common.setdefault(place, _row(place, key)) == _row(place, key):
+                shared.add((f"{name}[]", *place))
+    rows = [_row(place, key) for place, key in _keys((), root()) if place not in shared]
+    chosen = _CHOOSING.format(sections=f"{', '.join(sections[:-1])} and {sections[-1]}")
+    return "\n".join([_INTRODUCTION + _HEAD, *rows, chosen + _HEAD, *common.values()]) + "\n"
+
+
+_HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
+
+
+def _row(place: Place, key: Key) -> str:
+    cells = (f"`{spelled(place)}`", key.expected(), "required" if key.required else _written(key), key.description)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _keys(place: Place, key: Key) -> Iterator[tuple[Place, Key]]:
