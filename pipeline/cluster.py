@@ -86,6 +86,7 @@ def _manners(settings: Any) -> dict[str, Any]:
         "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # looked for as often: twice that, at the latest
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
+        "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }

@@ -70,7 +70,12 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
 
 
 def files_of(spelling: str | Spelling) -> list[Path]:
-    """Every file that a network's spelling names, nested networks included, in the order of the spelling."""
+    """Every file that a network's spelling names, nested networks included, in the order of the spelling.
+
+    Text without the word `path` names none, and is not read here; whether it is a network is found out by those who plan it.
+    """
+    if isinstance(spelling, str) and "path" not in spelling:
+        return []
     call = parse(spelling) if isinstance(spelling, str) else spelling
     found = [] if call.inner is None else files_of(call.inner)
     for key, value in call.arguments.items():
