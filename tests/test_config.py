@@ -269,7 +269,7 @@ def test_documentation_is_current():
 def test_every_key_is_documented():
     """In the first column of a table; those of all choices of networks once."""
     told = [line.split("`")[1] for line in documentation().splitlines() if line.startswith("| `")]
-    assert len(set(told)) == len(told)
+    assert [key for key in set(told) if told.count(key) > 1] == ["topologies"]  # the sweep's, and those of them that an entry is about
     for section, entry in (("loads", Loads), ("deadlock", Deadlock), ("layout", Layout), ("simulation", Simulation)):
         assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(told)
     assert {"topologies", "limits.points", "latency[].nodes", "simulation[].loads.from", "nodes.to"} <= set(told)
