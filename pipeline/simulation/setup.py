@@ -27,6 +27,7 @@ from pipeline.workloads import canonical as workload_spelling
 from pipeline.workloads import workload as workload_on
 
 CYCLES, MOST_CYCLES = 10_000, 1 << 30  # of a run unless told otherwise; of a workload, which ends by itself
+MOST_BUFFER = 32_767  # flits of a virtual channel (kernels.network)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Parameters:
         preset(self.router)
         for name, value, least, most in (
             ("virtual_channels", self.virtual_channels, 1, 16),
-            ("buffer_flits", self.buffer_flits, 1, 1 << 20),
+            ("buffer_flits", self.buffer_flits, 1, MOST_BUFFER),
             ("packet_flits", self.packet_flits, 1, 1 << 14),
             ("input_speedup", self.input_speedup, 1, EVERY_CHANNEL),
             ("source_queue", self.source_queue, 0, 1 << 30),
@@ -254,6 +255,10 @@ def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: 
     if rule.bubble and switching == "wormhole":
         raise BadInput("rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole; choose one, or another rule")
     needed = 1 if switching == "wormhole" else 2 * flits if rule.bubble else flits
+    if needed > MOST_BUFFER:
+        raise BadInput(
+            f"packet_flits={flits}: expected packets that fit into buffers of {MOST_BUFFER:,} flits, {needed:,} are needed; choose shorter ones"
+        )
     if asked.buffer_flits is None:
         return max(made.buffer_flits, needed)
     if asked.buffer_flits < needed:

@@ -98,6 +98,11 @@ def test_help_names_every_router():
         (("--load", "nan"), "load=nan: expected a number above 0"),
         (("--load", "0.1", "--virtual-channels", "1"), "choose rule dateline with 2 virtual channels or more"),
         (("--load", "0.1", "--warm-up", "10000"), "warm_up=10000"),
+        (("--load", "0.1", "--buffer-flits", "32768"), "buffer_flits=32768: expected 1 … 32,767"),
+        (
+            ("--load", "0.1", "--router", "bluegene", "--packet-flits", "16384"),
+            "packet_flits=16384: expected packets that fit into buffers of 32,767",
+        ),
         (("--load", "99", "--packet-flits", "1"), "expected at most a packet per terminal and cycle"),
     ],
 )
