@@ -90,7 +90,7 @@ class Arrivals:
         self.process, self.flits, self.seed, self.backend = process, flits, seed, backend
 
     def check(self, rate: np.ndarray, load: float) -> None:
-        """rate float64[T]: packets per cycle of each terminal. Raises BadInput for what the process cannot generate."""
+        """rate float64[T]: packets per cycle of each terminal. Raises BadInput for what the process cannot generate, or no node could send."""
         most, process = rate.max(initial=0.0), self.process
         if process.burst is not None:
             share, longest = self.share(rate), np.round(process.burst / (process.burst + 1), 12)
@@ -102,10 +102,10 @@ class Arrivals:
                     f"load={load:g}: expected at most {self.most:.4g} of a terminal, which is off for a cycle at least between bursts,"
                     f" got {share[short].max() * process.peak:.4g}; choose a lower load, longer bursts or a higher peak"
                 )
-        elif not process.exponential and most > 1:
+        elif most > 1:
             raise BadInput(
                 f"load={load:g}: expected at most a packet per terminal and cycle, got {most:.4g} at the busiest;"
-                " choose a lower load, longer packets or injection poisson"
+                " choose a lower load or longer packets"
             )
 
     @property
@@ -114,7 +114,7 @@ class Arrivals:
         burst = self.process.burst
         if burst is not None:
             return self.process.peak * burst / (burst + 1)
-        return float("inf") if self.process.exponential else float(self.flits)
+        return float(self.flits)
 
     def share(self, rate: np.ndarray) -> np.ndarray:
         """Of the time that each terminal is on."""

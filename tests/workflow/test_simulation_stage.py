@@ -48,6 +48,7 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{loads: [0.1, -0.0]}", "simulation[0].loads: expected loads above 0"),
         ("{loads: {from: 0, to: 1, count: 3}}", "simulation[0].loads: expected loads above 0, got 0"),
         ("{loads: [0.1, 50]}", "simulation[0].loads: load=50: expected at most a packet per terminal and cycle, got 3.125"),
+        ("{loads: [0.1, 50], router: bluegene, families: [torus]}", "simulation[0].loads: load=50: expected at most a packet per terminal"),
         ("{loads: 0.6, injection: bursts(peak=0.5), skip_unsuitable: true}", "simulation[0].loads: load=0.6: expected at most 0.495"),
         ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels=17"),
         ("{loads: 0.1, warm_up: 10000}", "warm_up=10000"),
