@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import importlib.util
 import logging
 import os
@@ -138,12 +139,14 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
-    own = psutil.Process().memory_info().rss  # a worker imports what we do
-    if memory != "auto" and memory < LEAST_MEMORY * own:
-        raise BadInput(
-            f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes {own / 2**30:.2f} GiB before it"
-            f" computes anything, got {settings.memory_per_worker_gib:g}; allow more, or compute with --workers 0"
-        )
+    if memory != "auto":
+        importlib.import_module("pipeline.evaluate")  # a worker imports what we do, and that
+        own = psutil.Process().memory_info().rss
+        if memory < LEAST_MEMORY * own:
+            raise BadInput(
+                f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes {own / 2**30:.2f} GiB"
+                f" before it computes anything, got {settings.memory_per_worker_gib:g}; allow more, or compute with --workers 0"
+            )
     common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}

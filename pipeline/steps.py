@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +16,14 @@ import pyarrow as pa
 from pipeline import lock, store
 from pipeline.arrow_start import without_pandas
 from pipeline.batches import disk_bytes
-from pipeline.config import Sweep, load
 from pipeline.counts import counted
 from pipeline.errors import BadInput
-from pipeline.expansion.asked import asked_points, latency_asked
 from pipeline.points import Point, stage_digest
 from pipeline.provenance import software
 from pipeline.records import arrow_schema
+
+if TYPE_CHECKING:
+    from pipeline.config import Sweep
 
 without_pandas()
 LATER = ("loads", "deadlock", "layout", "simulation")  # stages whose tables a sweep may do without
@@ -31,7 +32,9 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
-    sweep = load(config)
+    from pipeline.expansion.asked import asked_points
+
+    sweep = _load(config)
     asked = asked_points(sweep)
     store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
     rows = [{"key": point.key, **asdict(point)} for point in asked]
@@ -41,7 +44,9 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def static(config: Path, folder: Path, overrides: Overrides) -> int:
     """static.parquet and manifest.json: every network's record. What follows from an earlier one, and this sweep does not ask for, goes."""
-    sweep = load(config)
+    from pipeline.expansion.asked import latency_asked
+
+    sweep = _load(config)
 
     def publish(rows: pa.Table, part: dict[str, Any]) -> None:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
@@ -83,7 +88,7 @@ def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
         store.amend_manifest(folder, stage, part)
         store.publish_table(folder, stage, rows)
 
-    return _computed(stage, load(config), config, folder, overrides, publish)
+    return _computed(stage, _load(config), config, folder, overrides, publish)
 
 
 def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Callable[[pa.Table, dict[str, Any]], None]) -> int:
@@ -156,15 +161,16 @@ def latency(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.expansion.latency import latency_table
 
     later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "layout") if _asked(folder, stage)}
-    store.publish_table(folder, "latency", latency_table(load(config), store.open_table(folder / "static.parquet"), **later))
+    store.publish_table(folder, "latency", latency_table(_load(config), store.open_table(folder / "static.parquet"), **later))
     return 0
 
 
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
+    from pipeline.expansion.asked import latency_asked
     from pipeline.verify import verification_rows
 
-    sweep = load(config)
+    sweep = _load(config)
     there = [*(stage for stage in LATER if _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
     later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
     rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
@@ -215,6 +221,13 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "report": report,
     "check": check,
 }
+
+
+def _load(config: Path) -> Sweep:
+    """The configuration. Steps that follow from tables alone do not wait for pydantic."""
+    from pipeline.config import load
+
+    return load(config)
 
 
 def _asked(folder: Path, stage: str) -> list[Point]:

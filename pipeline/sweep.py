@@ -22,7 +22,6 @@ from pipeline.arrow_start import without_pandas
 from pipeline.batches import Batch, Batches
 from pipeline.counts import counted
 from pipeline.errors import BadInput
-from pipeline.evaluate import evaluate_all
 from pipeline.points import Point, stage_digest
 from pipeline.progress import progress
 from pipeline.provenance import software
@@ -90,6 +89,8 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.code[:12]};"
             " install the same version on both"
         )
+    from pipeline.evaluate import evaluate_all  # all that computes: a driver whose workers do does not wait for it
+
     start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
     ran = {backend}
     records, failed = [], []

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SLOW = ("pandas", "scipy", "numba", "igraph", "dask", "duckdb", "altair")
+SLOW = ("pandas", "pydantic", "scipy", "numba", "igraph", "dask", "duckdb", "altair")
 STATIC = "sweep: small\ntopologies: ['torus(k=4, n=2)']\n"
 LOADS = STATIC + "loads: [{traffic: [uniform]}]\n"
 
@@ -28,7 +28,15 @@ def test_the_table_of_points_needs_what_the_sweep_asks_for(config, among_them, t
     found = imported(code)
     assert (tmp_path / "small" / "points.parquet").exists()
     assert found & {"pandas", "scipy"} == among_them
-    assert not found - {"scipy", "numba"}
+    assert not found - {"pydantic", "scipy", "numba"}
+
+
+def test_steps_from_tables_alone_wait_for_nothing_slow():
+    assert imported("import pipeline.steps") == set()
+
+
+def test_a_driver_waits_for_no_more_than_its_workers_need():
+    assert imported("import pipeline.sweep") <= {"scipy"}
 
 
 def test_pandas_is_there_for_whoever_asks_arrow_for_it():

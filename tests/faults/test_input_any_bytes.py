@@ -290,7 +290,7 @@ def test_many_more_bytes(what: str):
 @pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])
 def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.MonkeyPatch, examples: int):
     """Under its old name, where the digest finds it, and under that of its new content, where nothing but the file itself can."""
-    monkeypatch.setattr("pipeline.sweep.evaluate_all", lambda point, **_: [made_up(point)])
+    monkeypatch.setattr("pipeline.evaluate.evaluate_all", lambda point, **_: [made_up(point)])
     rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
     rings.here("points")
     rings.here("static", workers=0)
