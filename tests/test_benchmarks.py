@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
+import networkx
+import numpy as np
 import pytest
 
 HERE = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -78,3 +81,49 @@ def test_a_power_law_has_its_exponent():
     from growth import exponent
 
     assert exponent([10, 100, 1000], [3e-2, 3.0, 3e2]) == pytest.approx(2)
+
+
+NEEDS_CC = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+
+@NEEDS_CC
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("degree", "nodes"), [(3, 70), (4, 1100), (6, 520)])
+def test_distances_in_c_are_those_of_networkx(degree: int, nodes: int, threads: int):
+    from native import distances
+
+    graph = networkx.random_regular_graph(degree, nodes, seed=1)
+    ports = np.array([sorted(graph.neighbors(node)) for node in range(nodes)], np.int32)
+    lengths = [hops for _, away in networkx.all_pairs_shortest_path_length(graph) for hops in away.values()]
+    assert distances(ports, threads)[0].tolist() == np.bincount(lengths).tolist()
+
+
+@NEEDS_CC
+def test_tiles_of_a_ring_rest_in_c():
+    from native import distances
+
+    nodes = 4096
+    histogram, rows = distances((np.arange(nodes)[:, None] + [-1, 1]) % nodes, 2)
+    assert histogram.tolist() == [nodes, *[2 * nodes] * (nodes // 2 - 1), nodes]
+    assert 0 < rows < nodes // 512 * nodes * (nodes // 2) // 3  # a front of each side, and not every level of every node
+
+
+@NEEDS_CC
+def test_philox_in_c_is_philox():
+    from native import call, library
+
+    from kernels.philox import philox
+
+    words = np.zeros((4, 32), np.uint32)
+    call(library("limits").philox, words, 32, 8)
+    assert words.tolist() == np.array(philox((np.arange(32), 0, 0, 0), (7, 0))).tolist()
+
+
+def test_without_a_compiler_c_is_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    import native
+
+    monkeypatch.setattr(native.shutil, "which", lambda name: None)
+    native.library.cache_clear()
+    assert native.library("ceiling") is None
+    native.library.cache_clear()
+    assert capsys.readouterr().err == "ceiling.c: no C compiler `cc` found, left out\n"
