@@ -8,12 +8,12 @@ import numpy as np
 
 from pipeline.deadlock.asked import Suited, routing_of, routing_spelling, suited
 from pipeline.deadlock.dependencies import Dependencies, dependencies
-from pipeline.deadlock.escape import escape_verdict
+from pipeline.deadlock.escape import escape_acyclic, escape_verdict
 from pipeline.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
 from pipeline.deadlock.packets import packets_of
 from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.rules import RULES, none, rule_spelling
-from pipeline.deadlock.verdict import BUBBLE, Verdict, verdict
+from pipeline.deadlock.verdict import BUBBLE, Verdict, shown_free, verdict
 from pipeline.records import DEADLOCK
 from pipeline.routing import LayeredRouting, Routing
 from pipeline.routing.forms import AdaptiveRouting
@@ -64,9 +64,14 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     return {column.name: values[column.name] for column in DEADLOCK}
 
 
-def verdict_on(what: Suited) -> Verdict:
-    """What `deadlock_record` says of this one rule; others are not tried. Raises Refused as it does."""
-    return _examined(what, None)[0]
+def is_shown_free(what: Suited) -> bool:
+    """Whether `deadlock_record` says that this one rule keeps packets from locking up; nothing else is looked for. Raises Refused as it does."""
+    form, rule = what.form, what.rule
+    if not isinstance(form, AdaptiveRouting):
+        return shown_free(form, rule, dependencies(form, rule, what.virtual_channels))
+    if rule.bubble:
+        return shown_free(form.escape, rule, dependencies(form.escape, rule, 1))
+    return escape_acyclic(form, rule.within(what.virtual_channels - 1))
 
 
 def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
@@ -111,4 +116,4 @@ def _in_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int)
     return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
 
 
-__all__ = ["RULES", "TRIED", "Suited", "deadlock_record", "least_rule", "routing_spelling", "rule_spelling", "suited", "verdict_on"]
+__all__ = ["RULES", "TRIED", "Suited", "deadlock_record", "is_shown_free", "least_rule", "routing_spelling", "rule_spelling", "suited"]

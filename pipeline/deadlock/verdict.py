@@ -45,11 +45,7 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     graph = graph_of(found)
     if is_acyclic(graph.matrix):
         return Verdict(True, "yes", ACYCLIC if found.complete else ACYCLIC_BEYOND, np.zeros(0, np.int64))
-    if not found.complete:
-        raise Refused(
-            f"deadlock on {found.topology.spelling}: with every turn that the routing's states allow there are cycles,"
-            " and the network is too large to tell which turns packets take; choose a smaller one"
-        )
+    _expect_complete(found)
     if not isinstance(routing, SourceRouting):
         return Verdict(False, "unknown", ADAPTIVE, a_shortest_cycle(graph))
     if rule.bubble:
@@ -59,6 +55,23 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     if not is_acyclic(entering.matrix):
         return Verdict(False, "no", COUNTEREXAMPLE, a_shortest_cycle(entering))
     return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
+
+
+def shown_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
+    """Whether `verdict` says yes, without its search for a shortest cycle; raises Refused as it does."""
+    graph = graph_of(found)
+    if is_acyclic(graph.matrix):
+        return True
+    _expect_complete(found)
+    return rule.bubble and isinstance(routing, SourceRouting) and only_rings(graph, routing.moves)
+
+
+def _expect_complete(found: Dependencies) -> None:
+    if not found.complete:
+        raise Refused(
+            f"deadlock on {found.topology.spelling}: with every turn that the routing's states allow there are cycles,"
+            " and the network is too large to tell which turns packets take; choose a smaller one"
+        )
 
 
 def verdict_of_escape(cycle: np.ndarray) -> Verdict:
@@ -73,4 +86,4 @@ def free(found: Dependencies) -> bool:
     return is_acyclic(graph_of(found).matrix)
 
 
-__all__ = ["Verdict", "free", "verdict", "verdict_of_escape"]
+__all__ = ["Verdict", "free", "shown_free", "verdict", "verdict_of_escape"]

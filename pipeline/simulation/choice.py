@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.counts import counted
-from pipeline.deadlock import TRIED, Suited, least_rule, routing_spelling, suited, verdict_on
+from pipeline.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
 from pipeline.loads.route_table import WHOLE
@@ -165,7 +165,7 @@ def _without_spare_class(topology: Topology, what: Suited) -> Suited:
 
 def _shown_free(topology: Topology, what: Suited) -> bool:
     """Whether nothing can lock up, as far as the dependency graph shows."""
-    if verdict_on(what).deadlock_free != "yes":
+    if not is_shown_free(what):
         return False
     if not isinstance(what.form, AdaptiveRouting) or what.rule.bubble:
         return True

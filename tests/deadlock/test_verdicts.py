@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -12,7 +13,9 @@ from click.testing import CliRunner
 
 from deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 from pipeline import cli
-from pipeline.deadlock import deadlock_record, rule_spelling, suited
+from pipeline.deadlock import RULES as ALL_RULES
+from pipeline.deadlock import deadlock_record, is_shown_free, rule_spelling, suited
+from pipeline.deadlock.asked import ALL
 from pipeline.deadlock.cycles import graph_of, only_rings
 from pipeline.deadlock.dependencies import dependencies
 from pipeline.deadlock.rules import vc_rule
@@ -335,3 +338,18 @@ def test_the_command_shows_the_cycle():
     assert "2 virtual channels, rule dateline" in words
     long = invoke("ring(k=64)", "--routing", "dimension-order")
     assert "… 32 more …" in long
+
+
+@pytest.mark.parametrize("spelling", ["torus(k=4, n=2)", "ring(k=3)", "mesh(k=3, n=2)", "rtt(a=3)", "ccc(n=3)"])
+def test_being_shown_free_is_a_verdict_of_yes(spelling: str):
+    """Whatever else the record looks for."""
+    network, verdicts = build(spelling), set()
+    for name, rule, many in product(ALL, ALL_RULES, (1, 2, 3)):
+        try:
+            what = suited(network, routing=name, vc_rule=rule, virtual_channels=many)
+        except BadInput:
+            continue
+        said = deadlock_record(network, routing=name, vc_rule=rule, virtual_channels=many)["deadlock_free"]
+        verdicts.add(said)
+        assert is_shown_free(what) == (said == "yes"), (name, rule, many)
+    assert {"yes", "unknown"} <= verdicts
