@@ -1,5 +1,9 @@
 """What a sweep spends beside its records, from the seconds that its shards say; and how its driver keeps many workers busy.
 
+A record's seconds are all that makes a point's row: building the network, kernels and the Python between them, of a worker's first
+batch also loading what is compiled. Beside them are Snakemake, every step's start, the configuration read and expanded, the cluster, batches
+on their way, shards, tables and the page. One sweep that is not counted comes first: as after it, there are bytecode and compiled kernels.
+
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
 would take, and scheduler, driver and messages are the real ones.
 """
@@ -7,6 +11,7 @@ would take, and scheduler, driver and messages are the real ones.
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,17 +45,24 @@ def frames(size: int) -> list[tuple[int, int]]:
 
 def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
+    _swept(POINTS[0], 1)
     for points, many in itertools.product(POINTS, workers):
-        with tempfile.TemporaryDirectory() as folder:
-            config = Path(folder) / "small.yaml"
-            config.write_text("sweep: small\ntopologies:\n" + "".join(f'  - "{name}"\n' for name in networks(points)))
-            command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(many)]
-            begin = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            wall = time.perf_counter() - begin
-            shards = read_shards(Path(folder) / "small").whole
-        records = sum(float(shard.origin["seconds"]) for shard in shards) / many
-        yield row("sweep", f"{many} worker{'s' * (many > 1)}", points, wall, points, "points", wall / records)
+        wall, records = _swept(points, many)
+        yield row("sweep", f"{many} worker{'s' * (many > 1)}", points, wall, points, "points", wall / (records / many))
+
+
+def _swept(points: int, workers: int) -> tuple[float, float]:
+    """(wall time of a sweep, seconds of its records, all workers together)."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "small.yaml"
+        config.write_text("sweep: small\ntopologies:\n" + "".join(f'  - "{name}"\n' for name in networks(points)))
+        command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(workers)]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # or every step compiles all again
+        begin = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+        wall = time.perf_counter() - begin
+        shards = read_shards(Path(folder) / "small").whole
+    return wall, sum(float(shard.origin["seconds"]) for shard in shards)
 
 
 def sleeping(points: Sequence[Point], keys: Sequence[str], manner: sweep.Manner) -> sweep.Answer:
