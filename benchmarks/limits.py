@@ -70,9 +70,10 @@ def distance(case: str, ports: np.ndarray, threads: int) -> Race:
     rows = distances(ports, threads)[1]  # ours rests its tiles by the same rule
     loops = {
         "OR, popcount, store": (or_rows(degree, threads), rows),
-        f"copying {size(nodes * LINE)}": (copying(nodes, threads), rows),  # each row once; neighbours' are near, or else:
-        f"gathering rows from {size(nodes * LINE)}": (gathering_rows(nodes, threads), degree * rows),
+        f"copying {size(nodes * LINE)}": (copying(nodes, threads), rows),  # each row once, since a torus has its neighbours' near by
     }
+    if case.startswith("random"):
+        loops[f"gathering rows from {size(nodes * LINE)}"] = gathering_rows(nodes, threads), degree * rows
     return race(
         "distance", case, ports, lambda: all_pairs_distance(ports, everyone, one_group, backend="numba", threads=threads), nodes**2, "pairs", loops
     )
