@@ -14,7 +14,7 @@ import signal
 import time
 from pathlib import Path
 
-import pipeline.sweep
+import pipeline.evaluate
 from pipeline.records import STATIC
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
