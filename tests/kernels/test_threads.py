@@ -1,0 +1,35 @@
+"""Items side by side in threads: all of them, in order, and no more once one has failed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from kernels.distance.threads import in_threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+def test_results_come_in_the_order_of_items(threads: int) -> None:
+    def late(item: int) -> int:
+        time.sleep(0.001 * (item % 3))
+        return item * item
+
+    assert in_threads(late, range(40), threads) == [item * item for item in range(40)]
+    assert in_threads(late, range(1), threads) == [0]
+
+
+@pytest.mark.parametrize("failing", [0, 7])
+def test_nobody_begins_another_item_after_an_exception(failing: int) -> None:
+    begun: list[int] = []
+
+    def some(item: int) -> None:
+        begun.append(item)
+        if item == failing:
+            raise ArithmeticError(item)
+        time.sleep(0.001)
+
+    with pytest.raises(ArithmeticError):
+        in_threads(some, range(1000), 2)
+    assert failing in begun
+    assert len(begun) < 500
