@@ -350,7 +350,7 @@ def any_run(fixed, outs, channels, packets, left, port_of, direction, packet, ne
     row = packets[packet].row
     if fixed.switching == WORMHOLE:
         need = fixed.buffer
-    best, best_run, most = -1, 0, -1
+    best, best_run, most = -1, 0, np.int64(-1)
     for run in range(left.shape[1]):
         far = np.int64(left[packet, run])
         if far == 0:
