@@ -43,19 +43,30 @@ def frames(size: int) -> list[tuple[int, int]]:
     return [*((size, b) for b in range(3, size)), *((a, size) for a in range(3, size + 1))]
 
 
+def in_a_line(number: int) -> str:
+    """A sweep of small networks as a range: 4 × 4 tori, each with two other links cut."""
+    return f'  - {{family: faulty, topology: "torus(k=4, n=2)", links: 2, seed: {{from: 0, to: {number - 1}}}}}\n'
+
+
+def one_by_one(number: int) -> str:
+    """A sweep of small networks as a list."""
+    return "".join(f'  - "{name}"\n' for name in networks(number))
+
+
 def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
-    _swept(POINTS[0], 1)
-    for points, many in itertools.product(POINTS, workers):
-        wall, records = _swept(points, many)
-        yield row("sweep", f"{many} worker{'s' * (many > 1)}", points, wall, points, "points", wall / (records / many))
+    _swept(in_a_line(POINTS[0]), 1)
+    cases = [(points, many, in_a_line, "") for points, many in itertools.product(POINTS, workers)]
+    for points, many, written, how in [*cases, (POINTS[-1], workers[0], one_by_one, ", other networks, listed")]:
+        wall, records = _swept(written(points), many)
+        yield row("sweep", f"{many} worker{'s' * (many > 1)}{how}", points, wall, points, "points", wall / (records / many))
 
 
-def _swept(points: int, workers: int) -> tuple[float, float]:
+def _swept(topologies: str, workers: int) -> tuple[float, float]:
     """(wall time of a sweep, seconds of its records, all workers together)."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "small.yaml"
-        config.write_text("sweep: small\ntopologies:\n" + "".join(f'  - "{name}"\n' for name in networks(points)))
+        config.write_text(f"sweep: small\ntopologies:\n{topologies}")
         command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(workers)]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # or every step compiles all again
         begin = time.perf_counter()
