@@ -85,20 +85,27 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     memory   bytes that reading a file may take (a plan needs nothing else); None: half the machine's
     Raises BadInput where name, parameters or constraints are wrong, Refused for a file that is too large.
     """
-    known = _without_files(spelling) if isinstance(spelling, str) else None
-    if known is not None:
-        return known
+    place = _remembered(spelling) if isinstance(spelling, str) else []
+    if place:
+        return place[0]
     call = spelling if isinstance(spelling, Spelling) else parse(spelling)
-    with _naming(call):
-        check_files(call, memory)
-    return _planned(call)
+    if files_of(call):
+        with _naming(call):
+            check_files(call, memory)
+        return _planned(call)
+    found = _planned(call)
+    for known in (place, _remembered(found[0])):
+        known[:] = [found]
+    return found
 
 
 @lru_cache(1 << 14)
-def _without_files(text: str) -> tuple[str, Plan] | None:
-    """The same, remembered: a sweep's networks are counted, weighed and built one after the other. None where files are named, which change."""
-    call = parse(text)
-    return None if files_of(call) else _planned(call)
+def _remembered(text: str) -> list[tuple[str, Plan]]:
+    """Where `plan` keeps what it said of a text, for a sweep's networks are counted, weighed and built one after the other; at first nothing.
+
+    Nothing for good where files are named, which change.
+    """
+    return []
 
 
 def _planned(call: Spelling) -> tuple[str, Plan]:
