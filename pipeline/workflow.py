@@ -31,6 +31,7 @@ SNAKEFILE = ROOT / "Snakefile"
 DEFAULT = "config/default.yaml"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
+PROMPT = ["--max-jobs-per-timespan", "100/0s"]  # Snakemake ends no sooner than that span after its last rule began to run; by default a second
 CHATTER = (
     "RuleException:",  # the step has said what is wrong, and _supervise that one did
     "CalledProcessError in file",
@@ -167,7 +168,7 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
         settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
         cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
-        command += [*cores, "--keep-going", "--rerun-incomplete", *_again(folder), *(options or QUIET)]
+        command += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
         _unlock(command)
         _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
         status = _supervise(command, folder, essential=not options)
