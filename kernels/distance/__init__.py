@@ -137,7 +137,8 @@ def check(
     limits = (("ports", ports, -1, nodes), ("sources", sources, 0, nodes), ("groups", groups, 0, 2**31), ("removed", removed, -1, nodes))
     for name, array, low, end in limits:
         if array is not None and array.size:
-            expect(low <= array.min() and array.max() < end, f"{name} of {low} … {end - 1}", f"{array.min()} … {array.max()}")
+            least, greatest = array.min(), array.max()
+            expect(low <= least and greatest < end, f"{name} of {low} … {end - 1}", f"{least} … {greatest}")
     if counted is not None:
         expect(counted.shape == (nodes,) and counted.dtype == np.bool_, f"counted bool[{nodes}]", f"{counted.dtype}{list(counted.shape)}")
     if removed is not None:

@@ -168,26 +168,34 @@ def _tally(context, fresh, rows, lanes, width):
 
 
 @cached
-def search(start, feeder, degree, tile_start, tile_feeder, old, new, node, lane, full, kept_at, kept, weight, totals, fresh, counts, limit, width):
+def search(start, feeder, degree, tile_start, tile_feeder, old, new, sources, slots, kept_at, kept, weight, totals, fresh, counts, steep, width):
     """All levels of one block.
 
     start int64[N+1], feeder int32[A]; degree: links into every node, 0 where they differ; tile_start, tile_feeder int32:
-    `tile_graph`; old, new uint64[N·W]: scratch; node, lane int64[L]: where which lane starts; full uint64[W]: the used
-    lanes; kept_at int32[N] and kept uint64[M·W], or None: lanes that may enter each node; weight int64[N], or None: −1
-    where a node counts, else 0;
+    `tile_graph`; old, new uint64[N·W]: scratch; sources int32[S], slots int64[64·W]: a lane starts at sources[its slot],
+    and where that is −1, nowhere; kept_at int32[N] and kept uint64[M·W], or None: lanes that may enter each node;
+    weight int64[N], or None: −1 where a node counts, else 0;
     totals int64[W], or else fresh uint64[TILE·W]: scratch to count per word, or per lane (the other is None);
-    counts int64[levels, W] or int32[levels, 64·W]: zeros with room for some levels; limit: most levels; width: W elements.
-    Returns (levels, counts): the new pairs at each distance; levels 0 where the limit was reached first.
+    counts int64[levels, W] or int32[levels, 64·W]: zeros with room for some levels; steep: levels per lane; width: W elements.
+    Returns (levels, counts): the new pairs at each distance; levels 0 where there are at least WORD and `steep` for each used lane.
     """
     words = len(width)
     nodes = len(start) - 1
     tiles = -(-nodes // TILE)
     sparse = len(tile_start) == tiles + 1
+    full = np.zeros(words, np.uint64)  # the used lanes
+    limit = 0
     old[:] = 0
-    for i in range(len(node)):
-        old[node[i] * words + lane[i] // WORD] |= np.uint64(1) << np.uint64(lane[i] % WORD)
-        if weight is None or weight[node[i]] != 0:
-            counts[0, lane[i] if totals is None else lane[i] // WORD] += 1
+    for lane in range(len(slots)):
+        if slots[lane] < 0:
+            continue
+        node, word, bit = sources[slots[lane]], lane // WORD, np.uint64(1) << np.uint64(lane % WORD)
+        full[word] |= bit
+        old[node * words + word] |= bit
+        limit += steep
+        if weight is None or weight[node] != 0:
+            counts[0, lane if totals is None else word] += 1
+    limit = max(limit, WORD)
     changed = np.ones(tiles, np.uint8)
     next_changed = np.zeros(tiles, np.uint8)
     # A complete tile may stay behind in one buffer: whoever reads from it took all of it a level after it was complete.

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from kernels.distance.bits import TILE, search, tile_graph
-from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
+from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, barred, blocks, collect, last_level, pack, part
 from kernels.distance.single import breadth_first, turned_round
 from kernels.distance.threads import in_threads
 
@@ -46,6 +46,7 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
+        self.sources = task.sources.copy()  # the caller's may be read-only: another type, for which Numba would compile anew
         self.start, self.feeder = turned_round(ports)
         degree = int(self.start[1]) if task.nodes else 0
         self.degree = degree if (np.diff(self.start) == degree).all() else 0
@@ -66,21 +67,20 @@ class Network:
 
     def search(self, block: Block) -> tuple[int, np.ndarray]:
         """(levels, counts) of `bits.search`; levels 0 where a queue would be faster."""
-        start = seeds(self.task, block)
         kept_at = kept = None
         if self.weight is not None:
+            kept_node, rows = barred(self.task, block)
             kept_at = np.zeros(self.task.nodes, np.int32)  # row 0: every lane may enter
-            kept_at[start.kept_node] = np.arange(1, len(start.kept_node) + 1)
-            kept = np.concatenate([np.full((1, block.words), ~np.uint64(0)), start.kept]).ravel()
+            kept_at[kept_node] = np.arange(1, len(kept_node) + 1)
+            kept = np.concatenate([np.full((1, block.words), ~np.uint64(0)), rows]).ravel()
         old, new = self.scratch.pop() if self.scratch else buffers(self.task.nodes * block.words)
         if block.per_lane:
             totals, fresh, counts = None, np.empty(TILE * block.words, np.uint64), np.zeros((16, WORD * block.words), np.int32)
         else:
             totals, fresh, counts = np.empty(block.words, np.int64), None, np.zeros((16, block.words), np.int64)
-        limit = max(WORD, STEEP * len(start.lane))
         levels, counts = search(
-            self.start, self.feeder, self.degree, *self.tiles, old, new, start.node, start.lane, start.full, kept_at, kept, self.weight,
-            totals, fresh, counts, limit, (0,) * block.words,
+            self.start, self.feeder, self.degree, *self.tiles, old, new, self.sources, block.slots, kept_at, kept, self.weight,
+            totals, fresh, counts, STEEP, (0,) * block.words,
         )  # fmt: skip
         self.scratch.append((old, new))
         return levels, counts

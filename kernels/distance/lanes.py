@@ -8,7 +8,7 @@ lanes, and pairs are counted lane by lane instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -82,17 +82,17 @@ def pack(task: Task, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool
         return slots, True
     slots = np.full(int(words.sum()) * WORD, EMPTY, np.int64)
     first = WORD * (np.cumsum(words) - words)  # each group's first lane
-    within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    slots[np.repeat(first, sizes) + within] = order
+    shift = first - (np.cumsum(sizes) - sizes)
+    slots[np.arange(len(order)) + np.repeat(shift, sizes)] = order
     return slots, False
 
 
 def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
     """The lanes in blocks of `words` words; the last is filled up with unused lanes."""
     lanes = words * WORD
-    for begin in range(0, len(slots), lanes):
-        part = slots[begin : begin + lanes]
-        yield Block(words, np.concatenate([part, np.full(lanes - len(part), EMPTY, np.int64)]), per_lane)
+    filled = np.concatenate([slots, np.full(-len(slots) % lanes, EMPTY, np.int64)])
+    for begin in range(0, len(filled), lanes):
+        yield Block(words, filled[begin : begin + lanes], per_lane)
 
 
 def seeds(task: Task, block: Block) -> Seeds:
@@ -101,15 +101,20 @@ def seeds(task: Task, block: Block) -> Seeds:
     lane = np.flatnonzero(used)
     slot = block.slots[lane]
     full = np.packbits(used, bitorder="little").view("<u8").astype(np.uint64)
+    return Seeds(task.sources[slot].astype(np.int64), lane, full, *barred(task, block))
+
+
+def barred(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """(kept_node, kept) of `Seeds`."""
     if task.removed is None:
-        kept_node, kept = np.zeros(0, np.int64), np.zeros((0, block.words), np.uint64)
-    else:
-        word, bit = lane // WORD, np.uint64(1) << (lane % WORD).astype(np.uint64)
-        entry, column = np.nonzero(task.removed[slot] >= 0)
-        kept_node, row = np.unique(task.removed[slot[entry], column].astype(np.int64), return_inverse=True)
-        kept = np.full((len(kept_node), block.words), ~np.uint64(0))
-        np.bitwise_and.at(kept, (row, word[entry]), ~bit[entry])
-    return Seeds(task.sources[slot].astype(np.int64), lane, full, kept_node, kept)
+        return np.zeros(0, np.int64), np.zeros((0, block.words), np.uint64)
+    lane = np.flatnonzero(block.slots != EMPTY)
+    slot, word, bit = block.slots[lane], lane // WORD, np.uint64(1) << (lane % WORD).astype(np.uint64)
+    entry, column = np.nonzero(task.removed[slot] >= 0)
+    kept_node, row = np.unique(task.removed[slot[entry], column].astype(np.int64), return_inverse=True)
+    kept = np.full((len(kept_node), block.words), ~np.uint64(0))
+    np.bitwise_and.at(kept, (row, word[entry]), ~bit[entry])
+    return kept_node, kept
 
 
 class Part(NamedTuple):
@@ -142,17 +147,15 @@ def last_level(reached: np.ndarray) -> np.ndarray:
     return np.where(reached.any(axis=0), last, 0).astype(np.int32)
 
 
-def collect(task: Task, groups: int, parts: Iterable[Part]) -> tuple[np.ndarray, np.ndarray | None]:
+def collect(task: Task, groups: int, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray | None]:
     """(int64[G, D+1], int32[S] | None): the parts added up, trailing zero columns trimmed."""
-    histogram = np.zeros((groups, 1), np.int64)
     eccentricity = np.zeros(len(task.sources), np.int32) if task.eccentricity else None
+    depth = max((piece.columns.shape[1] for piece in parts), default=1)
+    histogram = np.zeros((groups, depth), np.int64)
     for piece in parts:
-        levels = np.flatnonzero(piece.columns.any(axis=0))[-1:] + 1
-        depth = int(levels[0]) if len(levels) else 0
-        if depth > histogram.shape[1]:
-            histogram = np.concatenate([histogram, np.zeros((groups, depth - histogram.shape[1]), np.int64)], axis=1)
-        histogram[piece.groups, :depth] += piece.columns[:, :depth]
+        histogram[piece.groups, : piece.columns.shape[1]] += piece.columns
         if eccentricity is not None:
             assert piece.eccentricity is not None
             eccentricity[piece.slots] = piece.eccentricity
-    return histogram, eccentricity
+    levels = int(last_level(histogram.any(axis=0)[:, None])[0]) + 1
+    return np.ascontiguousarray(histogram[:, :levels]), eccentricity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -32,4 +33,18 @@ def test_nobody_begins_another_item_after_an_exception(failing: int) -> None:
     with pytest.raises(ArithmeticError):
         in_threads(some, range(1000), 2)
     assert failing in begun
+    assert len(begun) < 500
+
+
+def test_an_exception_elsewhere_is_raised_here() -> None:
+    begun: list[int] = []
+
+    def some(item: int) -> None:
+        begun.append(item)
+        if threading.current_thread() is not threading.main_thread():
+            raise ArithmeticError(item)
+        time.sleep(0.001)
+
+    with pytest.raises(ArithmeticError):
+        in_threads(some, range(1000), 2)
     assert len(begun) < 500
