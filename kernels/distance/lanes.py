@@ -157,5 +157,5 @@ def collect(task: Task, groups: int, parts: Sequence[Part]) -> tuple[np.ndarray,
         if eccentricity is not None:
             assert piece.eccentricity is not None
             eccentricity[piece.slots] = piece.eccentricity
-    levels = int(last_level(histogram.any(axis=0)[:, None])[0]) + 1
-    return np.ascontiguousarray(histogram[:, :levels]), eccentricity
+    reached = np.flatnonzero(histogram.any(axis=0))
+    return np.ascontiguousarray(histogram[:, : reached[-1] + 1 if len(reached) else 1]), eccentricity
