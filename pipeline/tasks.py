@@ -74,6 +74,7 @@ class Workers:
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
         self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
+        self._lost: set[int] = set()  # tasks whose worker died with the answer: the scheduler has them computed again
         self._tickets = itertools.count()
         self._places, self._counted = 1, -10.0
 
@@ -97,6 +98,9 @@ class Workers:
         """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
         from distributed import KilledWorker
 
+        for ticket in [ticket for ticket in self._lost if self._futures[ticket].done()]:
+            self._lost.remove(ticket)
+            self._done.put(ticket)
         try:
             ticket = self._done.get(timeout=seconds)
         except queue.Empty:
@@ -104,6 +108,10 @@ class Workers:
                 return None
         future = self._futures.pop(ticket)
         with self._scheduler_alive():
+            if not future.done():
+                self._futures[ticket] = future
+                self._lost.add(ticket)
+                return None
             if future.status == "finished":
                 try:
                     return Outcome(ticket, future.result())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -70,6 +71,25 @@ def test_gpus_are_named_as_this_process_sees_them(named, count, expected, monkey
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     monkeypatch.setattr(cluster, "gpu_count", lambda: count)
     assert cluster.visible_gpus() == expected
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_an_answer_that_dies_with_its_worker_is_computed_again():
+    """Two tasks stand at the one worker that is left: the first is done, the second kills it before the answer is fetched."""
+    with cluster.connect(Cluster(workers=1), backend="numpy", tasks=2) as workers:
+        assert isinstance(workers, cluster.Workers)
+        first = workers.submit(where_i_run)
+        answer = workers._futures[first]
+        until(answer.done)
+        second = workers.submit(die)
+        until(lambda: answer.status == "lost")
+        ended = {}
+        until(lambda: ended.update({outcome.ticket: outcome for outcome in [workers.outcome(seconds=0.1)] if outcome}) or len(ended) == 2)
+        assert ended[first].answer == ("", len(os.sched_getaffinity(0)))
+        assert ended[second].died
 
 
 def test_no_cluster_at_all():
