@@ -39,6 +39,22 @@ def cached(function: Callable[..., Any]) -> Any:
         return njit(nogil=True)(function)
 
 
+def by_degree(builder: Any, degree: Any, loop: Callable[[int], None]) -> None:
+    """Emit loop(d) for every degree of UNROLLED, taken where all nodes have it, and loop(0) for the rest."""
+    differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
+    choice = builder.switch(degree, differs)
+    for unrolled in UNROLLED:
+        same = builder.append_basic_block(f"of_{unrolled}")
+        choice.add_case(ir.Constant(INT64, unrolled), same)
+        with builder.goto_block(same):
+            loop(unrolled)
+            builder.branch(done)
+    with builder.goto_block(differs):
+        loop(0)
+        builder.branch(done)
+    builder.position_at_end(done)
+
+
 @intrinsic
 def _advance(context, old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width):
     """One level for the nodes low … high − 1.
@@ -119,18 +135,7 @@ def _advance(context, old, new, start, feeder, degree, low, high, full, totals, 
                 if fresh is not None:
                     store(gained, fresh, builder.sub(node, low))
 
-        differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
-        choice = builder.switch(degree, differs)
-        for unrolled in UNROLLED:
-            same = builder.append_basic_block(f"of_{unrolled}")
-            choice.add_case(ir.Constant(INT64, unrolled), same)
-            with builder.goto_block(same):
-                rows(unrolled)
-                builder.branch(done)
-        with builder.goto_block(differs):
-            rows(0)
-            builder.branch(done)
-        builder.position_at_end(done)
+        by_degree(builder, degree, rows)
         if totals is not None:
             store(builder.load(total), totals, zero)
         some = builder.icmp_unsigned("!=", call("vector.reduce.or", INT64, builder.load(changed)), zero)

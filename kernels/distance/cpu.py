@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from kernels.distance.bits import TILE, search, tile_graph
+from kernels.distance.feeders import same_degree
 from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, barred, blocks, collect, last_level, pack, part
 from kernels.distance.single import breadth_first, turned_round
 from kernels.distance.threads import in_threads
@@ -48,8 +49,7 @@ class Network:
         self.ports = ports
         self.sources = task.sources.copy()  # the caller's may be read-only: another type, for which Numba would compile anew
         self.start, self.feeder = turned_round(ports)
-        degree = int(self.start[1]) if task.nodes else 0
-        self.degree = degree if (np.diff(self.start) == degree).all() else 0
+        self.degree = same_degree(self.start)
         self.tiles = tile_graph(self.start, self.feeder)
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic

@@ -22,3 +22,9 @@ def by_head(tail: Any, head: Any, nodes: int, xp: Any) -> tuple[Any, Any]:
     start = xp.zeros(nodes + 1, np.int64)
     start[1:] = xp.cumsum(xp.bincount(head, minlength=nodes))
     return start, tail[xp.argsort(head, kind="stable")]
+
+
+def same_degree(start: np.ndarray) -> int:
+    """How many arcs each node has where all have as many, else 0; start int64[N+1]: where a node's begin."""
+    many = np.diff(start)
+    return int(many[0]) if len(many) and (many == many[0]).all() else 0

@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from kernels.distance.feeders import same_degree
 from kernels.loads.lanes import accumulate
 from kernels.loads.network import Arcs, Task, Totals, arcs
 from kernels.loads.order import BLOCK, SINGLE, share
@@ -34,8 +35,9 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
 
     load, of_root = np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
-        here = threads == 1 or number <= size  # handing a share to a thread takes as long as a small one's work
-        for first, (partial, totals) in zip(range(0, number, size), (map if here else pool.map)(of_share, range(0, number, size))):
+        firsts = range(0, number, size)
+        of_all = map if threads == 1 or len(firsts) == 1 else pool.map  # handing a share to a thread takes as long as a small one's work
+        for first, (partial, totals) in zip(firsts, of_all(of_share, firsts)):
             load += partial
             of_root[:, first : first + size] = totals
     by_port = np.zeros(task.ports.size)
@@ -45,8 +47,7 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
 
 def compiled(side: Arcs) -> tuple[Any, ...]:
     """What `accumulate` takes of one side; unsigned, since Numba checks signed indices."""
-    degree = int(side.start[1])
-    return side.start, side.node.astype(np.uint32), side.capacity, degree if (np.diff(side.start) == degree).all() else 0
+    return side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start)
 
 
 def buffers(nodes: int, width: int) -> tuple[np.ndarray, ...]:

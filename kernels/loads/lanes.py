@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from kernels.distance.bits import UNROLLED, cached, intrinsic
+from kernels.distance.bits import by_degree, cached, intrinsic
 
 INT64, INT32, DOUBLE, BIT = ir.IntType(64), ir.IntType(32), ir.DoubleType(), ir.IntType(1)
 ONE = ir.Constant(INT64, 1)
@@ -80,21 +80,6 @@ class Vectors:
         self.builder.store(value, place)
         return place
 
-    def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
-        """Emit loop(d) for every degree of UNROLLED, taken where all nodes have it, and loop(0) for the rest."""
-        differs, done = (self.builder.append_basic_block(name) for name in ("differs", "done"))
-        choice = self.builder.switch(degree, differs)
-        for unrolled in UNROLLED:
-            same = self.builder.append_basic_block(f"of_{unrolled}")
-            choice.add_case(ir.Constant(INT64, unrolled), same)
-            with self.builder.goto_block(same):
-                loop(unrolled)
-                self.builder.branch(done)
-        with self.builder.goto_block(differs):
-            loop(0)
-            self.builder.branch(done)
-        self.builder.position_at_end(done)
-
     def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
         """body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
         if unrolled:
@@ -152,7 +137,7 @@ def _meet(context, visits, masks, degree, begin, end, start, arcs, seen, followi
 
                 v.over_arcs(start, v.index(visits, visit), unrolled, meet)
 
-        v.by_degree(arguments[2], loop)
+        by_degree(builder, arguments[2], loop)
         return builder.load(last)
 
     return types.int64(visits, masks, degree, begin, end, start, arcs, seen, following), codegen
@@ -175,7 +160,7 @@ def _count(context, visits, masks, degree, begin, end, level, start, arcs, capac
                 v.store(builder.select(v.lanes(own), paths, v.load(row)), row)
                 v.store(builder.select(v.lanes(own), level, v.load(hops)), hops)
 
-        v.by_degree(arguments[2], loop)
+        by_degree(builder, arguments[2], loop)
         return context.get_dummy_value()
 
     return types.none(visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width), codegen
@@ -199,7 +184,7 @@ def _carry(context, visits, masks, degree, begin, end, start, arcs, capacity, af
                 carried = builder.fadd(before, builder.fmul(v.load(v.at(part, builder.mul(node, stride))), farther))
                 v.store(builder.select(v.lanes(own), carried, before), row)
 
-        v.by_degree(arguments[2], loop)
+        by_degree(builder, arguments[2], loop)
         return context.get_dummy_value()
 
     return types.none(visits, masks, degree, begin, end, start, arcs, capacity, after, part, stride, unit, width), codegen

@@ -90,7 +90,7 @@ def loads(
       torusweep loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv
     """
     from kernels.backend import device_name, resolve
-    from pipeline.cli.sampling import counted, shared, waiting
+    from pipeline.cli.sampling import counting, shared, waiting
     from pipeline.errors import BadInput
     from pipeline.loads import channel_table, exact_loads, record_of, sampled_loads
     from pipeline.loads.bounds import bounds_of
@@ -109,7 +109,7 @@ def loads(
     what: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
     if sampled:
         most = packets or 10_000_000
-        with counted(most) as progress:
+        with counting(most) as progress:
             found = sampled_loads(network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress)
         reached = found.estimate.stderr / max(float(found.load.max(initial=0.0)), 1e-300) if found.estimate else 0.0
         if relative_error is not None and reached > relative_error:

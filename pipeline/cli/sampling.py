@@ -11,7 +11,7 @@ LINE_SECONDS = 5.0  # between plain lines
 
 
 @contextmanager
-def counted(number: int | None, things: str = "packets") -> Iterator[Callable[[int], None]]:
+def counting(number: int | None, things: str = "packets") -> Iterator[Callable[[int], None]]:
     """What to tell how many packets, or other things, are done, of that many at most (None: not known)."""
     if not sys.stderr.isatty():
         yield _lines(lambda done: f"{things}: {done:,}" + ("" if number is None else f" of {number:,}"))

@@ -128,7 +128,7 @@ def simulate(
       torusweep simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2 --seed 3
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8
     """
-    from pipeline.cli.sampling import counted, shared
+    from pipeline.cli.sampling import counting, shared
     from pipeline.errors import BadInput
     from pipeline.simulation import PRECISION, Completion, Parameters, simulation_records
     from pipeline.topologies import build
@@ -161,7 +161,7 @@ def simulate(
     many = None if find_saturation else len(seeds) * max(len(loads), 1)
     network, done = build(topology), list[Completion]()
     how: dict[str, Any] = {"packets_each": packets_each, "backend": backend, "completions": done}
-    with counted(None, "runs") if many is None else shared("simulated") as told:
+    with counting(None, "runs") if many is None else shared("simulated") as told:
         progress = (lambda done: told(int(done))) if many is None else lambda done: told(done / many)
         rows = simulation_records(network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how)
     if completions and workload:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,14 @@ from pipeline.workloads import files_of, workload
 from pipeline.workloads.tables import MEMORY_PER_BYTE, MEMORY_PER_CELL
 
 HEAD = "message,source,destination,flits,depends_on,delay\n"
+
+
+def refused(reading: Callable[[], object], says: str) -> None:
+    """In one line that says so."""
+    with pytest.raises(BadInput) as refusal:
+        reading()
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
 
 
 def read(tmp_path: Path, text: str, terminals: int = 8):
@@ -81,10 +90,7 @@ def test_bytes_and_columns_left_out(tmp_path):
     ],
 )
 def test_refused_where_it_stands(tmp_path, text, says):
-    with pytest.raises(BadInput) as refusal:
-        read(tmp_path, text)
-    assert says in str(refusal.value)
-    assert "\n" not in str(refusal.value)
+    refused(lambda: read(tmp_path, text), says)
 
 
 def test_what_is_no_file_is_refused(tmp_path):
@@ -159,10 +165,7 @@ def test_numbers_name_messages(tmp_path):
     ],
 )
 def test_parquet_is_refused_where_it_stands(tmp_path, columns, says):
-    with pytest.raises(BadInput) as refusal:
-        in_parquet(tmp_path, columns)
-    assert says in str(refusal.value)
-    assert "\n" not in str(refusal.value)
+    refused(lambda: in_parquet(tmp_path, columns), says)
 
 
 def test_what_is_no_parquet_is_refused(tmp_path):
