@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from pipeline.costs import estimated_cost
 from pipeline.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
@@ -31,12 +30,12 @@ class Batch(NamedTuple):
 class Batches:
     """Points, long ones first, so that none is begun last.
 
-    Estimated seconds are corrected by what batches took, since machines differ. Towards the end
+    Estimated seconds (pipeline.costs) are corrected by what batches took, since machines differ. Towards the end
     batches become smaller, so that the workers finish together.
     """
 
-    def __init__(self, points: Iterable[Point], batch_seconds: float) -> None:
-        self._points = deque(sorted(((estimated_cost(point), point) for point in points), key=lambda pair: -pair[0]))
+    def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
+        self._points = deque(sorted(((cost, point) for point, cost in estimates.items()), key=lambda pair: -pair[0]))
         self._again: deque[Batch] = deque()
         self._seconds = batch_seconds
         self._estimated = self._taken = 0.0
@@ -87,12 +86,12 @@ class Batches:
         self.cost += batch.cost
 
 
-def disk_bytes(points: Iterable[Point], batch_seconds: float) -> int:
+def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
     rows, seconds = Counter[str](), defaultdict[str, float](float)
-    for point in points:
+    for point, cost in estimates.items():
         rows[point.stage] += _rows_of(point)
-        seconds[point.stage] += estimated_cost(point)
+        seconds[point.stage] += cost
     shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)
     return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
 

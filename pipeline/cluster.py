@@ -56,9 +56,10 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
         stack.enter_context(dask.config.set({**_manners(settings), "temporary-directory": folder}))
         if settings.scheduler:
-            address, description = settings.scheduler, f"the Dask scheduler {settings.scheduler}"
+            description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
             _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
+            _check_code(client, settings.scheduler)
         elif settings.slurm:
             if shutil.which("sbatch") is None:
                 raise BadInput("cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs")
@@ -66,15 +67,15 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
             stack.enter_context(contextlib.closing(jobs))
             jobs.scale(jobs=settings.slurm.jobs)
-            address, description = "Slurm", f"{settings.slurm.jobs} Slurm jobs"
+            description = f"{settings.slurm.jobs} Slurm jobs"
             client = stack.enter_context(Client(jobs))
             _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
+            _check_code(client, "Slurm")
         else:
             cluster, count = _local(settings, backend, tasks, folder, stack)
-            address, description = "the local cluster", f"{count} local worker{'s' * (count > 1)}"
+            description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
-        _check_code(client, address)
         if not settings.scheduler:
             client.run(atexit.register, gc.freeze)  # our workers end without a last look through all that they imported, a second
         yield Workers(client, description)
@@ -230,7 +231,7 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
 
 
 def _check_code(client: Any, address: str) -> None:
-    """Every worker must run our very code: a worker of another version would mix its numbers into the table."""
+    """Every worker elsewhere must run our very code, at once and not at its first batch, which looks again: another version's numbers do not mix."""
     present = client.run(importlib.util.find_spec, "pipeline", on_error="return")
     for worker, spec in present.items():
         if spec is None or isinstance(spec, BaseException):

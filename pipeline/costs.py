@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import comb
 
 from pipeline.points import Point
@@ -51,6 +52,11 @@ def estimated_cost(point: Point) -> float:
     if point.fault_nodes is not None:
         seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
     return seconds
+
+
+def estimates(points: Iterable[Point]) -> dict[Point, float]:
+    """Every point with its estimated cost, in their order."""
+    return {point: estimated_cost(point) for point in points}
 
 
 def loads_memory(planned: Plan, point: Point) -> int:

@@ -6,7 +6,6 @@ columns for each combination of what tells its rows apart; the combinations that
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -130,10 +129,11 @@ def _word(key: str, value: Any) -> str:
 
 
 def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]) -> Iterator[Axis]:
-    empty: dict[str, Any] = {}
+    records = [rows.get(name, {}) for name in names]
     for column in columns:
         if column.type in NUMBERS:
-            values = np.array([_finite(rows.get(name, empty).get(column.name)) for name in names], np.float64)
+            values = np.array([record.get(column.name) for record in records], np.float64)  # NaN for None
+            values[~np.isfinite(values)] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
                 yield Axis(column.name, source, column.unit, column.meaning, is_better_large(column.name), values)
@@ -142,10 +142,6 @@ def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], na
 def is_better_large(column: str) -> bool:
     """Whether more is better in a column of this name."""
     return not LARGER.isdisjoint(column.split("_"))
-
-
-def _finite(value: Any) -> float:
-    return float(value) if value is not None and math.isfinite(value) else math.nan
 
 
 def _repeats(axis: Axis, axes: Iterable[Axis]) -> bool:

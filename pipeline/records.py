@@ -74,6 +74,7 @@ POINTS = (
     Column("virtual_channels", "int64", "", "of a row of deadlock: virtual channels of every channel"),
     Column("placement", "string", "", "of a row of layout: its placement's canonical spelling"),
     Column("simulation", "string", "", "of rows of simulation: what is asked for, as JSON"),
+    Column("estimated_seconds", "double", "s", "what it will take on one core, within a factor of about five: long ones are computed first"),
 )
 
 DISTANCES = (

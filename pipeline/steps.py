@@ -5,7 +5,7 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,14 +32,15 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted."""
+    from pipeline.costs import estimates
     from pipeline.expansion.asked import asked_points
 
     sweep = _load(config)
-    asked = asked_points(sweep)
+    asked = estimates(asked_points(sweep))
     store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
     schema = arrow_schema("points")
-    columns = {name: [getattr(point, name) for point in asked] for name in schema.names}
-    store.publish_points(folder, pa.table(columns, schema=schema))
+    columns = {name: [getattr(point, name) for point in asked] for name in schema.names if name != "estimated_seconds"}
+    store.publish_points(folder, pa.table({**columns, "estimated_seconds": list(asked.values())}, schema=schema))
     return 0
 
 
@@ -53,8 +54,9 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
         store.replace_manifest(folder, {**about, "software": software(), **part})
         store.publish_table(folder, "static", rows)
+        stages = _stages(folder)
         for later in LATER:
-            if not _asked(folder, later):
+            if later not in stages:
                 (folder / f"{later}.parquet").unlink(missing_ok=True)
         if not latency_asked(sweep):
             (folder / "latency.parquet").unlink(missing_ok=True)
@@ -161,7 +163,8 @@ def latency(config: Path, folder: Path, overrides: Overrides) -> int:
     """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads and layout."""
     from pipeline.expansion.latency import latency_table
 
-    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "layout") if _asked(folder, stage)}
+    stages = _stages(folder)
+    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "layout") if stage in stages}
     store.publish_table(folder, "latency", latency_table(_load(config), store.open_table(folder / "static.parquet"), **later))
     return 0
 
@@ -171,8 +174,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.expansion.asked import latency_asked
     from pipeline.verify import verification_rows
 
-    sweep = _load(config)
-    there = [*(stage for stage in LATER if _asked(folder, stage)), *(["latency"] if latency_asked(sweep) else [])]
+    sweep, stages = _load(config), _stages(folder)
+    there = [*(stage for stage in LATER if stage in stages), *(["latency"] if latency_asked(sweep) else [])]
     later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
     rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
@@ -231,16 +234,30 @@ def _load(config: Path) -> Sweep:
     return load(config)
 
 
-def _asked(folder: Path, stage: str) -> list[Point]:
-    """A stage's points in points.parquet. Raises BadInput where a key is not its row's: altered, or of other code or files."""
-    asked = []
+def _stages(folder: Path) -> set[str]:
+    """The stages that have points in points.parquet."""
+    return {point.stage for _, point, _ in _rows(folder)}
+
+
+def _rows(folder: Path) -> Iterator[tuple[str, Point, float]]:
+    """(key, point, estimated seconds) of every row of points.parquet."""
     for row in store.read_points(folder).to_pylist():
-        key, point = row.pop("key"), Point(**row)
+        key, seconds = row.pop("key"), row.pop("estimated_seconds")
+        yield key, Point(**row), seconds
+
+
+def _asked(folder: Path, stage: str) -> dict[Point, float]:
+    """A stage's points in points.parquet, with the seconds that they will take.
+
+    Raises BadInput where a key is not its row's: altered, or of other code or files.
+    """
+    asked = {}
+    for key, point, seconds in _rows(folder):
         if point.stage != stage:
             continue
         if point.key != key:
             raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
-        asked.append(point)
+        asked[point] = seconds
     return asked
 
 

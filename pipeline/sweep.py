@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -128,13 +128,14 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     return Answer(digest, len(records), seconds, failed)
 
 
-def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: Any) -> Computed:
+def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
-    settings  the configuration's cluster section
+    estimates  the points, with the seconds that they will take (pipeline.costs)
+    settings   the configuration's cluster section
     Raises BadInput where there are no workers, they run other code, or nothing can be written.
     """
-    todo = [point for point in points if point.key not in done]
+    todo = {point: cost for point, cost in estimates.items() if point.key not in done}
     if not todo:
         return Computed([], None)
     left = Batches(todo, settings.batch_seconds)
@@ -142,7 +143,7 @@ def compute(points: Sequence[Point], done: set[str], manner: Manner, settings: A
         settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
-        with progress(f"{manner.stage} ({workers.description})", total=len(points), done=len(points) - len(todo), cost=left.cost) as shown:
+        with progress(f"{manner.stage} ({workers.description})", total=len(estimates), done=len(estimates) - len(todo), cost=left.cost) as shown:
             running: dict[int, Running] = {}
             stop.running = True
             told = False

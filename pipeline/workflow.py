@@ -6,18 +6,11 @@ import atexit
 import gc
 import os
 import shlex
-import signal
-import socket
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
-
-import psutil
 
 from pipeline import lock, store
 from pipeline.config import Sweep, load
@@ -25,6 +18,7 @@ from pipeline.config.schema import Family
 from pipeline.config.yaml import shown
 from pipeline.counts import counted
 from pipeline.errors import BadInput, nearest
+from pipeline.snakemake import Snakemake, say
 
 ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
@@ -32,23 +26,6 @@ DEFAULT = "config/default.yaml"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 PROMPT = ["--max-jobs-per-timespan", "100/0s"]  # Snakemake ends no sooner than that span after its last rule began to run; by default a second
-CHATTER = (
-    "RuleException:",  # the step has said what is wrong, and _supervise that one did
-    "CalledProcessError in file",
-    "Command '",
-    "Exiting because",
-    "WorkflowError:\n",
-    "At least one job",
-    "Assuming ",
-    "Building DAG",
-    "Using shell",
-    "Select jobs",
-    "Execute ",
-    "Complete log",
-    "Elapsed time",
-    "Warning: the following output files",
-)
-INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
 PLACEHOLDERS = "{}<>"
 DRY = {"-n", "--dry-run", "--dryrun"}
@@ -152,29 +129,38 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
     end, for a table that somebody altered.
     """
-    from pipeline.batches import disk_bytes
-    from pipeline.expansion.asked import asked_points
-
     _check_options(options)
     sweep = load(config)
     _check_names([str(config), str(results), *inputs(sweep)])
-    points = asked_points(sweep)
     folder = results / sweep.sweep
-    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(len(points), 'point')}")
-    with lock.held(folder / RUN_LOCK):
-        if lock.holder(folder / store.LOCK) is not None:
-            raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
-        _say(f"{sweep.sweep}: {counted(len(points), 'point')} → {folder}")
-        settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
-        cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
-        command += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
-        _unlock(command)
-        _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-        status = _supervise(command, folder, essential=not options)
-        if status == 0 and not is_dry(options):
-            store.check_tables(folder)  # one that nothing had to read again, too
-        return status, folder
+    settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
+    cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
+    arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
+    arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
+    with Snakemake(arguments, essential=not options) as snakemake:  # it loads while the points are counted
+        points = _points_with_room(sweep, folder)
+        with lock.held(folder / RUN_LOCK):
+            if lock.holder(folder / store.LOCK) is not None:
+                raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
+            say(f"{sweep.sweep}: {points} → {folder}")
+            snakemake.unlock()
+            _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
+            status = snakemake.run(folder)
+            if status == 0 and not is_dry(options):
+                store.check_tables(folder)  # one that nothing had to read again, too
+            return status, folder
+
+
+def _points_with_room(sweep: Sweep, folder: Path) -> str:
+    """How many points a sweep has. Raises BadInput where one is wrong, Refused where there are too many, or too little room for them."""
+    from pipeline.batches import disk_bytes
+    from pipeline.costs import estimates
+    from pipeline.expansion.asked import asked_points
+
+    points = estimates(asked_points(sweep))
+    number = counted(len(points), "point")
+    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {number}")
+    return number
 
 
 def is_dry(options: Sequence[str]) -> bool:
@@ -241,19 +227,6 @@ def _again(folder: Path) -> list[str]:
     return ["--forcerun", *stages] if stages else []
 
 
-def _unlock(command: list[str]) -> None:
-    """Remove the lock that a killed Snakemake left in the working directory, where none is alive there."""
-    locks = Path(".snakemake/locks")
-    if not locks.is_dir() or not any(locks.iterdir()):
-        return
-    here = Path.cwd()
-    for process in psutil.process_iter(["cmdline", "cwd"]):
-        if process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in process.info["cmdline"] or []):
-            return
-    _say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
-    subprocess.run([*command, "--unlock"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
 def _not_from_the_future(files: Iterable[Path]) -> None:
     """Snakemake refuses what it makes from files that are newer than now, as they are where a clock was set back: they are made of now."""
     now = time.time()
@@ -261,64 +234,6 @@ def _not_from_the_future(files: Iterable[Path]) -> None:
         try:
             if file.stat().st_mtime > now + CLOCK_SECONDS:
                 os.utime(file, (now, now))
-                _say(f"{file} was from the future: its time is now's")
+                say(f"{file} was from the future: its time is now's")
         except OSError as error:
             raise BadInput(f"{file} is from the future, and its time cannot be set: {error.strerror}; 'touch' it, or set the clock") from None
-
-
-def _supervise(command: list[str], folder: Path, *, essential: bool) -> int:
-    """Run Snakemake, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began.
-
-    essential  drop Snakemake's chatter
-    Snakemake gets a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
-    """
-    asked_to_stop: list[int] = []
-    process: subprocess.Popen[bytes] | None = None
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        asked_to_stop.append(number)
-        if process is not None:
-            _pass_on(number, process, folder)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
-        process = subprocess.Popen(command, process_group=0, stdout=sys.stderr, stderr=subprocess.PIPE if essential else None)
-        for number in asked_to_stop:
-            _pass_on(number, process, folder)
-        listener = threading.Thread(target=_essential, args=(process.stderr or (), asked_to_stop), daemon=True)
-        listener.start()
-        status = process.wait()
-        listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if asked_to_stop:
-        return 128 + asked_to_stop[0]
-    if status < 0:
-        _say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
-        return 128 - status
-    if status > 0 and essential:
-        _say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
-    return status
-
-
-def _essential(lines: Iterable[bytes], asked_to_stop: list[int]) -> None:
-    """Pass on what Snakemake says, but for its chatter, and for how it takes being interrupted."""
-    for line in lines:
-        if not line.decode(errors="replace").startswith((*CHATTER, *INTERRUPTED) if asked_to_stop else CHATTER):
-            sys.stderr.buffer.write(line)
-            sys.stderr.flush()
-
-
-def _pass_on(number: int, process: subprocess.Popen[bytes], folder: Path) -> None:
-    """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""
-    holder = lock.holder(folder / store.LOCK)
-    if holder and holder.get("host") == socket.gethostname():
-        os.kill(holder["pid"], number)
-    else:
-        os.killpg(process.pid, number)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import vega_lite
 from test_report import Page
 
 from pipeline import figures, report, store
@@ -185,6 +186,7 @@ def test_the_page_has_each_under_its_paper(tables: dict[str, list[Row]]) -> None
     drawn: dict[str, Any] = {}
     body = papers_section(tables, drawn).body
     assert list(drawn) == [figure.id for figure in FIGURES]
+    vega_lite.check(drawn.values())
     places = [body.index(text) for text in ("Parhami &amp; Kwai 2004", "p04-fig-16", "Dally 1990", "Cámara et al. 2010", "Rahman et al. 2005")]
     assert places == sorted(places)
     page = Page(report.page({"static": tables["static"][:8], "latency": tables["latency"]}, {}))

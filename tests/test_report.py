@@ -11,8 +11,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pyarrow as pa
 import pytest
+import vega_lite
 import vl_convert
 
 from pipeline import figures, picture_svg, report, store
@@ -153,6 +155,13 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
     charts = json.loads(page.scripts[0][1])
     assert set(charts["specifications"]) >= {name for name, *_ in report.CHARTS}
     assert set(charts["specifications"]) <= set(ids)
+
+
+def test_charts_keep_to_the_schema(page: Page) -> None:
+    charts = json.loads(page.scripts[0][1])
+    vega_lite.check([*charts["specifications"].values(), charts["explorer"]])
+    with pytest.raises(jsonschema.ValidationError, match="nowhere"):
+        vega_lite.check([{**charts["explorer"], "mark": "nowhere"}])
 
 
 def test_same_tables_same_page(static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+import vega_lite
 from test_report import MANIFEST, Page
 
 from pipeline import report
@@ -45,6 +46,7 @@ def test_what_folding_buys_is_counted(static: list[dict[str, Any]], rows: list[d
 def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     drawn: dict[str, Any] = {}
     layout_section(static, rows, drawn)
+    vega_lite.check(drawn.values())
     marks, _, labels = (layer["data"]["values"] for layer in drawn["wire_lengths"]["layer"])
     assert list(dict.fromkeys(mark["layout"].partition(" · ")[0] for mark in marks)) == ["torus(k=8, n=2)", "mesh(k=4, n=2)"]  # rtt has one placement
     found = {mark["layout"]: sum(m["wires"] for m in marks if m["layout"] == mark["layout"]) for mark in marks}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vega_lite
 from test_report import HOSTILE, MANIFEST, Page
 
 from pipeline import figures, report
@@ -80,7 +81,9 @@ def test_the_page_has_both_and_names_cannot_break_out(static: list[dict[str, Any
     text = "".join(page.text)
     assert "Where the networks saturate" in text
     assert f"{name} under minimal, {HOSTILE}: {HOSTILE}" in text
-    assert "saturation_against_size" in json.loads(page.scripts[0][1])["specifications"]
+    specifications = json.loads(page.scripts[0][1])["specifications"]
+    assert "saturation_against_size" in specifications
+    vega_lite.check(specifications.values())
     assert "saturation_against_size" in [own.get("id") for _, own in page.elements]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import vega_lite
 from test_report import MANIFEST, Page
 
 from pipeline import report
@@ -48,6 +49,7 @@ def test_networks_simulated_alike_share_a_chart_which_ends_above_the_knee() -> N
     ]
     body = simulation_section(rows, [], drawn).body
     assert list(drawn) == ["simulated_0", "simulated_1"]
+    vega_lite.check(drawn.values())
     found = marks(drawn["simulated_0"])
     assert {mark["line"] for mark in found} == {"torus(k=8, n=2)", "mesh(k=8, n=2)"}
     assert max(mark["total_latency"] for mark in found) == 240  # twice the axis, which ends at 6 times the least

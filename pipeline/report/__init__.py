@@ -66,7 +66,7 @@ def write_report(folder: Path, out: Path) -> None:
     manifest = store.read_manifest(folder)
     names = [name for name in TABLES if name not in NOT_READ and (name in manifest["tables"] or name in NEEDED)]
     tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
-    with debug_mode(False):  # charts are checked once, when they are written out, and not as they are put together, too
+    with debug_mode(False):  # charts are not held against Vega-Lite's schema as they are put together (figures.specification)
         text = page(tables, manifest)
     store.publish(out, text.encode())
 
@@ -148,7 +148,7 @@ def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
     drawn, parts = {}, []
     some = _some(networks)
     for name, title, wide, caption in CHARTS:
-        specification = getattr(figures, name)(some).to_dict()
+        specification = figures.specification(getattr(figures, name)(some))
         if not _has_data(specification):
             continue
         drawn[name] = specification
@@ -173,7 +173,7 @@ def _some(networks: Sequence[Record]) -> Sequence[Record]:
 def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
     """The section on loads; its chart joins `drawn` where it has data."""
     name, figure = "saturation_against_size", ""
-    specification = saturation.saturation_against_size(rows).to_dict()
+    specification = figures.specification(saturation.saturation_against_size(rows))
     if _has_data(specification):
         drawn[name] = specification
         figure = saturation.figure_of(name, "Saturation load against size", saturation.caption(rows))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.designs import MOST, Axis, Designs, designs, sampled
+from pipeline.figures import specification
 from pipeline.report.sections import Section
 from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 
@@ -47,7 +48,7 @@ def explored(tables: Mapping[str, Sequence[Record]]) -> Explorer:
         chosen = sampled(found.axes, len(found.records), most)
         groups, packed = _packed(found, chosen)
         most = most * 2 // 3
-    return Explorer(Section("explorer", "Explorer", _body(found, len(chosen), groups)), packed, explorer_chart(groups).to_dict())
+    return Explorer(Section("explorer", "Explorer", _body(found, len(chosen), groups)), packed, specification(explorer_chart(groups)))
 
 
 def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:

@@ -52,7 +52,7 @@ def layout_section(static: Iterable[Record], rows: Sequence[Record], drawn: dict
     parts = [f'<p class="note">{_folding(wired)}</p>']
     shown = _chosen(networks, wired)
     if shown:
-        drawn["wire_lengths"] = wire_lengths(shown).to_dict()
+        drawn["wire_lengths"] = figures.specification(wire_lengths(shown))
         parts.append(f'<div class="figures">{figure_of("wire_lengths", "Wires of each length, by placement", _caption(shown))}</div>')
     parts += [_drawings({row["placement"].partition("(")[0] for row in wired}), _table(wired)]
     return Section("layout", "How long the wires are", "\n".join(filter(None, parts)))

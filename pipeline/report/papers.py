@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from pipeline.figures import specification
 from pipeline.paper_figures import Figure, Tables, drawable
 from pipeline.report.sections import PAPER_NAMES, Section
 
@@ -16,7 +17,7 @@ def papers_section(tables: Tables, drawn: dict[str, Any]) -> Section:
     for paper, found in groupby(drawable(tables), key=lambda item: item[0].paper):
         figures = []
         for figure, rows in found:
-            drawn[figure.id] = figure.chart(rows).to_dict()
+            drawn[figure.id] = specification(figure.chart(rows))
             figures.append(_place(figure))
         parts.append(f'<h3>{escape(PAPER_NAMES[paper])}</h3><div class="figures">{"".join(figures)}</div>')
     return Section("papers", "The papers' figures", "\n".join(parts))

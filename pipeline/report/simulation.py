@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, specification
 from pipeline.paper_figures.lines import cut_above
 from pipeline.records import SIMULATION
 from pipeline.report.sections import Cell, Section, number, table
@@ -64,7 +64,7 @@ def _figures(curves: Sequence[Sequence[Record]], drawn: dict[str, Any]) -> str:
     for place, group in enumerate(several):
         name, first = f"simulated_{place}", group[0][0]
         chosen = [group[i * (len(group) - 1) // max(1, min(MOST_LINES, len(group)) - 1)] for i in range(min(MOST_LINES, len(group)))]
-        drawn[name] = latency_against_load(chosen).to_dict()
+        drawn[name] = specification(latency_against_load(chosen))
         title = f"{first['traffic']} traffic, router {first['router']}"
         about = f"{first['switching']}, {first['virtual_channels']} virtual channels, packets of {first['packet_flits']} flits."
         some = f" {len(chosen)} of {len(group)} networks; the table has all." if len(chosen) < len(group) else ""

@@ -150,7 +150,9 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
             given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
             if not isinstance(given, Spelling):
                 raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)")
-            inner, values[parameter.name] = _planned(given)
+            # a sweep makes many networks from one, which is remembered where its text tells all: 8.0 is written 8
+            told = given.inner is None and all(type(value) is int for value in given.arguments.values())
+            inner, values[parameter.name] = plan(str(given)) if told else _planned(given)
             shown.append(inner)
             continue
         if parameter.name not in call.arguments:

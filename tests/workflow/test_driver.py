@@ -16,7 +16,7 @@ from rings import Run, alive, until
 from kernels.backend import GpuOutOfMemory
 from pipeline import sweep
 from pipeline.batches import Batches
-from pipeline.costs import estimated_cost
+from pipeline.costs import estimated_cost, estimates
 from pipeline.errors import BadInput
 from pipeline.points import Point
 from pipeline.store import read_shards
@@ -210,7 +210,7 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
 @pytest.mark.parametrize("pace", [0.1, 1.0, 10.0])
 def test_batches_hold_every_point_once_long_ones_first(pace: float):
     points = [Point(f"ring(k={k})") for k in (3, 100_000, 1000, 10)] + [Point(f"mesh(k={k}, n=2)") for k in range(3, 60)]
-    batches = Batches(points, batch_seconds=1.0)
+    batches = Batches(estimates(points), batch_seconds=1.0)
     total, seen, costs = batches.cost, [], []
     while batches:
         batch = batches.next(places=2)
@@ -220,13 +220,13 @@ def test_batches_hold_every_point_once_long_ones_first(pace: float):
     assert len(seen) == len(set(seen)) == len(points)
     assert sum(costs) == pytest.approx(total)
     assert batches.cost == pytest.approx(0, abs=1e-9)
-    estimates = [estimated_cost(point) for point in seen]
-    assert estimates == sorted(estimates, reverse=True)
+    expected = [estimated_cost(point) for point in seen]
+    assert expected == sorted(expected, reverse=True)
 
 
 def test_halves_are_handed_out_before_anything_new():
     points = [Point(f"ring(k={k})") for k in range(3, 12)]
-    batches = Batches(points, batch_seconds=0.01)
+    batches = Batches(estimates(points), batch_seconds=0.01)
     batch = batches.next(places=1)
     batches.halve(batch)
     halves = [batches.next(places=1), batches.next(places=1)]

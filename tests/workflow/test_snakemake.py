@@ -14,6 +14,7 @@ import pytest
 from rings import Run, until
 
 from pipeline.errors import BadInput
+from pipeline.snakemake import Snakemake
 from pipeline.store import open_table
 from pipeline.workflow import ROOT, SNAKEFILE
 
@@ -151,3 +152,15 @@ def test_a_wrong_configuration_is_one_line_before_anything_is_written(rings: Run
     assert (status, said.count("\n")) == (2, 1), said
     assert "rings.yaml:3:5: topologies[0]: unknown topology 'toruss'; did you mean 'torus'?" in said
     assert {path.name for path in rings.home.iterdir()} == {"rings.yaml"}
+
+
+def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
+    """It loads while the points are counted, and hears of it when nobody is there any more to say so."""
+    with Snakemake(["--snakefile", str(SNAKEFILE), "--cores", "1"], essential=True) as waiting:
+        process = psutil.Process(waiting._process.pid)
+        os.close(waiting._gate)  # as it is when the run is killed
+        waiting._gate = os.open(os.devnull, os.O_RDONLY)
+        assert process.wait(timeout=60) == 0
+    with Snakemake(["--snakefile", str(SNAKEFILE), "--cores", "1"], essential=True) as waiting:
+        process = psutil.Process(waiting._process.pid)
+    assert not process.is_running()

@@ -1,0 +1,146 @@
+"""The Snakemake that `torusweep run` starts: loaded beforehand, told when to begin, passed signals, and spoken for when it ends.
+
+It is a process of its own, in a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import psutil
+
+from pipeline import lock, store
+
+# `python -m snakemake` that waits, once it has imported what it and the Snakefile need, for a byte on a pipe, and ends where there comes none
+WAITING = """
+import os, sys, snakemake.cli, snakemake.report, pipeline.workflow, pipeline.expansion.asked
+gate = int(sys.argv.pop(2))
+del sys.argv[0]  # -c
+if os.read(gate, 1):
+    os.close(gate)
+    sys.exit(snakemake.cli.main())
+"""
+CHATTER = (
+    "RuleException:",  # the step has said what is wrong, and `run` that one did
+    "CalledProcessError in file",
+    "Command '",
+    "Exiting because",
+    "WorkflowError:\n",
+    "At least one job",
+    "Assuming ",
+    "Building DAG",
+    "Using shell",
+    "Select jobs",
+    "Execute ",
+    "Complete log",
+    "Elapsed time",
+    "Warning: the following output files",
+)
+INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
+
+
+class Snakemake:
+    """Snakemake, loading from `with` on, and gone where it was not told to run by its end.
+
+    arguments  its command line
+    essential  drop its chatter
+    """
+
+    def __init__(self, arguments: Sequence[str], *, essential: bool) -> None:
+        self._arguments, self._essential = arguments, essential
+        self._listener: threading.Thread | None = None
+
+    def __enter__(self) -> Snakemake:
+        gate, self._gate = os.pipe()
+        # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", WAITING, "snakemake", str(gate), *self._arguments],
+            process_group=0,
+            pass_fds=[gate],
+            stdout=sys.stderr,
+            stderr=subprocess.PIPE if self._essential else None,
+        )
+        os.close(gate)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        os.close(self._gate)
+        self._process.kill()
+        self._process.wait()
+        if self._listener is None and self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def unlock(self) -> None:
+        """Remove the lock that a killed Snakemake left in the working directory, where none is alive there."""
+        locks = Path(".snakemake/locks")
+        if not locks.is_dir() or not any(locks.iterdir()):
+            return
+        here = Path.cwd()
+        for process in psutil.process_iter(["cmdline", "cwd"]):
+            words = process.info["cmdline"] or []
+            if process.pid != self._process.pid and process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in words):
+                return
+        say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
+        command = [sys.executable, "-m", "snakemake", *self._arguments, "--unlock"]
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def run(self, folder: Path) -> int:
+        """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
+
+        folder  the sweep's results
+        """
+        asked_to_stop: list[int] = []
+
+        def stop(number: int, _frame: FrameType | None) -> None:
+            asked_to_stop.append(number)
+            self._pass_on(number, folder)
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it could not be loaded, and has said why
+                os.write(self._gate, b"!")
+            self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
+            self._listener.start()
+            status = self._process.wait()
+            self._listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if asked_to_stop:
+            return 128 + asked_to_stop[0]
+        if status < 0:
+            say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
+            return 128 - status
+        if status > 0 and self._essential:
+            say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
+        return status
+
+    def _pass_on(self, number: int, folder: Path) -> None:
+        """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""
+        holder = lock.holder(folder / store.LOCK)
+        if holder and holder.get("host") == socket.gethostname():
+            os.kill(holder["pid"], number)
+        else:
+            os.killpg(self._process.pid, number)
+
+
+def say(line: str) -> None:
+    """A line on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _essential(lines: Iterable[bytes], asked_to_stop: list[int]) -> None:
+    """Pass on what Snakemake says, but for its chatter, and for how it takes being interrupted."""
+    for line in lines:
+        if not line.decode(errors="replace").startswith((*CHATTER, *INTERRUPTED) if asked_to_stop else CHATTER):
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
