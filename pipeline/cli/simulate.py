@@ -159,10 +159,11 @@ def simulate(
     )
     sought = (precision or PRECISION) if find_saturation else None
     many = None if find_saturation else len(seeds) * max(len(loads), 1)
-    network, done = build(topology), list[Completion]()
+    done: list[Completion] = []
     how: dict[str, Any] = {"packets_each": packets_each, "backend": backend, "completions": done}
     with counting(None, "runs") if many is None else shared("simulated") as told:
         progress = (lambda done: told(int(done))) if many is None else lambda done: told(done / many)
+        network = build(topology)
         rows = simulation_records(network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how)
     if completions and workload:
         from pipeline.cli.completions import write_completions
