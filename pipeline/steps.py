@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +256,7 @@ def _asked(folder: Path, stage: str) -> dict[Point, float]:
     for key, point, seconds in _rows(folder):
         if point.stage != stage:
             continue
-        if point.key != key:
+        if point.key != key or not 0 < (seconds or 0) < inf:
             raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
         asked[point] = seconds
     return asked

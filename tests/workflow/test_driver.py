@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import psutil
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from faulty_worker import evaluate as made_up
@@ -147,12 +150,16 @@ def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatc
     assert len(rings.shards()) == len(shards) + 1, "one point was new"
 
 
-def test_altered_points_are_refused(rings: Run):
+@pytest.mark.parametrize(
+    ("column", "altered"), [("topology", "ring(k=8)"), ("estimated_seconds", None), ("estimated_seconds", math.nan), ("estimated_seconds", math.inf)]
+)
+def test_altered_points_are_refused(rings: Run, column: str, altered: Any):
     rings.here("points")
     path = rings.folder / "points.parquet"
     table = pq.read_table(path)
-    names = [name.replace("=9)", "=8)") for name in table.column("topology").to_pylist()]
-    pq.write_table(table.set_column(1, table.schema.field(1), [names]), path)
+    place = table.column_names.index(column)
+    values = [*table.column(column).to_pylist()[:-1], altered]
+    pq.write_table(table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), path)
     with pytest.raises(BadInput, match=r"points.parquet does not fit"):
         rings.here("static", workers=0)
 
