@@ -7,6 +7,7 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -21,12 +22,11 @@ def bound(process: psutil.Process) -> set[tuple[str, str, int]]:
     """(protocol, address, port) of every socket of a process tree that takes what others send, as the kernel lists them."""
     inodes = set()
     for member in [process, *process.children(recursive=True)]:
-        for descriptor in Path(f"/proc/{member.pid}/fd").iterdir():
-            try:
-                found = re.fullmatch(r"socket:\[(\d+)\]", str(descriptor.readlink()))
-            except OSError:  # closed since
-                continue
-            inodes |= {found[1]} if found else set()
+        with suppress(FileNotFoundError):  # ended since
+            for descriptor in Path(f"/proc/{member.pid}/fd").iterdir():
+                with suppress(FileNotFoundError):  # closed since
+                    found = re.fullmatch(r"socket:\[(\d+)\]", str(descriptor.readlink()))
+                    inodes |= {found[1]} if found else set()
     sockets = set()
     for protocol in ("tcp", "tcp6", "udp", "udp6", "raw", "raw6"):
         for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]:
