@@ -22,7 +22,7 @@ def bound(process: psutil.Process) -> set[tuple[str, str, int]]:
     """(protocol, address, port) of every socket of a process tree that takes what others send, as the kernel lists them."""
     inodes = set()
     for member in [process, *process.children(recursive=True)]:
-        with suppress(FileNotFoundError):  # ended since
+        with suppress(FileNotFoundError, ProcessLookupError):  # ended since
             for descriptor in Path(f"/proc/{member.pid}/fd").iterdir():
                 with suppress(FileNotFoundError):  # closed since
                     found = re.fullmatch(r"socket:\[(\d+)\]", str(descriptor.readlink()))

@@ -77,18 +77,29 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_an_answer_that_dies_with_its_worker_is_computed_again():
+def at_once_and_then_when_gone(file: Path) -> int:
+    """The first time at once, leaving a file; the second time not before somebody has removed it."""
+    if file.exists():
+        until(lambda: not file.exists())
+    else:
+        file.touch()
+    return 42
+
+
+def test_an_answer_that_dies_with_its_worker_is_computed_again(tmp_path: Path):
     """Two tasks stand at the one worker that is left: the first is done, the second kills it before the answer is fetched."""
     with cluster.connect(Cluster(workers=1), backend="numpy", tasks=2) as workers:
         assert isinstance(workers, cluster.Workers)
-        first = workers.submit(where_i_run)
+        first = workers.submit(at_once_and_then_when_gone, tmp_path / "answered")
         answer = workers._futures[first]
         until(answer.done)
         second = workers.submit(die)
         until(lambda: answer.status == "lost")
+        assert workers.outcome(seconds=60) is None, "it was done, and is not any more"
+        (tmp_path / "answered").unlink()
         ended = {}
         until(lambda: ended.update({outcome.ticket: outcome for outcome in [workers.outcome(seconds=0.1)] if outcome}) or len(ended) == 2)
-        assert ended[first].answer == ("", len(os.sched_getaffinity(0)))
+        assert ended[first].answer == 42
         assert ended[second].died
 
 
