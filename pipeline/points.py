@@ -16,6 +16,7 @@ from pipeline.topologies import files_of
 SOURCES = {
     "static": (
         "kernels/backend.py",
+        "kernels/cuts",
         "kernels/distance",
         "pipeline/evaluate.py",
         "pipeline/naming.py",
@@ -29,6 +30,7 @@ SOURCES = {
     ),
     "loads": (
         "kernels/backend.py",
+        "kernels/cuts",
         "kernels/distance",
         "kernels/draws.py",
         "kernels/loads",

@@ -1,0 +1,60 @@
+"""Minimum cuts between pairs of near nodes: augmenting paths found from both ends at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Channels(NamedTuple):
+    """A network's channels by the node that they leave, each beside its way back.
+
+    first     int64[N + 1]  channels first[u] … first[u + 1] − 1 leave node u
+    to        int32[E]      where they lead; a node at most once
+    capacity  int64[E]      links; 0 where there is only the way back
+    back      int64[E]      the channel from there to here
+    """
+
+    first: np.ndarray
+    to: np.ndarray
+    capacity: np.ndarray
+    back: np.ndarray
+
+
+class LeastCut(NamedTuple):
+    """links: the least of all cuts, and of `enough`; pairs: how many were looked at; looks: how often at a channel."""
+
+    links: int
+    pairs: int
+    looks: int
+
+
+def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enough: int, looks: int) -> LeastCut:
+    """The fewest links whose removal leaves some head without a path from its tail, or `enough` where none has fewer.
+
+    tails, heads  int[K], K ≥ 1 pairs of two nodes each
+    looks         channels that may be looked at, about: after the pair that passes it the search ends
+
+    Links are counted by paths that share none (Menger 1927; Ford & Fulkerson 1956). A path is searched breadth first
+    from both nodes at once, over what earlier ones left free, so that near nodes are joined by what lies near them;
+    and no more paths are looked for than the least cut so far has links.
+    """
+    from kernels.cuts import cpu
+
+    pairs = np.ascontiguousarray(tails, np.int64), np.ascontiguousarray(heads, np.int64)
+    return LeastCut(*cpu.least_cut(*channels, *pairs, enough, looks))
+
+
+def dominating(first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(members int32[M], cluster int32[N]): nodes, in order, such that every node leads to one or is one, and so that one leads to it.
+
+    first, to     int[N + 1], int[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
+    into, origin  int[N + 1], int[E]  and channels into[v] … into[v + 1] − 1 to node v, from `origin`
+    cluster       the place in `members` of the first member that dominates the node, itself or by a channel either way
+
+    Greedily, by the nodes' numbers.
+    """
+    from kernels.cuts import cpu
+
+    return cpu.dominating(first, to, into, origin)

@@ -1,0 +1,127 @@
+"""Cuts on the CPU, compiled by Numba."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.distance.bits import cached
+
+
+@cached
+def least_cut(first, to, capacity, back, tails, heads, enough, limit):
+    """See the package: (links, pairs, looks)."""
+    nodes, channels = len(first) - 1, len(to)
+    flow = np.zeros(channels, np.int64)  # of a channel, less that of its way back
+    used = np.empty(channels, np.int64)  # channels whose flow is to be taken away again
+    seen = np.zeros(nodes, np.int64)  # the search that saw a node last: 2s from the tail, 2s + 1 from the head
+    by = np.empty(nodes, np.int64)  # the channel by which it did, on the path from the tail or to the head
+    queues = np.empty((2, nodes), np.int32)
+    path = np.empty(nodes, np.int64)
+    search = looks = 0
+    for pair in range(len(tails)):
+        tail, head = tails[pair], heads[pair]
+        cut = uses = 0
+        while cut < enough:
+            search += 1
+            met, looked = _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search)
+            looks += looked
+            if met < 0:
+                break
+            length = _joined(to, back, by, tail, head, met, path)
+            room = enough - cut
+            for place in range(length):
+                room = min(room, capacity[path[place]] - flow[path[place]])
+            for place in range(length):
+                flow[path[place]] += room
+                flow[back[path[place]]] -= room
+            if uses + length <= channels:
+                used[uses : uses + length] = path[:length]
+            uses += length
+            cut += room
+        enough = min(enough, cut)
+        if uses <= channels:
+            for place in range(uses):
+                flow[used[place]] = flow[back[used[place]]] = 0
+        else:
+            flow[:] = 0
+        if looks > limit:
+            return enough, pair + 1, looks
+    return enough, len(tails), looks
+
+
+@cached
+def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search):
+    """(The channel on which a search from the tail and one from the head met, −1 where they do not; channels looked at).
+
+    Over channels with room. A level at a time, on the side that goes on from fewer nodes.
+    """
+    mark = 2 * search
+    seen[tail], seen[head] = mark, mark + 1
+    queues[0, 0], queues[1, 0] = tail, head
+    begin, end = (0, 0), (1, 1)
+    looks = 0
+    while begin[0] < end[0] and begin[1] < end[1]:
+        side = int(end[1] - begin[1] < end[0] - begin[0])
+        found = end[side]
+        for place in range(begin[side], end[side]):
+            node = queues[side, place]
+            looks += first[node + 1] - first[node]
+            for leaving in range(first[node], first[node + 1]):
+                there = to[leaving]
+                channel = back[leaving] if side else leaving
+                if seen[there] == mark + side or flow[channel] == capacity[channel]:
+                    continue
+                if seen[there] == mark + 1 - side:
+                    return channel, looks
+                seen[there], by[there] = mark + side, channel
+                queues[side, found] = there
+                found += 1
+        if side:
+            begin, end = (begin[0], end[1]), (end[0], found)
+        else:
+            begin, end = (end[0], begin[1]), (found, end[1])
+    return -1, looks
+
+
+@cached
+def _joined(to, back, by, tail, head, met, path):
+    """Writes the channels of the path on which two searches met, in any order; how many they are."""
+    path[0] = met
+    length = 1
+    node = to[back[met]]
+    while node != tail:
+        path[length] = by[node]
+        length += 1
+        node = to[back[by[node]]]
+    node = to[met]
+    while node != head:
+        path[length] = by[node]
+        length += 1
+        node = to[by[node]]
+    return length
+
+
+@cached
+def dominating(first, to, into, origin):
+    """See the package."""
+    nodes = len(first) - 1
+    leads, led = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)  # to a member, being one included; from one
+    cluster = np.full(nodes, -1, np.int32)
+    members = np.empty(nodes, np.int32)
+    count = 0
+    for node in range(nodes):
+        if leads[node] and led[node]:
+            continue
+        leads[node] = led[node] = True
+        for channel in range(into[node], into[node + 1]):
+            leads[origin[channel]] = True
+            if cluster[origin[channel]] < 0:
+                cluster[origin[channel]] = count
+        for channel in range(first[node], first[node + 1]):
+            led[to[channel]] = True
+            if cluster[to[channel]] < 0:
+                cluster[to[channel]] = count
+        cluster[node] = count
+        members[count] = node
+        count += 1
+    return members[:count].copy(), cluster
