@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import log10
 from typing import NamedTuple
 
@@ -170,6 +170,7 @@ def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
     return topology
 
 
+@cache
 def default_memory() -> int:
     """Bytes that one network may take unless the configuration says otherwise: half the machine's."""
     return psutil.virtual_memory().total // 2

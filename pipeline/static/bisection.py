@@ -77,8 +77,8 @@ def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tu
         return best, side, method
     if matrix.nnz > PARTITIONER_CHANNELS:
         return best, side, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
-    for seed in range(PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
-        half = refined(undirected, balanced(undirected, metis(undirected, seed)))
+    for nearly in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
+        half = refined(undirected, balanced(undirected, nearly))
         width = cut_width(matrix, half)
         if width < best:
             best, side, method = width, half, "METIS, balanced and refined by exchanges"
@@ -116,18 +116,18 @@ def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]
     return int(widths[offset]), (place - offset) % n < half
 
 
-def metis(undirected: csr_array, seed: int) -> np.ndarray:
-    """bool[N]: one side of METIS's bisection, nearly balanced."""
+def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
+    """bool[N] each: one side of METIS's bisection, nearly balanced, from so many seeds; those that differ."""
     import pymetis
 
-    _, side = pymetis.part_graph(
-        2,
-        pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64)),
-        eweights=undirected.data if undirected.data.max() > 1 else None,
-        recursive=True,
-        options=pymetis.Options(seed=seed, ufactor=1),
-    )
-    return np.array(side, bool)
+    graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
+    weights = undirected.data if undirected.data.max() > 1 else None
+    found = {}
+    for seed in range(seeds):
+        options = pymetis.Options(seed=seed, ufactor=1)
+        half = np.array(pymetis.part_graph(2, graph, eweights=weights, recursive=True, options=options)[1], bool)
+        found[half.tobytes()] = half
+    return list(found.values())
 
 
 def balanced(undirected: csr_array, half: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
     tails, heads = pairs
     if not len(tails):
         return best, "theorem (one node next to all others: the least degree)"
-    cut = least_cut(_both_ways(matrix), tails, heads, enough=best, looks=FLOW_LOOKS)
+    cut = least_cut(_both_ways(matrix, directed=topology.directed), tails, heads, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(tails):
         return None, f"not computed: stopped after {cut.pairs:,} of {len(tails):,} minimum cuts, the limit is {FLOW_LOOKS:,} channels looked at"
     return cut.links, f"min-cut ({len(tails):,} maximum flow{'' if len(tails) == 1 else 's'})"
@@ -93,11 +93,13 @@ def _tree(matrix: csr_array, *, directed: bool) -> Pairs:
     return tails, heads
 
 
-def _both_ways(matrix: csr_array) -> Channels:
+def _both_ways(matrix: csr_array, *, directed: bool) -> Channels:
     """Every channel beside its way back, which has no links where there is none."""
-    channels = matrix.tocoo()
-    ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
-    both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
+    both = matrix
+    if directed:
+        channels = matrix.tocoo()
+        ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
+        both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
     numbers = csr_array((np.arange(both.nnz), both.indices, both.indptr), shape=matrix.shape)
     return Channels(*_rows(both), both.data, csr_array(numbers.T).data)  # in the transpose's order, a channel stands where its way back does
 

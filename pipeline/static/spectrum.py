@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
@@ -46,10 +47,30 @@ def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
     cells, elements = group.grid.shape
     cell, element = group.place()
     rows = undirected[group.grid[:, 0]].tocoo()
+    degree = np.bincount(rows.row, rows.data, cells)
+    if elements == 1:
+        block = np.diag(degree)
+        np.subtract.at(block, (rows.row, cell[rows.col]), rows.data)
+        values = [np.linalg.eigvalsh(block)[None, :2]]
+    else:
+        values = _of_every_character(rows, cell, element, degree, group)
+    # one eigenvalue of the trivial character, which comes first, is the constant function's 0
+    trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
+    least = np.concatenate([trivial, *others]).min()
+    channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
+    return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
+
+
+def _of_every_character(rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations) -> list[np.ndarray]:
+    """The two least eigenvalues of every character's block, float64[·, 2] each, the trivial character's first.
+
+    rows           channels that leave the cells' origins, int64[C, N] in coordinates
+    cell, element  int64[N], of every node (Translations.place)
+    degree         float64[C]
+    """
+    cells, elements = group.grid.shape
     steps = group.exponents(element[rows.col])
     characters = _one_of_each_pair(group.characters(), elements)
-    degree = np.zeros(cells)
-    np.add.at(degree, rows.row, rows.data)
     values = []
     chunk = max(1, BLOCK_BYTES // (16 * cells * cells))
     for start in range(0, len(characters), chunk):
@@ -60,12 +81,8 @@ def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
             # whole numbers up to here, and half a turn at most, so that the phase is right to the last digits
             turns = (part @ step + elements // 2) % elements - elements // 2
             blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi / elements * turns)
-        values.append(np.linalg.eigvalsh(blocks.real if elements == 1 else blocks)[:, :2])
-    # one eigenvalue of the trivial character, which comes first, is the constant function's 0
-    trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
-    least = np.concatenate([trivial, *others]).min()
-    channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
-    return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
+        values.append(np.linalg.eigvalsh(blocks)[:, :2])
+    return values
 
 
 def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
