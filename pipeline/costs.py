@@ -16,6 +16,7 @@ GROUPS = 32  # of packets (pipeline.loads.monte_carlo.GROUPS)
 DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
+INERTIA_NODES = 8_192  # nodes up to which the second eigenvalue is bounded where there is no symmetry (static.spectrum)
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
@@ -46,9 +47,9 @@ def estimated_cost(point: Point) -> float:
         return 2e-2 + walked
     if point.traffic is not None:
         return 2e-3 + 5e-7 * arcs + _loads_seconds(planned, point, arcs)
-    seconds = 1e-2 + 1e-6 * arcs
+    seconds = 2e-3 + 1e-6 * arcs
     if planned.symmetries is no_symmetries:
-        seconds += 4e-11 * arcs * planned.nodes
+        seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
     if point.fault_nodes is not None:
         seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
     return seconds

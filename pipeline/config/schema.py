@@ -150,7 +150,7 @@ class Cluster(Section):
         description="worker processes, one thread each; auto: one a core or GPU, none where all takes a few seconds; 0: this process computes alone",
     )
     memory_per_worker_gib: float | None = Field(None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's")
-    batch_seconds: float = Field(2.0, ge=0.05, le=3600, description="seconds of estimated work in one batch of networks")
+    batch_seconds: float = Field(2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks")
     worker_ttl_seconds: float = Field(
         60.0,
         ge=10,

@@ -10,7 +10,7 @@ from fixtures import clean, rings, undisturbed
 from rings import Run
 
 __all__ = ["clean", "clean_many", "many", "rings"]
-MANY = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 402}}\ncluster: {batch_seconds: 0.05}\n"
+MANY = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 402}}\ncluster: {batch_seconds: 0.01}\n"
 
 
 @pytest.fixture

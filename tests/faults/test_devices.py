@@ -58,7 +58,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(rings: Run, as_cupy: Ca
     assert rings.here("static", workers=0, backend="numba") == 0
     expected = rings.static()
     rings.forget()
-    rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.05, workers: 0}\n")
+    rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.01, workers: 0}\n")
     monkeypatch.setattr(gpu, "AHEAD", 2)  # counters of many levels would be larger than the networks
     as_cupy(memory=20_000, free=2**20)
     assert rings.here("static", backend="cupy") == 0

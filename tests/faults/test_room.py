@@ -18,7 +18,7 @@ sweep: rings
 topologies: [{family: torus, k: {from: 3, to: 9}, n: 2}, {family: mesh, k: {from: 3, to: 9}, n: 2}, pruned_xy(k=4)]
 loads: [{traffic: [uniform, tornado], routing: [minimal, dimension_order], skip_unsuitable: true}]
 layout: [{placement: [straight, folded], skip_unsuitable: true}]
-cluster: {workers: 0, batch_seconds: 0.05}
+cluster: {workers: 0, batch_seconds: 0.01}
 """
 
 

@@ -91,7 +91,7 @@ class Elsewhere:
         tls = ", ".join(f"{name}: '{path}'" for name, path in self.tls.items())
         return (
             "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\n"
-            f"cluster: {{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.05}}\n"
+            f"cluster: {{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.01}}\n"
         )
 
     def end(self) -> None:

@@ -15,7 +15,7 @@ import psutil
 from pipeline.steps import STEPS
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
-RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.05}\n"
+RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.01}\n"
 COMMAND = (sys.executable, "-c", "from pipeline.cli import main; main()")
 
 
