@@ -25,7 +25,7 @@ from pipeline import store
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
-NAMES = ("distance", "loads", "walks", "network", "limits", "growth", "sweep", "scheduler")
+NAMES = ("distance", "loads", "walks", "network", "cuts", "limits", "growth", "sweep", "scheduler")
 RESULTS = HERE.parent / "results" / "bench"
 MOST = 2**30  # bytes that the recorded rows may take
 

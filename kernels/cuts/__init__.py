@@ -1,4 +1,4 @@
-"""Minimum cuts between pairs of near nodes: augmenting paths found from both ends at once."""
+"""Minimum cuts between pairs of near nodes, by augmenting paths found from both ends at once; and which pairs are enough."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Channels(NamedTuple):
     """A network's channels by the node that they leave, each beside its way back.
 
     first     int64[N + 1]  channels first[u] … first[u + 1] − 1 leave node u
-    to        int32[E]      where they lead; a node at most once
+    to        int32[E]      where they lead, rising
     capacity  int64[E]      links; 0 where there is only the way back
     back      int64[E]      the channel from there to here
     """
@@ -20,6 +20,13 @@ class Channels(NamedTuple):
     to: np.ndarray
     capacity: np.ndarray
     back: np.ndarray
+
+
+def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
+    """Channels of a network in which every one has its way back, of 0 links perhaps; as in Channels otherwise."""
+    from kernels.cuts import cpu
+
+    return Channels(first, to, capacity, cpu.ways_back(first, to))
 
 
 class LeastCut(NamedTuple):
@@ -49,8 +56,8 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 def dominating(first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(members int32[M], cluster int32[N]): nodes, in order, such that every node leads to one or is one, and so that one leads to it.
 
-    first, to     int[N + 1], int[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
-    into, origin  int[N + 1], int[E]  and channels into[v] … into[v + 1] − 1 to node v, from `origin`
+    first, to     int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
+    into, origin  int64[N + 1], int32[E]  and channels into[v] … into[v + 1] − 1 to node v, from `origin`
     cluster       the place in `members` of the first member that dominates the node, itself or by a channel either way
 
     Greedily, by the nodes' numbers.
@@ -58,3 +65,14 @@ def dominating(first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.n
     from kernels.cuts import cpu
 
     return cpu.dominating(first, to, into, origin)
+
+
+def spanning(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: int) -> np.ndarray:
+    """int32[clusters]: each cluster's parent in a breadth-first tree out of cluster 0; −1 for that, and for those not reached.
+
+    first, to  int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
+    cluster    int32[N]                of each node, 0 … clusters − 1; a channel joins those of its ends
+    """
+    from kernels.cuts import cpu
+
+    return cpu.spanning(first, to, cluster, clusters)

@@ -102,6 +102,17 @@ def _joined(to, back, by, tail, head, met, path):
 
 
 @cached
+def ways_back(first, to):
+    """See `both_ways` in the package. Rows come in rising order, and so do the channels into a node among those that leave it."""
+    back = np.empty(len(to), np.int64)
+    following = first[:-1].copy()
+    for channel in range(len(to)):
+        back[channel] = following[to[channel]]
+        following[to[channel]] += 1
+    return back
+
+
+@cached
 def dominating(first, to, into, origin):
     """See the package."""
     nodes = len(first) - 1
@@ -125,3 +136,38 @@ def dominating(first, to, into, origin):
         members[count] = node
         count += 1
     return members[:count].copy(), cluster
+
+
+@cached
+def spanning(first, to, cluster, clusters):
+    """See the package."""
+    nodes = len(first) - 1
+    begin = np.zeros(clusters + 1, np.int64)
+    for node in range(nodes):
+        begin[cluster[node] + 1] += 1
+    for number in range(clusters):
+        begin[number + 1] += begin[number]
+    members = np.empty(nodes, np.int32)  # cluster by cluster
+    place = begin[:-1].copy()
+    for node in range(nodes):
+        members[place[cluster[node]]] = node
+        place[cluster[node]] += 1
+    parent = np.full(clusters, -1, np.int32)
+    reached = np.zeros(clusters, np.bool_)
+    queue = np.empty(clusters, np.int32)
+    queue[0], found = 0, 1
+    reached[0] = True
+    for done in range(clusters):
+        if done == found:
+            break
+        number = queue[done]
+        for member in range(begin[number], begin[number + 1]):
+            node = members[member]
+            for channel in range(first[node], first[node + 1]):
+                there = cluster[to[channel]]
+                if not reached[there]:
+                    reached[there] = True
+                    parent[there] = number
+                    queue[found] = there
+                    found += 1
+    return parent

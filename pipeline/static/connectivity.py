@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components
 
-from kernels.cuts import Channels, dominating, least_cut
+from kernels.cuts import both_ways, dominating, least_cut, spanning
 from pipeline.static.links import LinkOrbits, strengths
 from pipeline.symmetry import Orbits
 from pipeline.topology import Topology
@@ -44,66 +44,64 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
         return best, THEOREM
     if best == 1:
         return 1, "a node with a single link"
-    pairs = _joining_pairs(topology, matrix, nodes, links)
+    out = _rows(matrix)
+    into = _rows(csr_array(matrix.T)) if topology.directed else out
+    pairs = _joining_pairs(out, into, nodes, links)
     if simple and len(pairs[0]) * MANY_PAIRS > topology.nodes:
-        pairs = min(pairs, _dominating_pairs(topology, matrix), key=lambda found: len(found[0]))
+        pairs = min(pairs, _dominating_pairs(out, into), key=lambda found: len(found[0]))
     tails, heads = pairs
     if not len(tails):
         return best, "theorem (one node next to all others: the least degree)"
-    cut = least_cut(_both_ways(matrix, directed=topology.directed), tails, heads, enough=best, looks=FLOW_LOOKS)
+    channels = both_ways(*_with_ways_back(matrix) if topology.directed else (*out, matrix.data))
+    cut = least_cut(channels, tails, heads, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(tails):
         return None, f"not computed: stopped after {cut.pairs:,} of {len(tails):,} minimum cuts, the limit is {FLOW_LOOKS:,} channels looked at"
     return cut.links, f"min-cut ({len(tails):,} maximum flow{'' if len(tails) == 1 else 's'})"
 
 
+Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): where the channels of a node begin, and the nodes at their other ends
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 
-def _joining_pairs(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> Pairs:
+def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits) -> Pairs:
     """Channels of breadth-first trees out of node 0 (and into it, where links have one direction), one from each orbit."""
-    tails, heads = _tree(matrix, directed=topology.directed)
+    tails, heads = _tree(out, into, np.arange(len(nodes.member), dtype=np.int32), len(nodes.member))
     port = (links.frame[tails] == heads[:, None]).argmax(axis=1)
     _, first = np.unique(links.label[nodes.member[tails], port], return_index=True)
     return tails[first], heads[first]
 
 
-def _dominating_pairs(topology: Topology, matrix: csr_array) -> Pairs:
+def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
     """Pairs that join a set of nodes of which every node, or one it leads to and one that leads to it, is a member.
 
     Without parallel links, a cut of fewer links than the least degree δ has more than δ nodes on
     either side (|S| ≤ δ nodes send at least |S|(δ − |S| + 1) ≥ δ links out), so one of them has no
     link across; its dominators lie on its side, and the set on both (Matula 1987).
     """
-    members, cluster = dominating(*_rows(matrix), *_rows(csr_array(matrix.T)))
-    channels = matrix.tocoo()
-    between = csr_array(coo_array((channels.data, (cluster[channels.row], cluster[channels.col])), shape=(len(members), len(members))))
-    tails, heads = _tree(between, directed=topology.directed)
+    members, cluster = dominating(*out, *into)
+    tails, heads = _tree(out, into, cluster, len(members))
     return members[tails], members[heads]
 
 
-def _tree(matrix: csr_array, *, directed: bool) -> Pairs:
-    """(tails, heads) of a breadth-first tree out of node 0, and of one into it where links have one direction."""
-    _, parent = breadth_first_order(matrix, 0, directed=True)
+def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
+    """(tails, heads) of a breadth-first tree of clusters out of the first, and of one into it where links have one direction."""
+    parent = spanning(*out, cluster, clusters)
     children = np.flatnonzero(parent >= 0)
     tails, heads = parent[children], children
-    if directed:
-        _, parent = breadth_first_order(csr_array(matrix.T), 0, directed=True)
+    if into is not out:
+        parent = spanning(*into, cluster, clusters)
         children = np.flatnonzero(parent >= 0)
         tails, heads = np.append(tails, children), np.append(heads, parent[children])
     return tails, heads
 
 
-def _both_ways(matrix: csr_array, *, directed: bool) -> Channels:
-    """Every channel beside its way back, which has no links where there is none."""
-    both = matrix
-    if directed:
-        channels = matrix.tocoo()
-        ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
-        both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
-    numbers = csr_array((np.arange(both.nnz), both.indices, both.indptr), shape=matrix.shape)
-    return Channels(*_rows(both), both.data, csr_array(numbers.T).data)  # in the transpose's order, a channel stands where its way back does
+def _with_ways_back(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first, to, capacity) of the channels and their ways back, which have no links where there is none."""
+    channels = matrix.tocoo()
+    ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
+    both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
+    return *_rows(both), both.data
 
 
-def _rows(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[N + 1], int32[E]): where the rows begin, and the columns."""
+def _rows(matrix: csr_array) -> Rows:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)

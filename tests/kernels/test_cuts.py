@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from kernels.cuts import Channels, dominating, least_cut
+from kernels.cuts import Channels, both_ways, dominating, least_cut, spanning
 
 PLENTY = 10**12
 
@@ -115,3 +115,24 @@ def test_dominating(seed, directed):
     assert ((of == np.arange(nodes)) | dense[of, np.arange(nodes)] | dense[np.arange(nodes), of]).all()
     assert (of[members] == members).all()
     assert len(members) < nodes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ways_back(seed):
+    made, _ = channels(50, random_links(50, 3, seed, 4))
+    assert np.array_equal(both_ways(made.first, made.to, made.capacity).back, made.back)
+
+
+@pytest.mark.parametrize("clusters", [1, 2, 7, 40])
+@pytest.mark.parametrize("seed", range(4))
+def test_spanning(seed, clusters):
+    """Depths of networkx's search in the graph of clusters, by parents that lead there; of nodes alone, 40, what is not reached, too."""
+    links = random_links(40, 1, seed)
+    matrix = csr_array((np.ones(len(links)), ([u for u, *_ in links], [v for _, v, _ in links])), shape=(40, 40))
+    cluster = np.random.default_rng(seed).permutation(np.arange(40, dtype=np.int32) % clusters)
+    parent = spanning(matrix.indptr.astype(np.int64), matrix.indices, cluster, clusters).tolist()
+    graph = nx.DiGraph((int(cluster[u]), int(cluster[v])) for u, v, _ in links)
+    graph.add_nodes_from(range(clusters))
+    depth = nx.single_source_shortest_path_length(graph, 0)
+    assert {number for number in range(clusters) if parent[number] >= 0} == set(depth) - {0}
+    assert all(graph.has_edge(parent[number], number) and depth[parent[number]] + 1 == far for number, far in depth.items() if number)
