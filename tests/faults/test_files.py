@@ -78,7 +78,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 
 def test_damaged_shards_are_computed_again(rings: Run, clean: bytes):  # 17, 18, 19
-    rings.config.write_text(rings.config.read_text().replace("0.05", "0.05, workers: 2"))
+    rings.with_settings("workers: 2")
     rings.here("points")
     assert rings.step("static")[0] == 0
     shards = rings.shards()

@@ -27,7 +27,7 @@ def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
     from pipeline.expansion.asked import asked_points
 
     rings.config.write_text(SWEEP)
-    predicted = disk_bytes(estimates(asked_points(load(rings.config))), 0.05)
+    predicted = disk_bytes(estimates(asked_points(load(rings.config))), 0.01)
     for step in ("points", "static", "loads", "layout", "distances", "verification", "report"):
         assert rings.here(step) == 0
     taken = sum(path.stat().st_size for path in rings.folder.rglob("*") if path.is_file())
@@ -37,7 +37,7 @@ def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
 def test_more_points_and_shorter_batches_take_more():
     points = estimates(Point(f"ring(k={k})") for k in range(3, 1003))
     half = dict(list(points.items())[:500])
-    assert disk_bytes(half, 2.0) < disk_bytes(points, 2.0) < disk_bytes(points, 0.05)
+    assert disk_bytes(half, 2.0) < disk_bytes(points, 2.0) < disk_bytes(points, 0.01)
 
 
 def test_a_disk_without_room_is_refused_with_both_numbers(tmp_path: Path):

@@ -9,12 +9,7 @@ import time
 
 import psutil
 import pytest
-from rings import RINGS, Run, until
-
-
-def with_settings(run: Run, settings: str) -> None:
-    """More in the cluster section."""
-    run.config.write_text(RINGS.replace("0.05}", f"0.05, {settings}}}") if settings else RINGS)
+from rings import Run, until
 
 
 def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
@@ -55,7 +50,7 @@ def test_every_batch_may_kill_its_worker(many: Run, clean_many: bytes):  # 2
 
 @pytest.mark.faults
 def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
-    with_settings(rings, "worker_ttl_seconds: 12")
+    rings.with_settings("worker_ttl_seconds: 12")
     driver, worker = at_work(rings)
     os.kill(worker.pid, signal.SIGSTOP)
     stopped = time.monotonic()
@@ -69,7 +64,7 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
 
 
 def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
-    with_settings(rings, "watchdog_seconds: 10")
+    rings.with_settings("watchdog_seconds: 10")
     rings.here("points")
     status, said = rings.step("static", "--workers", "1", fault=f"hang-once {rings.home / 'hung'}")
     assert status == 0, said
@@ -89,7 +84,7 @@ def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
     ],
 )
 def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: Run, clean: bytes, fault: str, settings: str, says: str):  # 3, 5, 6
-    with_settings(rings, settings)
+    rings.with_settings(settings)
     rings.here("points")
     status, said = rings.step("static", "--workers", "2", fault=fault)
     assert status == 0, said
@@ -100,14 +95,14 @@ def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: R
     assert says.removeprefix("it ") in said
     assert "is halved and tried again" in said
     assert "computing ring(k=17); tried again" in said
-    with_settings(rings, "")
+    rings.with_settings("")
     rings.here("points")
     assert rings.step("static", "--workers", "1")[0] == 0
     assert rings.static() == clean
 
 
 def test_a_memory_in_which_no_worker_can_start_is_refused(rings: Run):  # 6
-    with_settings(rings, "memory_per_worker_gib: 0.05")
+    rings.with_settings("memory_per_worker_gib: 0.05")
     rings.here("points")
     status, said = rings.step("static", "--workers", "1")
     assert (status, said.count("\n")) == (2, 1), said

@@ -29,6 +29,12 @@ class Run:
         self.config.write_text(RINGS)
         self._started: list[subprocess.Popen[str]] = []
 
+    def with_settings(self, settings: str) -> None:
+        """More in the cluster section, '' for no more."""
+        section = "cluster: {"
+        assert section in RINGS
+        self.config.write_text(RINGS.replace(section, f"{section}{settings}, ") if settings else RINGS)
+
     def start(self, *arguments: str, fault: str = "", command: tuple[str, ...] = COMMAND, **environment: str) -> subprocess.Popen[str]:
         """`torusweep ARGUMENTS` (or another command's), in a process group of its own, as a shell starts it."""
         preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault}
