@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import comb
+from math import comb, prod
 
 from pipeline.points import Point
 from pipeline.topologies import plan
+from pipeline.topologies.hierarchies import Hierarchy
 from pipeline.topology import Plan, no_symmetries
 
 LANES = 16  # roots whose loads are followed at once (kernels.loads)
@@ -17,6 +18,8 @@ DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 INERTIA_NODES = 8_192  # nodes up to which the second eigenvalue is bounded where there is no symmetry (static.spectrum)
+ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
+MOST_ROUTED = 1 << 27  # pairs of which it is asked (static.routed.MOST_PAIRS)
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
@@ -41,15 +44,20 @@ def estimated_cost(point: Point) -> float:
         speedup = asked.parameters.input_speedup or PRESETS[asked.parameters.router].input_speedup
         return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * planned.nodes * cycles * runs
     if point.placement is not None:
-        return 1e-2 + 4e-7 * arcs
+        return 1e-3 + 4e-7 * arcs
     if point.vc_rule is not None:
-        walked = 2e-9 * arcs * planned.nodes * max(planned.degree, 1) if _over_states(point) else 2e-5 * arcs
-        return 2e-2 + walked
+        if _pair_by_pair(point):
+            return 2e-7 * planned.nodes**2
+        walked = 2e-9 * arcs * planned.nodes * max(planned.degree, 1) if _over_states(point) else 5e-6 * arcs
+        return 5e-3 + walked
     if point.traffic is not None:
         return 2e-3 + 5e-7 * arcs + _loads_seconds(planned, point, arcs)
     seconds = 2e-3 + 1e-6 * arcs
     if planned.symmetries is no_symmetries:
         seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
+    if isinstance(planned.structure, Hierarchy):  # its own routing from a node of each cell, or from every one
+        pairs = planned.nodes * prod(planned.structure.module)
+        seconds += ROUTED_PAIR * pairs if pairs <= MOST_ROUTED else 0.0
     if point.fault_nodes is not None:
         seconds += min(1.3e-10 * arcs * comb(planned.nodes, point.fault_nodes), LONGEST_FAULT_SEARCH)
     return seconds
@@ -73,7 +81,7 @@ def loads_memory(planned: Plan, point: Point) -> int:
 
 
 def _loads_seconds(planned: Plan, point: Point, arcs: int) -> float:
-    seconds = min(1e-4 * arcs, LONGEST_BOUNDS) if point.bounds else 0.0
+    seconds = min(1e-3 * arcs, LONGEST_BOUNDS) if point.bounds else 0.0
     if point.packets is not None:
         return seconds + 5e-7 * point.packets
     if _over_states(point):
@@ -88,9 +96,14 @@ def _over_states(point: Point) -> bool:
     return str(point.routing).partition("(")[0] in ("minimal", "minimal_ecmp", "up_down")
 
 
+def _pair_by_pair(point: Point) -> bool:
+    """Whether the routes of all pairs are followed, whatever the symmetry."""
+    return str(point.routing).startswith("hierarchical")
+
+
 def _from_every_node(planned: Plan, point: Point) -> bool:
     """Whether loads are followed from every node, instead of one of each orbit."""
-    return planned.symmetries is no_symmetries or not _symmetric(point) or str(point.routing).startswith("up_down")
+    return planned.symmetries is no_symmetries or not _symmetric(point) or str(point.routing).startswith("up_down") or _pair_by_pair(point)
 
 
 def _symmetric(point: Point) -> bool:

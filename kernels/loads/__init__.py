@@ -61,8 +61,8 @@ def minimal_loads(
     the channels four times; never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between two
-    nodes than float64 can count (1.8·10³⁰⁸), `kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
+    nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
+    `kernels.backend.BackendUnavailable` for cupy without a GPU, `kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
     """
     ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
     weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)

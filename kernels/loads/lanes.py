@@ -191,31 +191,32 @@ def _carry(context, visits, masks, degree, begin, end, start, arcs, capacity, af
 
 
 @intrinsic
-def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, load, width):
-    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther."""
+def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, width):
+    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther; v is in no lane of seen = 0."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        start, arcs, capacity, near, distance, unit, load = (v.data(i) for i in (1, 2, 3, 4, 6, 7, 8))
+        start, arcs, capacity, near, distance, unit, load, seen = (v.data(i) for i in (1, 2, 3, 4, 6, 7, 8, 9))
         in_order = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(DOUBLE, [DOUBLE, v.doubles]), f"llvm.vector.reduce.fadd.v{v.width}f64"
         )
         with cgutils.for_range(builder, arguments[0], intp=INT64) as loop:
-            node = loop.index
-            own = v.load(v.at(near, builder.mul(node, arguments[5])))
-            following = builder.add(v.load(v.at(distance, node, v.integers)), v.spread(ir.Constant(INT32, 1)))
+            node, reached = loop.index, v.item(seen, loop.index)
+            with builder.if_then(builder.icmp_unsigned("!=", reached, ir.Constant(reached.type, 0))):
+                own = v.load(v.at(near, builder.mul(node, arguments[5])))
+                following = builder.add(v.load(v.at(distance, node, v.integers)), v.spread(ir.Constant(INT32, 1)))
 
-            def add(arc):
-                other = v.index(arcs, arc)
-                farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
-                flow = v.scaled(builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
-                place = builder.gep(load, [arc])
-                builder.store(builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place)
+                def add(arc):
+                    other = v.index(arcs, arc)
+                    farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
+                    flow = v.scaled(builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
+                    place = builder.gep(load, [arc])
+                    builder.store(builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place)
 
-            v.over_arcs(start, node, 0, add)
+                v.over_arcs(start, node, 0, add)
         return context.get_dummy_value()
 
-    return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, width), codegen
+    return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, width), codegen
 
 
 @intrinsic
@@ -280,6 +281,7 @@ def accumulate(
     weights float64[R], demand float64[R or 1, N], inward: next hops instead of paths;
     scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
     Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
+    Where roots differ in their demands, their search ends with the farthest: beyond it nothing flows.
     """
     lanes = len(width)
     nodes = len(toward_start) - 1
@@ -293,13 +295,24 @@ def accumulate(
     visit_masks = np.empty(nodes * lanes, masks.dtype)
     levels = np.empty(nodes + 2, np.int64)  # where each level's visits begin
     seen = np.empty(nodes, masks.dtype)
+    asked = np.zeros(nodes, masks.dtype)  # lanes whose demand is still to be reached, where that is less than everywhere
     for first in range(0, len(roots), lanes):
         used = min(lanes, len(roots) - first)
         distance[:] = -2  # so that one more is no distance either
         seen[:] = 0
+        left = each - 1  # demands still to be reached; below 0: nobody counts them
         for node in range(nodes):
             for lane in range(used):
                 unit[node * lanes + lane] = weights[first + lane] * demand[(first + lane) * each, node]
+        if each == 1:
+            asked[:] = 0
+            for lane in range(used):
+                for node in range(nodes):
+                    if demand[first + lane, node] > 0.0 and node != roots[first + lane]:
+                        asked[node] |= 1 << lane
+                        left += 1
+            if left > used * nodes // 4:
+                left = -1
         masks[:] = 0
         now, following = masks[0], masks[1]
         end = 0
@@ -316,13 +329,18 @@ def accumulate(
             visit_masks[i] = now[visits[i]]
         levels[0], levels[1] = 0, end
         level = 0
-        while levels[level] < levels[level + 1]:
+        while left != 0 and levels[level] < levels[level + 1]:
             begin, middle = levels[level], levels[level + 1]
             end = _meet(visits, visit_masks, away_degree, begin, middle, away_start, away, seen, following)
             for i in range(middle, end):
                 own = following[visits[i]]
                 visit_masks[i] = own
                 seen[visits[i]] |= own
+                if left > 0:
+                    met = np.int64(asked[visits[i]] & own)
+                    while met:
+                        met &= met - 1
+                        left -= 1
             level += 1
             _count(
                 visits,
@@ -352,5 +370,5 @@ def accumulate(
             _carry(visits, visit_masks, away_degree, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
             for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
-        _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, width)
+        _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, seen, width)
     return load, of_root

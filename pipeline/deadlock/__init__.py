@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from pipeline.deadlock.asked import Suited, routing_of, routing_spelling, suited
-from pipeline.deadlock.dependencies import Dependencies, dependencies
+from pipeline.deadlock.dependencies import Dependencies, dependencies, of_one_class
 from pipeline.deadlock.escape import escape_acyclic, escape_verdict
 from pipeline.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
 from pipeline.deadlock.packets import packets_of
 from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.rules import RULES, none, rule_spelling
-from pipeline.deadlock.verdict import BUBBLE, Verdict, shown_free, verdict
+from pipeline.deadlock.verdict import BUBBLE, Verdict, free, shown_free, verdict
 from pipeline.records import DEADLOCK
 from pipeline.routing import LayeredRouting, Routing
 from pipeline.routing.forms import AdaptiveRouting
@@ -34,10 +34,10 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     """
     what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     form, rule = what.form, what.rule
-    found, shares, channels, number = _examined(what, part_of(progress, 0, 2))
+    found, shares, channels, number, graph = _examined(what, part_of(progress, 0, 2))
     known: dict[Key, bool] = {} if rule.bubble else {graph_key(rule, virtual_channels - spare(form)): found.acyclic}
-    if not found.acyclic and not isinstance(form, AdaptiveRouting):
-        known[graph_key(none(form), 1)] = False  # a cycle stays one where classes become one
+    if graph is not None and not isinstance(form, AdaptiveRouting):
+        known[graph_key(none(form), 1)] = found.acyclic and free(of_one_class(graph))  # a cycle stays one where classes become one
     least = fewest(what.routing, form, known, part_of(progress, 1, 2))
     cycle = packets = None
     if not found.acyclic:
@@ -79,20 +79,20 @@ def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None
     return fewest(*routing_of(routing, topology), {})[:2]
 
 
-def _examined(what: Suited, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None]:
-    """(verdict, virtual channels of each class, channels, dependencies)."""
+def _examined(what: Suited, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
+    """(verdict, virtual channels of each class, channels, dependencies, and the graph of these, but of escapes)."""
     form, rule, virtual_channels = what.form, what.rule, what.virtual_channels
     if isinstance(form, AdaptiveRouting):
         shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
         if not rule.bubble:
             said, channels, number = escape_verdict(form, rule.within(virtual_channels - 1), progress)
-            return said, shares, channels, number
+            return said, shares, channels, number, None
         found = dependencies(form.escape, rule, 1, progress)  # in virtual cut-through no packet holds one channel and waits elsewhere
         said = verdict(form.escape, rule, found)
-        return said._replace(argument=BUBBLE) if said.acyclic else said, shares, *_counted(found, shares)
+        return said._replace(argument=BUBBLE) if said.acyclic else said, shares, *_counted(found, shares), None
     shares = rule.shares(virtual_channels)
     found = dependencies(form, rule, virtual_channels, progress)
-    return verdict(form, rule, found), shares, *(_counted(found, shares) if found.complete else (None, None))
+    return verdict(form, rule, found), shares, *(_counted(found, shares) if found.complete else (None, None)), found
 
 
 def _counted(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:

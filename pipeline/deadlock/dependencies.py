@@ -62,6 +62,15 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
     return Dependencies(topology, count, channels)
 
 
+def of_one_class(found: Dependencies) -> Dependencies:
+    """What is left of dependencies where all classes of a channel become one: those of rule none."""
+    nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
+    used, depends, ending, starting = found.channels
+    pairs = depends.reshape(nodes, ports, classes, ports, classes)
+    alone = [np.bitwise_or.reduce(marks.reshape(nodes, ports, classes), axis=2) for marks in (used, ending, starting)]
+    return Dependencies(found.topology, 1, Channels(alone[0], np.bitwise_or.reduce(pairs, axis=(2, 4)), *alone[1:]), found.complete)
+
+
 def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress) -> None:
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
@@ -86,10 +95,10 @@ def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
         if routing.passes == 2:
             marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
         for source, destination in _pairs(routing.cell, *ends):
-            keys, route = np.unique(routing.key(source, destination), return_inverse=True)
+            keys, route = _numbered(routing.key(source, destination), routing.keys)
             first, _, direction, hops, phase = routing.routes(keys)
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
-            runs = route.astype(np.int32), first, direction, hops, stage
+            runs = route, first, direction, hops, stage
             follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, *runs, classes, memory)
             walked += len(source)
             if progress is not None:
@@ -106,6 +115,18 @@ def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> I
             source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
             distinct = source != destination
             yield source[distinct], destination[distinct]
+
+
+def _numbered(key: np.ndarray, keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """(the keys that occur, rising; int32: the place of each of `key` among them), of 0 … keys − 1."""
+    if keys > BLOCK:
+        found, place = np.unique(key, return_inverse=True)
+        return found, place.astype(np.int32)
+    occurs = np.zeros(keys, bool)
+    occurs[key] = True
+    found, place_of = np.flatnonzero(occurs), np.empty(keys, np.int32)
+    place_of[found] = np.arange(len(found), dtype=np.int32)
+    return found, place_of[key]
 
 
 def _joined(routing: SourceRouting, channels: Channels) -> None:

@@ -15,7 +15,7 @@ import pytest
 from deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
 from kernels.dependencies import follow_routes, no_channels, shortest_cycle
 from pipeline.deadlock import deadlock_record
-from pipeline.deadlock.dependencies import dependencies, walk_all
+from pipeline.deadlock.dependencies import dependencies, of_one_class, walk_all
 from pipeline.deadlock.marks import mark_windows
 from pipeline.deadlock.rules import RULES as OUR_RULES
 from pipeline.deadlock.rules import vc_rule
@@ -107,6 +107,15 @@ def test_the_graph_is_that_of_packets_walked_one_by_one(name, network, rule, vir
     marked = {(u, v) for u, v, seen in plain.edges(data="first") if seen}
     assert first <= marked
     assert form.passes == 2 or first == marked  # across the turn at the node drawn nothing is marked
+
+
+@pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
+def test_without_classes_every_rule_leaves_the_graph_of_none(name, network, rule, virtual_channels):
+    form = routed(name, network)[1]
+    left = of_one_class(dependencies(form, vc_rule(rule, form)[1], virtual_channels))
+    plain = dependencies(form, vc_rule("none", form)[1], 1)
+    np.testing.assert_array_equal(left.channels.used, plain.channels.used)
+    np.testing.assert_array_equal(left.channels.depends, plain.channels.depends)
 
 
 @pytest.mark.parametrize(("name", "network"), IN_DIRECTIONS)

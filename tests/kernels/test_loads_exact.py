@@ -168,12 +168,13 @@ def test_against_igraph(name: str, backend: str) -> None:
 def drawn(seed: int, nodes: int, degree: int, roots: int, *, demand: str, capacity: bool) -> dict[str, Any]:
     """A random network with one-way, repeated and missing links, and a random task on it; numbers are quarters."""
     rng = np.random.default_rng(seed)
-    shape = {"uniform": None, "by node": (nodes,), "by root and node": (roots, nodes)}[demand]
+    shape = {"uniform": None, "by node": (nodes,), "by root and node": (roots, nodes), "of few": (roots, nodes)}[demand]
+    few = rng.random((roots, nodes)) < 0.08 if demand == "of few" else 1
     return {
         "ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree))),
         "roots": rng.integers(0, nodes, roots),
         "weights": rng.integers(0, 9, roots) / 4,
-        "demand": None if shape is None else rng.integers(0, 9, shape) / 4,
+        "demand": None if shape is None else few * rng.integers(0, 9, shape) / 4,
         "capacity": rng.integers(1, 4, (nodes, degree)) if capacity else None,
     }
 
@@ -204,6 +205,8 @@ TASKS: dict[str, dict[str, Any]] = {
     "a block": {"nodes": 25, "degree": 3, "roots": 16, "demand": "uniform", "capacity": False},
     "a block and one": {"nodes": 25, "degree": 3, "roots": 17, "demand": "by root and node", "capacity": True},
     "several blocks": {"nodes": 30, "degree": 2, "roots": 100, "demand": "by root and node", "capacity": True},
+    "few destinations": {"nodes": 30, "degree": 3, "roots": 100, "demand": "of few", "capacity": True},
+    "few destinations, searched from singly": {"nodes": 30, "degree": 3, "roots": 7, "demand": "of few", "capacity": False},
     "no roots": {"nodes": 5, "degree": 2, "roots": 0, "demand": "by root and node", "capacity": True},
 }
 
@@ -223,7 +226,7 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
         nodes=data.draw(st.integers(1, 12), "nodes"),
         degree=data.draw(st.integers(0, 3), "degree"),
         roots=data.draw(st.sampled_from([1, 2, 9, 20, 40]), "roots"),
-        demand=data.draw(st.sampled_from(["uniform", "by node", "by root and node"]), "demand"),
+        demand=data.draw(st.sampled_from(["uniform", "by node", "by root and node", "of few"]), "demand"),
         capacity=data.draw(st.booleans(), "capacity"),
     )
     split = data.draw(st.sampled_from(SPLITS), "split")
@@ -251,6 +254,21 @@ def test_the_same_bits_on_every_backend_with_any_threads(split: str, as_cupy: As
         other = minimal_loads(**task, split=split, backend=backend)
         assert other.load.tolist() == whole.load.tolist()
         assert list(other[1:]) == pytest.approx(whole[1:], rel=CLOSE)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("reach", [1, 3, 12])
+def test_a_search_ends_with_the_farthest_demand(reach: int, split: str, as_cupy: AsCupy) -> None:
+    """Every node of a torus of 400 sends to some at `reach` hops, or to its own: the same bits where all nodes are searched."""
+    as_cupy()
+    rng = np.random.default_rng(reach)
+    ports = oracle.torus(20, 20)
+    away = np.array([[sum(min(abs(a - b), 20 - abs(a - b)) for a, b in zip(divmod(u, 20), divmod(v, 20))) for v in range(400)] for u in range(400)])
+    demand = np.where((away == reach) & (rng.random(away.shape) < 0.1) | (away == 0), rng.random(away.shape), 0.0)
+    found = [minimal_loads(ports, np.arange(400), demand=demand, split=split, backend=backend) for backend in BACKENDS]
+    assert found[0].load.tolist() == found[1].load.tolist() == found[2].load.tolist()
+    assert [part[1:] for part in found] == [pytest.approx(found[0][1:], rel=CLOSE)] * 3
+    assert found[0].hops == pytest.approx(reach * demand[away == reach].sum(), rel=CLOSE)
 
 
 @pytest.mark.parametrize("split", SPLITS)
