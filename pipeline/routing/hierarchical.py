@@ -134,16 +134,24 @@ class _Router:
     def keys(self) -> int:
         return self.cells**2 * self.base**self.above
 
+    @cached_property
+    def digits(self) -> list[np.ndarray]:
+        """int16[N] a digit above the module's, lowest first."""
+        n, above = self.made.n, np.arange(self.cells * self.made.n**self.above) // self.cells
+        return [(above // n**digit % n).astype(np.int16) for digit in range(self.above)]
+
+    @cached_property
+    def relative(self) -> np.ndarray:
+        """int64[n, n]: the relative digit from each digit (row) to each (column)."""
+        n = self.made.n
+        apart = np.arange(n)[None, :] - np.arange(n)[:, None]
+        return apart % n + (2 * apart == -n) * (n // 2 if self.base > n else 0)
+
     def key(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        n, cells = self.made.n, self.cells
-        key = source.astype(np.int64) % cells * cells + destination.astype(np.int64) % cells
-        for digit in range(self.above):
-            stride = cells * n**digit
-            apart = destination // stride % n - source // stride % n
-            relative = apart % n
-            if self.base > n:
-                relative = relative + (2 * apart == -n) * (n // 2)
-            key = key * self.base + relative
+        key = source.astype(np.int64) % self.cells * self.cells + destination % self.cells
+        for digit in self.digits:
+            key *= self.base
+            key += self.relative[digit[source], digit[destination]]
         return key
 
     def routes(self, keys: np.ndarray) -> Routes:
