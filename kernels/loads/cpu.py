@@ -13,6 +13,7 @@ from kernels.loads.lanes import accumulate
 from kernels.loads.network import Arcs, Task, Totals, arcs
 from kernels.loads.order import BLOCK, SINGLE, share
 
+FEW = 4  # where a root's demand is of less than one node in so many, its search ends with the farthest
 SCRATCH = 2**30  # bytes that a thread's rows may take before roots are searched from one by one
 
 
@@ -29,7 +30,8 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     def of_share(first: int) -> tuple[np.ndarray, np.ndarray]:
         roots, weights, demand = task.block(first, size)
         rows = scratch.pop() if scratch else buffers(task.nodes, width)
-        result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, *rows, (0,) * width)
+        asked = np.empty(task.nodes, np.uint16) if len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size else None
+        result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, *rows, asked, (0,) * width)
         scratch.append(rows)
         return result
 

@@ -14,6 +14,7 @@ because Numba's cache watches one file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,11 @@ def _carry(context, visits, masks, degree, begin, end, start, arcs, capacity, af
 
 
 @intrinsic
-def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, width):
-    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther; v is in no lane of seen = 0."""
+def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, asked, width):
+    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther.
+
+    Where the search ended early (asked is not None), nodes that no lane has seen are passed over.
+    """
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
@@ -202,7 +206,8 @@ def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, lo
         )
         with cgutils.for_range(builder, arguments[0], intp=INT64) as loop:
             node, reached = loop.index, v.item(seen, loop.index)
-            with builder.if_then(builder.icmp_unsigned("!=", reached, ir.Constant(reached.type, 0))):
+            some = builder.icmp_unsigned("!=", reached, ir.Constant(reached.type, 0))
+            with nullcontext() if v.data(10) is None else builder.if_then(some):
                 own = v.load(v.at(near, builder.mul(node, arguments[5])))
                 following = builder.add(v.load(v.at(distance, node, v.integers)), v.spread(ir.Constant(INT32, 1)))
 
@@ -216,7 +221,7 @@ def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, lo
                 v.over_arcs(start, node, 0, add)
         return context.get_dummy_value()
 
-    return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, width), codegen
+    return types.none(nodes, start, arcs, capacity, near, stride, distance, unit, load, seen, asked, width), codegen
 
 
 @intrinsic
@@ -272,6 +277,7 @@ def accumulate(
     count,
     unit,
     distance,
+    asked,
     width,
 ):
     """Loads and totals of some roots.
@@ -281,7 +287,7 @@ def accumulate(
     weights float64[R], demand float64[R or 1, N], inward: next hops instead of paths;
     scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]; width: a tuple of W elements.
     Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
-    Where roots differ in their demands, their search ends with the farthest: beyond it nothing flows.
+    asked: uint16[N] of W bits where a root's demand is of few nodes, and the search ends with the farthest, for beyond it nothing flows; or None.
     """
     lanes = len(width)
     nodes = len(toward_start) - 1
@@ -295,24 +301,22 @@ def accumulate(
     visit_masks = np.empty(nodes * lanes, masks.dtype)
     levels = np.empty(nodes + 2, np.int64)  # where each level's visits begin
     seen = np.empty(nodes, masks.dtype)
-    asked = np.zeros(nodes, masks.dtype)  # lanes whose demand is still to be reached, where that is less than everywhere
     for first in range(0, len(roots), lanes):
         used = min(lanes, len(roots) - first)
         distance[:] = -2  # so that one more is no distance either
         seen[:] = 0
-        left = each - 1  # demands still to be reached; below 0: nobody counts them
+        left = -1  # demands still to be reached; below 0: nobody counts them
         for node in range(nodes):
             for lane in range(used):
                 unit[node * lanes + lane] = weights[first + lane] * demand[(first + lane) * each, node]
-        if each == 1:
+        if asked is not None:
+            left = 0
             asked[:] = 0
             for lane in range(used):
                 for node in range(nodes):
                     if demand[first + lane, node] > 0.0 and node != roots[first + lane]:
                         asked[node] |= 1 << lane
                         left += 1
-            if left > used * nodes // 4:
-                left = -1
         masks[:] = 0
         now, following = masks[0], masks[1]
         end = 0
@@ -336,8 +340,9 @@ def accumulate(
                 own = following[visits[i]]
                 visit_masks[i] = own
                 seen[visits[i]] |= own
-                if left > 0:
-                    met = np.int64(asked[visits[i]] & own)
+            if asked is not None:
+                for i in range(middle, end):
+                    met = np.int64(asked[visits[i]] & visit_masks[i])
                     while met:
                         met &= met - 1
                         left -= 1
@@ -370,5 +375,5 @@ def accumulate(
             _carry(visits, visit_masks, away_degree, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
             for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
-        _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, seen, width)
+        _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, seen, asked, width)
     return load, of_root
