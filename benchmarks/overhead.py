@@ -43,9 +43,9 @@ def frames(size: int) -> list[tuple[int, int]]:
     return [*((size, b) for b in range(3, size)), *((a, size) for a in range(3, size + 1))]
 
 
-def in_a_line(number: int, k: int = 4) -> str:
-    """A sweep of small networks as a range: k × k tori, each with two other links cut."""
-    return f'  - {{family: faulty, topology: "torus(k={k}, n=2)", links: 2, seed: {{from: 0, to: {number - 1}}}}}\n'
+def in_a_line(number: int, torus: str = "torus(k=4, n=2)") -> str:
+    """A sweep of small networks as a range: tori, each with two other links cut."""
+    return f'  - {{family: faulty, topology: "{torus}", links: 2, seed: {{from: 0, to: {number - 1}}}}}\n'
 
 
 def one_by_one(number: int) -> str:
@@ -57,7 +57,8 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
     _swept(in_a_line(POINTS[0]), 1)
     cases = [(points, many, in_a_line(points), "") for points, many in itertools.product(POINTS, workers)]
-    cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], k=8), ", 8 × 8 tori"))
+    cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=2)"), ", 8 × 8 tori"))
+    cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=3)"), ", 8³ tori"))
     cases.append((POINTS[-1], workers[0], one_by_one(POINTS[-1]), ", other networks, listed"))
     for points, many, written, how in cases:
         wall, records = _swept(written, many)
