@@ -25,10 +25,10 @@ from kernels.loads import SPLITS, minimal_loads
 from kernels.network import Batch, simulate
 from kernels.routes import route_flows
 from kernels.walks import shortest_walks
-from pipeline.loads.route_table import RouteTable
 from pipeline.provenance import software
 from pipeline.routing import routing
 from pipeline.routing.forms import SourceRouting
+from pipeline.routing.route_table import RouteTable
 from pipeline.simulation.routes import routes_of
 from pipeline.simulation.setup import Parameters, set_up
 from pipeline.topologies import build

@@ -18,9 +18,9 @@ from race import Row
 
 from kernels.network import Batch, Router, Wiring, simulate
 from pipeline.deadlock.rules import vc_rule
-from pipeline.loads.route_table import RouteTable
 from pipeline.routing import routing
 from pipeline.routing.forms import SourceRouting
+from pipeline.routing.route_table import RouteTable
 from pipeline.topologies import build
 
 FLITS, BUFFER = 16, 8

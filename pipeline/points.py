@@ -90,7 +90,6 @@ SOURCES = {
         "pipeline/counts.py",
         "pipeline/deadlock",
         "pipeline/evaluate.py",
-        "pipeline/loads/route_table.py",
         "pipeline/naming.py",
         "pipeline/records.py",
         "pipeline/routing",

@@ -20,6 +20,7 @@ from pipeline.deadlock.progress import Progress
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import Refused
 from pipeline.routing.forms import LayeredRouting, Routing, SourceRouting
+from pipeline.routing.route_table import RouteTable
 from pipeline.topology import NO_PORT, Topology
 
 MOST_BYTES = 2**31  # that the dependencies may take, one a pair of channels at neighbouring nodes
@@ -87,7 +88,7 @@ def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
 
 def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None) -> None:
     """Mark what packets pass and ask for by walking the routes of every pair; `ending` of first halves, `starting` of last ones."""
-    moves, terminals = routing.moves, _terminals(routing.topology)
+    moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
     everyone, aside = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, everyone), (everyone, terminals)]
     for half, ends in enumerate(halves):
@@ -95,11 +96,10 @@ def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
         if routing.passes == 2:
             marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
         for source, destination in _pairs(routing.cell, *ends):
-            keys, route = _numbered(routing.key(source, destination), routing.keys)
-            first, _, direction, hops, phase = routing.routes(keys)
+            route = table.place(source, destination).astype(np.int32)
+            first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
-            runs = route, first, direction, hops, stage
-            follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, *runs, classes, memory)
+            follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, route, first, direction, hops, stage, classes, memory)
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
@@ -115,18 +115,6 @@ def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> I
             source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
             distinct = source != destination
             yield source[distinct], destination[distinct]
-
-
-def _numbered(key: np.ndarray, keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the keys that occur, rising; int32: the place of each of `key` among them), of 0 … keys − 1."""
-    if keys > BLOCK:
-        found, place = np.unique(key, return_inverse=True)
-        return found, place.astype(np.int32)
-    occurs = np.zeros(keys, bool)
-    occurs[key] = True
-    found, place_of = np.flatnonzero(occurs), np.empty(keys, np.int32)
-    place_of[found] = np.arange(len(found), dtype=np.int32)
-    return found, place_of[key]
 
 
 def _joined(routing: SourceRouting, channels: Channels) -> None:

@@ -20,10 +20,10 @@ from pipeline.errors import BadInput
 from pipeline.loads.channels import ChannelLoads, Estimate
 from pipeline.loads.layered import arc_capacity, channels_of_arcs
 from pipeline.loads.packets import Packets
-from pipeline.loads.route_table import RouteTable
 from pipeline.loads.source import channels_of_directions
 from pipeline.routing import LayeredRouting, SourceRouting
 from pipeline.routing import routing as routing_on
+from pipeline.routing.route_table import RouteTable
 from pipeline.topology import Topology
 from pipeline.traffic import traffic as pattern_on
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.loads.layered import arc_capacity
-from pipeline.loads.route_table import RouteTable
 from pipeline.routing import LayeredRouting, Routing, SourceRouting
+from pipeline.routing.route_table import RouteTable
 from pipeline.static.links import channel_orbits
 from pipeline.symmetry import proved_symmetries
 from pipeline.topology import NO_PORT

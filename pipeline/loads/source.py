@@ -10,8 +10,8 @@ import numpy as np
 
 from kernels.routes import route_flows
 from pipeline.errors import Refused
-from pipeline.loads.route_table import RouteTable
 from pipeline.routing.forms import SourceRouting
+from pipeline.routing.route_table import RouteTable
 from pipeline.topology import NO_PORT
 from pipeline.traffic import Traffic
 from pipeline.traffic.matrix import alike

@@ -11,10 +11,10 @@ from pipeline.counts import counted
 from pipeline.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
 from pipeline.deadlock.rules import Rule
 from pipeline.errors import BadInput
-from pipeline.loads.route_table import WHOLE
 from pipeline.routing import Routing, SourceRouting
 from pipeline.routing import routing as routing_on
 from pipeline.routing.forms import AdaptiveRouting
+from pipeline.routing.route_table import WHOLE
 from pipeline.topology import Topology
 
 USUAL = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")  # the default: the first that suits and cannot lock up

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.loads.route_table import RouteTable
 from pipeline.routing.forms import LayeredRouting, Routing
+from pipeline.routing.route_table import RouteTable
 from pipeline.simulation.walked_routes import Draws, walked
 
 WORD = np.uint64(32)

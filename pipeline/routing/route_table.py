@@ -20,7 +20,7 @@ class PairRoutes(NamedTuple):
 
 
 class RouteTable:
-    """Routes by row, for `kernels.routes`: direction int8[R, L], hops int16[R, L]; which rows they are may change with every call of `of`."""
+    """Routes by row, for `kernels.routes`: direction int8[R, L], hops int16[R, L]; which rows they are may change with every call."""
 
     def __init__(self, routing: SourceRouting) -> None:
         self.routing = routing
