@@ -20,7 +20,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ from pipeline.tasks import InProcess, Workers
 CONNECT_SECONDS = 5
 # Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
+# a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round, at five times the cost
+ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 
@@ -91,7 +93,7 @@ def _manners(settings: Any) -> dict[str, Any]:
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
         "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
-        **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in MALLOC.items()},
+        **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in {**ONE_THREAD, **MALLOC}.items()},
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }
@@ -130,8 +132,8 @@ def threads_of_worker() -> int | None:
 
 
 def _threads(workers: int) -> dict[str, str]:
-    """One thread a worker; where there are fewer workers than cores, they share the cores out."""
-    return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers)), "OMP_NUM_THREADS": "1"}
+    """Our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out."""
+    return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers))}
 
 
 def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
@@ -155,7 +157,7 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
     try:
-        with _signals_blocked():
+        with _signals_blocked(), _without(ONE_THREAD):
             cluster = stack.enter_context(SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep"))
     except (RuntimeError, OSError) as error:
         reason = str(error.__cause__ or error)
@@ -179,6 +181,16 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextlib.contextmanager
+def _without(names: Iterable[str]) -> Iterator[None]:
+    """Our environment less these variables: Dask prefers what it finds there to what it is asked for, and Snakemake puts all cores there."""
+    taken = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
 # --- elsewhere ---------------------------------------------------------------------------------
 
 
@@ -199,7 +211,7 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
         account=slurm.account,
         interface=slurm.interface,
         job_extra_directives=list(slurm.directives),
-        job_script_prologue=[f"export NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 {' '.join(f'{name}={value}' for name, value in MALLOC.items())}"],
+        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in {"NUMBA_NUM_THREADS": "1", **ONE_THREAD, **MALLOC}.items())],
         python=sys.executable,
         job_name="torusweep",
         # certificates of this run only, in a folder that nodes and this machine share

@@ -67,6 +67,24 @@ def test_workers_keep_the_memory_that_they_work_in():
     assert outcome.answer < 100
 
 
+def born_with() -> dict[str, str]:
+    """The environment that this process was started with, before it loaded anything."""
+    return dict(item.split("=", 1) for item in Path("/proc/self/environ").read_text().split("\0") if item)
+
+
+def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyPatch):
+    """Snakemake sets these to all cores for each step; libraries read them once, when they are loaded."""
+    names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]
+    for name in names:
+        monkeypatch.setenv(name, "64")
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
+        workers.submit(born_with)
+        outcome = workers.outcome(seconds=30)
+    assert outcome is not None
+    assert [outcome.answer[name] for name in names] == ["1"] * 4
+    assert [os.environ[name] for name in names] == ["64"] * 4
+
+
 @pytest.mark.parametrize(
     ("workers", "devices", "tasks", "expected"),
     [
@@ -153,7 +171,8 @@ def test_the_job_script_for_slurm(tmp_path: Path):
         *("#SBATCH -J torusweep", "#SBATCH -p batch", "#SBATCH -A net", "#SBATCH -n 1", "#SBATCH --cpus-per-task=8"),
         *("#SBATCH --mem=16G", "#SBATCH -t 00:30:00", "#SBATCH --constraint=epyc"),
     }
-    assert "export NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864" in script
+    threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
+    assert f"export {threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864" in script
     command = next(line for line in script if "dask_worker" in line)
     assert command.startswith(f"{sys.executable} -m distributed.cli.dask_worker tls://127.0.0.1:")
     assert "--nworkers 8 " in command
