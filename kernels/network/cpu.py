@@ -1,8 +1,9 @@
-"""The simulation on the CPU, compiled by Numba: experiments side by side in threads."""
+"""The simulation on the CPU, compiled by Numba: experiments side by side in threads, or several threads to a large one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 
 import numba
@@ -14,6 +15,9 @@ from kernels.network.steps import advance
 from kernels.network.task import Experiment, Simulated, Task
 from kernels.network.waits import deadlock
 
+SHARE = 128  # nodes, at least: with fewer, meeting every cycle takes more than it gains
+MOST_SHARES = 64  # numbered in a byte, with a wheel for each pair
+
 
 def simulated(task: Task, threads: int | None, progress: Callable[[float], None] | None = None) -> Simulated:
     """See `kernels.network.simulate`."""
@@ -22,29 +26,32 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
     if not experiments:
         return joined(task, [])
     more = _added_up(progress, len(experiments))
-    return joined(task, in_threads(lambda experiment: outcome(task, experiment, more), experiments, threads))
+    shares = max(1, min(threads // len(experiments), task.nodes // SHARE, MOST_SHARES))
+    return joined(task, in_threads(lambda experiment: outcome(task, experiment, shares, more), experiments, threads))
 
 
-def outcome(task: Task, experiment: Experiment, more: Callable[[float], None]) -> Outcome:
-    """more: is told what share of the experiment has been simulated since it was told last."""
-    fixed, live, wiring = fixed_of(task, experiment), live_of(task, experiment), task.wiring
+def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
+    """shares: of nodes, each with a thread; more: is told what share of the experiment has been simulated since it was told last."""
+    shares = 1 if experiment.messages is not None else shares  # which are told of by any node
+    fixed, live, wiring = fixed_of(task, experiment, shares), live_of(task, experiment, shares), task.wiring
     what = wiring.port_of, wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
-    packets, share = max(int(live.number[LEFT]), 1), 0.0
-    while t < task.cycles and not waiting and live.number[LEFT] > 0:
+    packets, share = max(int(live.number[:, LEFT].sum()), 1), 0.0
+    while t < task.cycles and not waiting and live.number[:, LEFT].sum() > 0:
         # cycles up to the next multiple of `stall`
-        t = int(advance(fixed, *live, *what, t, min(t + task.stall, task.cycles)))
+        stop = min(t + task.stall, task.cycles)
+        t = max(in_threads(partial(advance, fixed, *live, *what, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
-        before, share = share, max(t / task.cycles, 1 - int(live.number[LEFT]) / packets)
+        before, share = share, max(t / task.cycles, 1 - int(live.number[:, LEFT].sum()) / packets)
         more(share - before)
     more(1 - share)
     in_flight = int(live.stored.sum() + live.arrivals[:, 0].sum())
-    moved = int(live.number[INJECTED]), int(live.number[EJECTED])
+    moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
     flits, entered, delivered = live.channels["flits"].copy(), live.packets["entered"].copy(), live.packets["delivered"].copy()
     generated = live.messages["generated"][:-1].copy()
-    return Outcome(entered, delivered, flits, live.occupancy, generated, t, stalled, waiting, *moved, in_flight)
+    return Outcome(entered, delivered, flits, live.occupancy.sum(axis=0)[: task.vcs], generated, t, stalled, waiting, *moved, in_flight)
 
 
 def _added_up(progress: Callable[[float], None] | None, experiments: int) -> Callable[[float], None]:

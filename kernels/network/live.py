@@ -13,7 +13,9 @@ from kernels.network.task import Experiment, Messages, Router, Task, Wiring, mos
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 UNBOUNDED = 2**31  # packets of a source queue
 ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
-LEFT, INJECTED, EJECTED, DUE, READY = range(5)  # of `number`: packets and steps still to come, flits, packets generated, messages in `ready`
+# of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last, messages in `ready`
+LEFT, INJECTED, EJECTED, DUE, DUE_END, READY = range(6)
+LINE = 16  # int64 of two lines of memory, so that no thread writes into another's; VCs at most
 
 
 def record(**fields: str) -> np.dtype:
@@ -29,11 +31,11 @@ VC = record(
 )  # fmt: skip
 OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
 # of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last;
-# how many may send in a cycle
-PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1")
+# how many may send in a cycle; the share of the node that feeds it
+PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
 # of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
-# VC of the node that got a VC last; the input port that sent last; capacity
-CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1")
+# VC of the node that got a VC last; the input port that sent last; capacity; the share of the node where it lands
+CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1")
 # of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
 # allocation may differ from that of the cycle before; the input port that ejected last
 NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
@@ -44,8 +46,14 @@ MESSAGE = record(after="i8", begin="i4", packets="i4", delay="i4", node="i4", mi
 
 
 class Fixed(NamedTuple):
-    """Numbers of `Task` and `Router`; single: no input port sends, and no channel takes, several flits a cycle; longest packet of the experiment."""
+    """Numbers of `Task` and `Router`; single: no input port sends, and no channel takes, several flits a cycle; longest packet of the experiment.
 
+    shares: of nodes, in their order, as even as can be; arriving, returning: slots of these wheels for each pair of shares
+    """
+
+    shares: int
+    arriving: int
+    returning: int
     nodes: int
     ports: int
     inputs: int
@@ -71,12 +79,16 @@ class Fixed(NamedTuple):
 
 
 class Live(NamedTuple):
-    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q]; wheels
-    int32[S, …] with a slot for every cycle in which something may be due, codes behind their number: arrivals of flits, returns of credits,
-    routes found, grants of VCs that take effect; waking, refills: what was emptied in the cycle before, behind their number;
-    time_due, packet_due, node_due int32[M]: packets by time; line int32[M]: each node's source queue, in the places of its packets; messages with one
-    behind the last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number;
-    stored int64[V]: flits in the channels' buffers; occupancy int64[V]: their sum over cycles; number: see LEFT and those behind it.
+    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q].
+
+    Wheels, int32[…, S, …], have a slot for every cycle in which something may be due, codes behind their number: arrivals of flits and
+    returns of credits, with slots for each pair of shares one behind the other; of each share, routes found and grants of VCs that take effect.
+    waking, refills: what was emptied in a share in the cycle before, behind their number; time_due, packet_due, node_due int32[M]:
+    packets by share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one
+    behind the last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number. Of each share again:
+    stored int64[…, V …]: flits in the channels' buffers; occupancy int64[…, V …]: their sum over cycles; number: see LEFT and those behind it;
+    arrays to work with. met int64, for all shares: how many have run how many cycles, in all; then, a LINE for each share, the cycles
+    that were begun, and, of even and of odd cycles, what it had left at the end.
     """
 
     vcs: np.ndarray
@@ -108,6 +120,7 @@ class Live(NamedTuple):
     chosen: np.ndarray
     bids: np.ndarray
     winners: np.ndarray
+    met: np.ndarray
 
     @property
     def travel(self) -> Travel:
@@ -120,10 +133,12 @@ class Live(NamedTuple):
         return State(here["front"], here["mode"] > 0, out, here["count"], here["moved"], self.outs["credits"], holder)
 
 
-def fixed_of(task: Task, experiment: Experiment) -> Fixed:
+def fixed_of(task: Task, experiment: Experiment, shares: int = 1) -> Fixed:
     router = task.router
+    arriving, returning = slots(router.switch_delay + int(task.wiring.delay.max(initial=0))), slots(router.credit_delay)
     return Fixed(
-        *(task.nodes, task.ports, task.inputs, task.transit, task.vcs, task.escape, task.buffer, task.switching, task.memory),
+        *(shares, arriving, returning, task.nodes, task.ports, task.inputs, task.transit),
+        *(task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
@@ -134,36 +149,37 @@ def fixed_of(task: Task, experiment: Experiment) -> Fixed:
 Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
 
 
-def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int) -> Shapes:
+def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1) -> Shapes:
     """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and pairs that wait.
 
     Wheels have a power of 2 of slots, and so have the queues' places.
     """
     nodes, out_ports = wiring.to.shape
-    channels, inputs = wiring.to.size, nodes * (most_into(wiring.to) + router.injection_flits)
-    x, y = inputs * router.virtual_channels, channels * router.virtual_channels
-    width = widths(wiring)  # flits a cycle over channels, out of buffers, out of injection VCs
-    landing, leaving, entering = int(width.sum()), int(sending(width, router).sum()), nodes * router.injection_flits * int(sending(1, router))
+    vcs, width, injected = router.virtual_channels, widths(wiring), router.injection_flits
+    channels, inputs = wiring.to.size, most_into(wiring.to) + injected
+    head, into = wiring.to.ravel(), wiring.to.ravel() >= 0
+    # flits a cycle into a share, out of its buffers, and out of its injection VCs
+    landing = _most(np.bincount(head[into], width[into], nodes), shares)
+    leaving = _most(np.bincount(head[into], sending(width[into], router), nodes), shares)
+    entering = _most(np.full(nodes, injected * int(sending(1, router))), shares)
+    x = _most(np.full(nodes, inputs * vcs), shares)
     behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
-
-    def wheel(longest: int, most: int) -> tuple[tuple[int, ...], Any]:
-        return (1 << longest.bit_length(), most + 1), np.int32
-
+    pairs = shares * shares
     return {
-        "vcs": ((x,), VC),
-        "outs": ((y,), OUT),
-        "ports": ((inputs,), PORT),
+        "vcs": ((nodes * inputs * vcs,), VC),
+        "outs": ((channels * vcs,), OUT),
+        "ports": ((nodes * inputs,), PORT),
         "channels": ((channels,), CHANNEL),
         "nodes": ((nodes,), NODE),
         "packets": ((packets,), PACKET),
         "left": ((packets, runs), np.int16),
-        "queue": ((x, 1 << behind.bit_length()), np.int32),
-        "arrivals": wheel(router.switch_delay + int(wiring.delay.max(initial=0)), landing),
-        "returns": wheel(router.credit_delay, leaving),
-        "routes": wheel(router.route_delay, x),
-        "grants": wheel(router.vc_delay, x),
-        "waking": ((leaving + 1,), np.int32),
-        "refills": ((entering + 1,), np.int32),
+        "queue": ((nodes * inputs * vcs, slots(behind)), np.int32),
+        "arrivals": ((pairs * slots(router.switch_delay + int(wiring.delay.max(initial=0))), landing + 1), np.int32),
+        "returns": ((pairs * slots(router.credit_delay), leaving + 1), np.int32),
+        "routes": ((shares, slots(router.route_delay), x + 1), np.int32),
+        "grants": ((shares, slots(router.vc_delay), x + 1), np.int32),
+        "waking": ((shares, leaving + 1), np.int32),
+        "refills": ((shares, entering + 1), np.int32),
         "time_due": ((packets,), np.int32),
         "packet_due": ((packets,), np.int32),
         "node_due": ((packets,), np.int32),
@@ -171,15 +187,31 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
         "messages": ((messages + 1,), MESSAGE),
         "successor": ((waits,), np.int32),
         "ready": ((messages,), np.int32),
-        "stored": ((router.virtual_channels,), np.int64),
-        "occupancy": ((router.virtual_channels,), np.int64),
-        "number": ((5,), np.int64),
-        "scratch": ((4, out_ports), np.int64),
-        "wanted": ((64 * router.virtual_channels,), np.int64),
-        "chosen": ((64 * router.virtual_channels,), np.int64),
-        "bids": ((64,), np.uint64),
-        "winners": ((64 * router.virtual_channels,), np.int64),
+        "stored": ((shares, LINE), np.int64),
+        "occupancy": ((shares, LINE), np.int64),
+        "number": ((shares, LINE), np.int64),
+        "scratch": ((shares, 4 + LINE, out_ports), np.int64),  # the last rows keep shares apart
+        "wanted": ((shares, 64 * vcs), np.int64),
+        "chosen": ((shares, 64 * vcs), np.int64),
+        "bids": ((shares, 64), np.uint64),
+        "winners": ((shares, 64 * vcs), np.int64),
+        "met": ((LINE * (1 + 3 * shares),), np.int64),
     }
+
+
+def bounds_of(nodes: int, shares: int) -> np.ndarray:
+    """The first node of each share, and the one behind the last."""
+    return np.arange(shares + 1) * nodes // shares
+
+
+def _most(of_nodes: np.ndarray, shares: int) -> int:
+    """The greatest sum of a share, of numbers by node."""
+    return int(np.add.reduceat(of_nodes, bounds_of(len(of_nodes), shares)[:-1]).max())
+
+
+def slots(longest: int) -> int:
+    """Of a wheel for so many cycles."""
+    return 1 << longest.bit_length()
 
 
 def size(shapes: Shapes) -> int:
@@ -187,16 +219,21 @@ def size(shapes: Shapes) -> int:
     return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
-def live_of(task: Task, experiment: Experiment) -> Live:
-    """Nothing under way, all buffers empty."""
+def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
+    """Nothing under way, all buffers empty; messages want one share."""
     batch, own = task.batch, slice(experiment.begin, experiment.end)
     messages = experiment.messages
     waiting = (0, 0) if messages is None else (len(messages.begin), len(messages.successor))
-    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest, *waiting)
+    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest, *waiting, shares)
     live = Live(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
     live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
     live.outs["credits"] = task.buffer
     live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
+    share = np.repeat(np.arange(shares), np.diff(bounds_of(task.nodes, shares)))
+    live.ports["share"], live.channels["share"] = (
+        share[task.feed // task.ports],
+        share[task.land // task.inputs],
+    )  # anything where there is no channel
     live.ports["sending"], live.channels["width"] = task.sending, task.width
     live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
     live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
@@ -205,9 +242,12 @@ def live_of(task: Task, experiment: Experiment) -> Live:
     packets["row"], packets["length"], packets["message"] = batch.row[own], batch.length[own], -1
     packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1
     live.left[:] = task.hops[batch.row[own]]
-    live.packet_due[:] = np.argsort(batch.time[own], kind="stable")
+    live.packet_due[:] = np.lexsort((batch.time[own], share[node]))
     live.time_due[:], live.node_due[:] = batch.time[own][live.packet_due], node[live.packet_due]
-    live.number[LEFT] = len(packets)
+    many = np.bincount(share[node], minlength=shares)
+    live.number[:, DUE_END] = np.cumsum(many)
+    live.number[:, DUE] = live.number[:, DUE_END] - many
+    live.number[:, LEFT] = live.met[LINE * (1 + 2 * shares) :: LINE] = many  # as if a cycle −1 had ended
     if messages is not None:
         _await(live, messages, node)
     return live
@@ -225,5 +265,5 @@ def _await(live: Live, messages: Messages, node: np.ndarray) -> None:
     live.packets["message"] = np.repeat(order, messages.packets[order])
     roots = np.flatnonzero(known["missing"] == 0)
     live.ready[: len(roots)] = roots[np.argsort(known["ready"][roots], kind="stable")]  # in order, so a heap
-    live.number[READY], live.number[DUE] = len(roots), len(node)  # none of the packets is due by its own time
-    live.number[LEFT] += len(known) - len(some)
+    live.number[0, READY], live.number[0, DUE_END] = len(roots), 0  # none of the packets is due by its own time
+    live.number[0, LEFT] += len(known) - len(some)

@@ -5,6 +5,10 @@ number of flits and the packets that they belong to, which the sender notes at o
 flits are there. Every input port has a mask of VCs whose flits could be sent, every node one of such ports, and a mark that
 its VC allocation may differ from the last cycle's; other nodes and VCs cost nothing.
 
+A large network's nodes are shared out, so that several threads may run a cycle: all that it does to a node is done with that node's share,
+and what reaches another share waits, in a wheel for each pair of them, until a later cycle. So threads meet once a cycle, and neither
+their number nor who ran which share changes a flit.
+
 All of it is one file because Numba's cache watches one file: after a change elsewhere, callers would go on with what they compiled in.
 """
 
@@ -15,11 +19,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
+from numba.core import cgutils
 
-from kernels.network.live import ACTIVE, BITS, DUE, EJECTED, FRESH, INJECTED, LAST, LEFT, READY, STARTED
+from kernels.network.live import ACTIVE, BITS, DUE, DUE_END, EJECTED, FRESH, INJECTED, LAST, LEFT, LINE, READY, STARTED
 from kernels.network.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
+SPINS = 2_000  # looks at what others do before a thread gives way to whoever waits for its core
 ONE = np.uint64(1)
 NOBODY = 1 << 40  # an order behind all others
 NOTHING, TAKEN = -1, -2  # of an output that an input port wanted: it had no more to send; it may send
@@ -44,6 +50,51 @@ def lowest(context, word):
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def add_for_all(context, array, place, more):
+    """Add to an entry, so that whoever sees it sees all that was written before."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", builder.gep(first, [arguments[1]]), arguments[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def seen_by_all(context, array, place):
+    """An entry as all threads see it now."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load_atomic(builder.gep(first, [arguments[1]]), "seq_cst", 8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def first_to_change(context, array, place, old, new):
+    """Whether the entry was `old`, and is `new` by us and by no other thread."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.extract_value(builder.cmpxchg(builder.gep(first, [arguments[1]]), *arguments[2:], "seq_cst", "seq_cst"), 1)
+
+    return types.boolean(array, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def give_way(context):
+    """Let another thread have this core, if one waits for it."""
+
+    def codegen(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
 @njit(inline="always")
 def after(mask, last):
     """The first bit of a uint64 that is not 0, in round-robin order after bit `last`; last < 63."""
@@ -59,19 +110,77 @@ def put(wheel, slot, code):
     wheel[slot, place] = code
 
 
+@njit(inline="always")
+def slot_of(fixed, slots, reader, writer, cycle):
+    """Where a wheel of `slots` slots for each pair of shares has what one writes for another to read in a cycle."""
+    return (reader * fixed.shares + writer) * slots + (cycle & (slots - 1))
+
+
 @plain
 def advance(
     fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
-    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners,
-    port_of, wrap, until, low, direction, hops, phase, t, stop,
+    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners, met,
+    port_of, wrap, until, low, direction, hops, phase, thread, t, stop,
 ):  # fmt: skip
-    """Run cycles t … stop − 1; returns the number of the cycle that was not run any more: earlier where all packets are delivered.
+    """Run cycles t … stop − 1; returns the cycle that was not run any more: an earlier one where all packets are delivered.
 
-    fixed: see `live.Fixed`; vcs … winners: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`
+    fixed: see `live.Fixed`; vcs … met: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`. Where there are
+    several shares any number of threads may run this at once, each under another number: a thread runs its own share first, then those that
+    nobody has begun, since a thread that has lost its core must not keep the others waiting.
     """
-    while t < stop and number[LEFT] > 0:
-        credits_return(fixed, vcs, outs, ports, nodes, returns, t)
-        flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t)
+    shares = fixed.shares
+    if shares == 1:
+        return run(
+            fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes[0], grants[0], waking[0], refills[0],
+            time_due, packet_due, node_due, line, messages, successor, heap, stored[0], occupancy[0], number[0],
+            scratch[0], wanted[0], chosen[0], bids[0], winners[0], port_of, wrap, until, low, direction, hops, phase, 0, t, stop,
+        )  # fmt: skip
+    begun, lefts = LINE, LINE * (1 + shares)
+    looked, spins = t - 1, 0
+    while True:
+        t = seen_by_all(met, 0) // shares
+        if t == looked:
+            spins += 1
+            if spins > SPINS:
+                give_way()
+            continue
+        if t >= stop:
+            return stop
+        to_come = 0
+        for share in range(shares):
+            to_come += met[lefts + LINE * (((t + 1) & 1) * shares + share)]
+        if seen_by_all(met, 0) >= (t + 1) * shares:
+            continue  # the next cycle may have begun, and have overwritten what was added up
+        if to_come == 0:
+            return t
+        looked, spins = t, 0
+        for i in range(shares):
+            share = (thread + i) % shares
+            if first_to_change(met, begun + LINE * share, t, t + 1):
+                run(
+                    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns,
+                    routes[share], grants[share], waking[share], refills[share],
+                    time_due, packet_due, node_due, line, messages, successor, heap, stored[share], occupancy[share], number[share],
+                    scratch[share], wanted[share], chosen[share], bids[share], winners[share],
+                    port_of, wrap, until, low, direction, hops, phase, share, t, t + 1,
+                )  # fmt: skip
+                met[lefts + LINE * ((t & 1) * shares + share)] = number[share, LEFT]
+                add_for_all(met, 0, 1)
+
+
+@plain
+def run(
+    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
+    time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners,
+    port_of, wrap, until, low, direction, hops, phase, share, t, stop,
+):  # fmt: skip
+    """Cycles t … stop − 1 of a share; see `advance`."""
+    first, behind = share * fixed.nodes // fixed.shares, (share + 1) * fixed.nodes // fixed.shares
+    while t < stop and (number[LEFT] > 0 or fixed.shares > 1):
+        for writer in range(fixed.shares):
+            credits_return(fixed, vcs, outs, ports, nodes, returns, slot_of(fixed, fixed.returning, share, writer, t))
+            slot = slot_of(fixed, fixed.arriving, share, writer, t)
+            flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, slot, t)
         for i in range(1, waking[0] + 1):
             code = waking[i]
             if vcs[(code >> BITS) * fixed.vcs + (code & LAST)].front < 0:
@@ -81,7 +190,7 @@ def advance(
             refill(fixed, vcs, nodes, packets, line, routes, refills[i], t)
         refills[0] = 0
         due = number[DUE]
-        while due < len(time_due) and time_due[due] <= t:
+        while due < number[DUE_END] and time_due[due] <= t:
             generate(fixed, vcs, nodes, packets, line, routes, number, packet_due[due], node_due[due], t)
             due += 1
         number[DUE] = due
@@ -95,14 +204,14 @@ def advance(
         for i in range(1, grants[slot, 0] + 1):
             start(fixed, vcs, outs, ports, nodes, grants[slot, i])
         grants[slot, 0] = 0
-        for node in range(fixed.nodes):
+        for node in range(first, behind):
             if nodes[node].changed:
                 allocate_channels(
                     fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
                 )
         allocate_switch(
             fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
-            wanted, chosen, bids, winners, t,
+            wanted, chosen, bids, winners, share, first, behind, t,
         )  # fmt: skip
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
@@ -122,8 +231,7 @@ def ready(fixed, vcs, outs, ports, nodes, port, vc):
 
 
 @plain
-def credits_return(fixed, vcs, outs, ports, nodes, returns, t):
-    slot = t & (len(returns) - 1)
+def credits_return(fixed, vcs, outs, ports, nodes, returns, slot):
     heed = fixed.switching != WORMHOLE or fixed.adaptive  # heads that ask look at credits
     for i in range(1, returns[slot, 0] + 1):
         code = returns[slot, i]
@@ -138,8 +246,7 @@ def credits_return(fixed, vcs, outs, ports, nodes, returns, t):
 
 
 @plain
-def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, t):
-    slot = t & (len(arrivals) - 1)
+def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, slot, t):
     for i in range(1, arrivals[slot, 0] + 1):
         code = arrivals[slot, i]
         port, vc = code >> BITS, code & LAST
@@ -449,17 +556,16 @@ def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap,
 @plain
 def allocate_switch(
     fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
-    wanted, chosen, bids, winners, t,
+    wanted, chosen, bids, winners, share, first, behind, t,
 ):  # fmt: skip
-    """Switch allocation of all nodes, and what it sends.
+    """Switch allocation of a share's nodes, and what it sends.
 
     wanted, chosen int64[64·V]: of a node's input ports the output and the VC nominated; winners: those that send, as port · 16 + VC
     """
     transit = (ONE << np.uint64(fixed.transit)) - ONE
-    back = (t + fixed.credit_delay) & (len(returns) - 1)
     measured = t >= fixed.measure_from
-    returned, injected, ejected = returns[back, 0], 0, 0
-    for node in range(fixed.nodes):
+    injected, ejected = 0, 0
+    for node in range(first, behind):
         able = nodes[node].can_ports
         if able == 0:
             continue
@@ -504,8 +610,8 @@ def allocate_switch(
             here.moved = t
             more = rest > 0 and count > 0
             if i < fixed.transit:
-                returned += 1
-                returns[back, returned] = ports[port].feed << BITS | vc
+                back = slot_of(fixed, fixed.returning, np.int64(ports[port].share), share, t + fixed.credit_delay)
+                put(returns, back, ports[port].feed << BITS | vc)
                 stored[vc] -= 1
             else:
                 injected += 1
@@ -518,7 +624,7 @@ def allocate_switch(
                 there.credits = credits
                 more = more and credits > 0
                 line.last_sent = i
-                put(arrivals, (t + line.delay) & (len(arrivals) - 1), line.land << BITS | v)
+                put(arrivals, slot_of(fixed, fixed.arriving, np.int64(line.share), share, t + line.delay), line.land << BITS | v)
                 if measured:
                     line.flits += 1
                 if fresh:
@@ -555,7 +661,6 @@ def allocate_switch(
                 ports[port].can = can
                 if can == 0:
                     nodes[node].can_ports &= ~(ONE << np.uint64(i))
-    returns[back, 0] = returned
     number[INJECTED] += injected
     number[EJECTED] += ejected
 
