@@ -1,4 +1,4 @@
-"""Flit-level simulation: cycles per second on one thread, beside BookSim2's on another machine, and batches on several threads.
+"""Flit-level simulation: cycles per second on one thread, beside BookSim2's on another machine, and batches and large networks on several threads.
 
 Tori, dimension order, wormhole, datelines, one cycle each for route, VC, switch and link, packets of 16 flits, buffers of 8, uniform
 Bernoulli traffic, at 30, 60 and 90 % of the capacity that the busiest channel sets (8/k flits per node and cycle). One thread's
@@ -91,14 +91,17 @@ def rows(turns: int, threads: int) -> Iterator[Row]:
             ratios = [cycles / other / turn[0] for turn in taken]
             yield row(name, case.nodes, "torusweep", seconds, cycles, [1.0], note)
             yield row(name, case.nodes, "BookSim2, elsewhere", cycles / other, cycles, ratios)
-    case, cycles = Case("torus(k=8, n=2)", 2), 3_000
-    batch = case.packets(0.3, cycles, range(64))
-    case.seconds(batch, 2, threads)
-    pairs = [(case.seconds(batch, cycles, threads, time.perf_counter)[0], case.seconds(batch, cycles, 1, time.perf_counter)[0]) for _ in range(turns)]
-    several, one = (statistics.median(times) for times in zip(*pairs))
-    name = f"64 experiments of torus(k=8, n=2), {threads} threads"
-    yield row(name, case.nodes, "torusweep", several, 64 * cycles, [1.0])
-    yield row(name, case.nodes, "torusweep, one thread", one, 64 * cycles, [alone / both for both, alone in pairs])
+    for spelling, experiments, cycles in (("torus(k=8, n=2)", 64, 3_000), ("torus(k=8, n=3)", 1, 4_000), ("torus(k=16, n=3)", 1, 1_000)):
+        case = Case(spelling, 2)
+        batch = case.packets(0.3 if experiments > 1 else 0.15, cycles, range(experiments))
+        case.seconds(batch, 2, threads)
+        pairs = [
+            (case.seconds(batch, cycles, threads, time.perf_counter)[0], case.seconds(batch, cycles, 1, time.perf_counter)[0]) for _ in range(turns)
+        ]
+        several, one = (statistics.median(times) for times in zip(*pairs))
+        name = f"{experiments} experiment{'s' * (experiments > 1)} of {spelling}, {threads} threads"
+        yield row(name, case.nodes, "torusweep", several, experiments * cycles, [1.0])
+        yield row(name, case.nodes, "torusweep, one thread", one, experiments * cycles, [alone / both for both, alone in pairs])
 
 
 def row(name: str, nodes: int, contender: str, seconds: float, cycles: int, ratios: Sequence[float], note: str = "") -> Row:

@@ -92,7 +92,8 @@ def simulate(
     stall                          ≥ 1; every so many cycles, an experiment in which some flit has not moved for as long is searched for
                                    packets that wait for each other and for none that can move, and ends if there are any
     backend                        auto, numpy, numba or cupy; results are the same
-    threads                        CPU threads of numba, an experiment each; by default all that it may use
+    threads                        CPU threads of numba, an experiment each, by default all that it may use; what they leave over, experiments of
+                                   256 nodes and more share (without messages)
     progress                       with numba is told, every `stall` cycles of an experiment, what share of all has been simulated, 0 … 1: of an
                                    experiment the share of its cycles, or of its packets delivered, whichever is more
 
@@ -118,7 +119,7 @@ def simulate(
 def state_bytes(
     wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1, messages: int = 0, waits: int = 0, backend: str = "numba"
 ) -> int:
-    """Bytes that an experiment takes while it runs (with numba, one for each thread), beyond the arrays that `simulate` is given.
+    """Bytes that an experiment takes while it runs on one thread (with numba, an experiment a thread), beyond the arrays that `simulate` is given.
 
     packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
     messages, waits           so many, and pairs of one that waits and one that it waits for

@@ -31,22 +31,22 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 
 
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
-    """shares: of nodes, each with a thread; more: is told what share of the experiment has been simulated since it was told last."""
-    shares = 1 if experiment.messages is not None else shares  # which are told of by any node
+    """shares: of its nodes, each with a thread; more: is told what part of the experiment has been simulated since it was told last."""
+    shares = shares if experiment.messages is None else 1  # any node may generate any message
     fixed, live, wiring = fixed_of(task, experiment, shares), live_of(task, experiment, shares), task.wiring
     what = wiring.port_of, wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
-    packets, share = max(int(live.number[:, LEFT].sum()), 1), 0.0
+    packets, told = max(int(live.number[:, LEFT].sum()), 1), 0.0
     while t < task.cycles and not waiting and live.number[:, LEFT].sum() > 0:
         # cycles up to the next multiple of `stall`
         stop = min(t + task.stall, task.cycles)
         t = max(in_threads(partial(advance, fixed, *live, *what, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
-        before, share = share, max(t / task.cycles, 1 - int(live.number[:, LEFT].sum()) / packets)
-        more(share - before)
-    more(1 - share)
+        before, told = told, max(t / task.cycles, 1 - int(live.number[:, LEFT].sum()) / packets)
+        more(told - before)
+    more(1 - told)
     in_flight = int(live.stored.sum() + live.arrivals[:, 0].sum())
     moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
     flits, entered, delivered = live.channels["flits"].copy(), live.packets["entered"].copy(), live.packets["delivered"].copy()

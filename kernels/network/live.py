@@ -230,10 +230,8 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
     live.outs["credits"] = task.buffer
     live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
     share = np.repeat(np.arange(shares), np.diff(bounds_of(task.nodes, shares)))
-    live.ports["share"], live.channels["share"] = (
-        share[task.feed // task.ports],
-        share[task.land // task.inputs],
-    )  # anything where there is no channel
+    live.channels["share"] = share[task.wiring.to.ravel()]  # any where there is no channel, here and there
+    live.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
     live.ports["sending"], live.channels["width"] = task.sending, task.width
     live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
     live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1

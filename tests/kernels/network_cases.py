@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import oracle
 
-from kernels.network import Batch, Router, Simulated, Wiring, simulate
+from kernels.network import Batch, Router, Simulated, Wiring, cpu, simulate
 
 
 def torus_wiring(*radices: int, vcs: int = 2, dateline: bool = True, delay: int = 1, escape: int | None = None, memory: str = "axis") -> Wiring:
@@ -74,9 +75,14 @@ def uniform(routes: Routes, load: float, cycles: int, flits: int, seeds: list[in
 
 
 def both(wiring: Wiring, router: Router, routes: Any, packets: Batch, **options: Any) -> Simulated:
-    """The reference's outcome, after numba's has been found equal."""
-    found = [simulate(wiring, router, *routes, packets, backend=backend, **options) for backend in ("numpy", "numba")]
-    one, two = found
-    for name, a, b in zip(Simulated._fields, one, two):
-        assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, name
+    """The reference's outcome, after numba's has been found equal, with nodes shared out among three threads, too."""
+    one = simulate(wiring, router, *routes, packets, backend="numpy", **options)
+    same(one, simulate(wiring, router, *routes, packets, backend="numba", **options))
+    with patch.object(cpu, "SHARE", 1):
+        same(one, simulate(wiring, router, *routes, packets, backend="numba", threads=3 * max(1, len(packets.first)), **options))
     return one
+
+
+def same(one: Simulated, other: Simulated) -> None:
+    for name, a, b in zip(Simulated._fields, one, other):
+        assert (a.dtype == b.dtype and np.array_equal(a, b)) if isinstance(a, np.ndarray) else a == b, name

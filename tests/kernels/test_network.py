@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from network_cases import Routes, batch, both, torus_wiring, uniform
 from network_oracle import Network
 
-from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
+from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate, state_bytes
 from kernels.network.checks import checked
 from kernels.network.live import live_of
+from kernels.network.outcome import Outcome
 from kernels.routes import route_flows
 
 # --- a lone packet ------------------------------------------------------------------------------
@@ -428,6 +430,41 @@ def test_threads_and_neighbours_in_a_batch_do_not_matter() -> None:
             assert found.delivered[own].tolist() == one.delivered.tolist()
             assert found.flits[i].tolist() == one.flits[0].tolist()
             assert found.occupancy[i].tolist() == one.occupancy[0].tolist()
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5, 16])
+@pytest.mark.parametrize("changes", [{}, {"adaptive": True, "escape": 2}, {"switching": "virtual-cut-through", "bubble": True}], ids=str)
+def test_how_many_threads_a_network_has_does_not_matter(changes: dict[str, Any], threads: int) -> None:
+    """More than there are cores, too; saturated, so that packets stand across the borders of shares."""
+    routes, router = Routes(9, 7), Router(4, 12, **changes)
+    wiring, packets = torus_wiring(9, 7, vcs=4, escape=router.escape), uniform(routes, 0.9, 400, 5, [3])
+    task = checked(wiring, router, *routes.arrays, packets, 600, 100, 50, None)
+    alone, together = (cpu.outcome(task, task.experiments[0], shares, lambda more: None) for shares in (1, threads))
+    for name, a, b in zip(Outcome._fields, alone, together):
+        assert np.array_equal(a, b), name
+
+
+def test_a_thread_without_a_core_keeps_nobody_waiting() -> None:
+    """One alone runs the shares of all."""
+    routes, wiring = Routes(8, 8), torus_wiring(8, 8)
+    packets = uniform(routes, 0.5, 200, 5, [3])
+    task = checked(wiring, Router(2, 4), *routes.arrays, packets, 300, 0, 100, None)
+    told: list[float] = []
+    with patch.object(cpu, "in_threads", lambda function, shares, threads: [function(shares[1])]):
+        found = cpu.outcome(task, task.experiments[0], 4, told.append)
+    expected = simulate(wiring, Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="numpy")
+    assert found.delivered.tolist() == expected.delivered.tolist()
+    assert found.flits.tolist() == expected.flits.ravel().tolist()
+    assert sum(told) == pytest.approx(1.0)
+
+
+def test_large_networks_are_shared_out_among_the_threads_that_experiments_leave() -> None:
+    routes, wiring = Routes(16, 16), torus_wiring(16, 16)
+    for seeds, threads, expected in [([1], 1, 1), ([1], 2, 2), ([1], 9, 2), ([1, 2], 2, 1), ([1, 2], 5, 2)]:
+        packets = uniform(routes, 0.1, 20, 5, seeds)
+        with patch.object(cpu, "outcome", wraps=cpu.outcome) as outcome:
+            simulate(wiring, Router(2, 4), *routes.arrays, packets, cycles=50, backend="numba", threads=threads)
+        assert {call.args[2] for call in outcome.call_args_list} == {expected}
 
 
 def test_what_comes_later_does_not_matter_now() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, torus_wiring, uniform
+from network_cases import Routes, batch, same, torus_wiring, uniform
 from test_network import FREE, SATURATED, SEVERAL, TRACES, line, random_case, ring_packets
 from test_network_messages import TRACES as MESSAGE_TRACES
 from test_network_messages import waiting, with_messages
@@ -40,11 +40,6 @@ def played(as_cupy: AsCupy, **manner: int) -> Iterator[None]:
             patch.setattr(gpu, name, manner.pop(name, getattr(gpu, name)))
         as_cupy(**manner)
         yield
-
-
-def same(one: Simulated, other: Simulated) -> None:
-    for name, a, b in zip(Simulated._fields, one, other):
-        assert (a.dtype == b.dtype and np.array_equal(a, b)) if isinstance(a, np.ndarray) else a == b, name
 
 
 def compared(
