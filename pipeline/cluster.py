@@ -34,7 +34,7 @@ from pipeline.tasks import InProcess, Workers
 CONNECT_SECONDS = 5
 # Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
-# a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round, at five times the cost
+# a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
@@ -184,11 +184,14 @@ def _signals_blocked() -> Iterator[None]:
 @contextlib.contextmanager
 def _without(names: Iterable[str]) -> Iterator[None]:
     """Our environment less these variables: Dask prefers what it finds there to what it is asked for, and Snakemake puts all cores there."""
-    taken = {name: os.environ.pop(name) for name in names if name in os.environ}
+    before = {name: os.environ.pop(name, None) for name in names}
     try:
         yield
     finally:
-        os.environ.update(taken)
+        for name, value in before.items():
+            os.environ.pop(name, None)  # Dask puts its workers' environment here, too
+            if value is not None:
+                os.environ[name] = value
 
 
 # --- elsewhere ---------------------------------------------------------------------------------

@@ -161,7 +161,9 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch
-                if outcome.died:
+                if outcome.died and _published(batch, manner):
+                    ended = []
+                elif outcome.died:
                     fallen = _after_death(batch, outcome.died, left, shown)
                     if fallen is None:
                         continue
@@ -176,6 +178,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
                 failed += ended
                 shown.advance(len(batch.points), batch.cost)
         return Computed(failed, stop.signal)
+
+
+def _published(batch: Batch, manner: Manner) -> bool:
+    """Whether a batch's shard is there: its worker died with the answer."""
+    keys = {key for shard in store.read_shards(Path(manner.folder), manner.stage).whole for key in store.keys_of(shard.rows)}
+    return keys.issuperset(point.key for point in batch.points)
 
 
 def _watch(running: dict[int, Running], workers: Workers, shown: Any) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from pipeline.errors import BadInput
 
 DIED = "died"  # of what, nobody knows
+NEVER = float("-inf")
 
 
 def _kill(dask_worker: Any) -> None:
@@ -76,7 +77,7 @@ class Workers:
         self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
         self._lost: set[int] = set()  # tasks whose worker died with the answer: the scheduler has them computed again
         self._tickets = itertools.count()
-        self._places, self._counted = 1, -10.0
+        self._places, self._counted = 1, NEVER
 
     @property
     def places(self) -> int:
@@ -141,6 +142,7 @@ class Workers:
 
     def _what_happened(self, ticket: int, worker: str) -> str:
         """What a dead worker did, as its nanny and the scheduler saw it."""
+        self._counted = NEVER  # one place fewer, until another worker is there: what stood behind the next to die would be taken for guilty, too
         if ticket in self._stopped:
             return self._stopped.pop(ticket)
         for _, event in self._client.get_events("worker-restart-memory"):

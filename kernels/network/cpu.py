@@ -47,7 +47,7 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
         before, told = told, max(t / task.cycles, 1 - int(live.number[:, LEFT].sum()) / packets)
         more(told - before)
     more(1 - told)
-    in_flight = int(live.stored.sum() + live.arrivals[:, 0].sum())
+    in_flight = int(live.stored.sum()) + live.under_way(fixed.arriving)
     moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
     flits, entered, delivered = live.channels["flits"].copy(), live.packets["entered"].copy(), live.packets["delivered"].copy()
     generated = live.messages["generated"][:-1].copy()

@@ -16,6 +16,9 @@ ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its fli
 # of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last, messages in `ready`
 LEFT, INJECTED, EJECTED, DUE, DUE_END, READY = range(6)
 LINE = 16  # int64 of two lines of memory, so that no thread writes into another's; VCs at most
+# places in `met`, which all threads write: the cycles that shares have run, added up; what is left in all; behind BEGUN a LINE for each share,
+# whose first entry is the number of cycles of it that somebody has begun
+MET, LEFT_IN_ALL, BEGUN = 0, LINE, 2 * LINE
 
 
 def record(**fields: str) -> np.dtype:
@@ -48,7 +51,7 @@ MESSAGE = record(after="i8", begin="i4", packets="i4", delay="i4", node="i4", mi
 class Fixed(NamedTuple):
     """Numbers of `Task` and `Router`; single: no input port sends, and no channel takes, several flits a cycle; longest packet of the experiment.
 
-    shares: of nodes, in their order, as even as can be; arriving, returning: slots of these wheels for each pair of shares
+    shares: of nodes, in their order, as even as can be; arriving, returning: slots of these wheels
     """
 
     shares: int
@@ -81,14 +84,14 @@ class Fixed(NamedTuple):
 class Live(NamedTuple):
     """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q].
 
-    Wheels, int32[…, S, …], have a slot for every cycle in which something may be due, codes behind their number: arrivals of flits and
-    returns of credits, with slots for each pair of shares one behind the other; of each share, routes found and grants of VCs that take effect.
-    waking, refills: what was emptied in a share in the cycle before, behind their number; time_due, packet_due, node_due int32[M]:
-    packets by share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one
+    Wheels have a slot for every cycle in which something may be due, codes behind their number. arrivals of flits and returns of credits,
+    int32[…], have slots for each pair of shares that a channel joins; landing, leaving int64[K², 2]: of a pair, reader · K + writer, the
+    place of its first slot and a slot's length, 0 where no channel joins the two. Each share has wheels int32[K, S, …] of routes found and of
+    grants of VCs that take effect; waking, refills: what was emptied in it in the cycle before, behind their number; time_due, packet_due,
+    node_due int32[M]: packets by share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one
     behind the last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number. Of each share again:
-    stored int64[…, V …]: flits in the channels' buffers; occupancy int64[…, V …]: their sum over cycles; number: see LEFT and those behind it;
-    arrays to work with. met int64, for all shares: how many have run how many cycles, in all; then, a LINE for each share, the cycles
-    that were begun, and, of even and of odd cycles, what it had left at the end.
+    stored int64[K, V …]: flits in the channels' buffers; occupancy int64[K, V …]: their sum over cycles; number: see LEFT and those behind it;
+    arrays to work with. met int64: see MET.
     """
 
     vcs: np.ndarray
@@ -101,6 +104,8 @@ class Live(NamedTuple):
     queue: np.ndarray
     arrivals: np.ndarray
     returns: np.ndarray
+    landing: np.ndarray
+    leaving: np.ndarray
     routes: np.ndarray
     grants: np.ndarray
     waking: np.ndarray
@@ -126,6 +131,11 @@ class Live(NamedTuple):
     def travel(self) -> Travel:
         return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going")))
 
+    def under_way(self, slots: int) -> int:
+        """Flits on channels."""
+        first, length = self.landing[self.landing[:, 1] > 0].T
+        return int(self.arrivals[first + length * np.arange(slots)[:, None]].sum())
+
     def state(self, vcs: int) -> State:
         """Codes made indices."""
         out, holder = (np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST)) for code in (self.vcs["out"], self.outs["holder"]))
@@ -135,9 +145,8 @@ class Live(NamedTuple):
 
 def fixed_of(task: Task, experiment: Experiment, shares: int = 1) -> Fixed:
     router = task.router
-    arriving, returning = slots(router.switch_delay + int(task.wiring.delay.max(initial=0))), slots(router.credit_delay)
     return Fixed(
-        *(shares, arriving, returning, task.nodes, task.ports, task.inputs, task.transit),
+        *(shares, *_slots_of(task.wiring, router), task.nodes, task.ports, task.inputs, task.transit),
         *(task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
@@ -157,14 +166,13 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
     nodes, out_ports = wiring.to.shape
     vcs, width, injected = router.virtual_channels, widths(wiring), router.injection_flits
     channels, inputs = wiring.to.size, most_into(wiring.to) + injected
-    head, into = wiring.to.ravel(), wiring.to.ravel() >= 0
-    # flits a cycle into a share, out of its buffers, and out of its injection VCs
-    landing = _most(np.bincount(head[into], width[into], nodes), shares)
-    leaving = _most(np.bincount(head[into], sending(width[into], router), nodes), shares)
+    arriving, returning = _slots_of(wiring, router)
+    # out of the buffers of a share and out of its injection VCs, at most, in a cycle
+    freed = _most(np.bincount(wiring.to[wiring.to >= 0], sending(width[wiring.to.ravel() >= 0], router), nodes), shares)
     entering = _most(np.full(nodes, injected * int(sending(1, router))), shares)
     x = _most(np.full(nodes, inputs * vcs), shares)
     behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
-    pairs = shares * shares
+    landing, leaving = pairs_of(wiring, router, shares)
     return {
         "vcs": ((nodes * inputs * vcs,), VC),
         "outs": ((channels * vcs,), OUT),
@@ -174,11 +182,13 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
         "packets": ((packets,), PACKET),
         "left": ((packets, runs), np.int16),
         "queue": ((nodes * inputs * vcs, slots(behind)), np.int32),
-        "arrivals": ((pairs * slots(router.switch_delay + int(wiring.delay.max(initial=0))), landing + 1), np.int32),
-        "returns": ((pairs * slots(router.credit_delay), leaving + 1), np.int32),
+        "arrivals": ((arriving * int(landing[:, 1].sum()),), np.int32),
+        "returns": ((returning * int(leaving[:, 1].sum()),), np.int32),
+        "landing": (landing.shape, np.int64),
+        "leaving": (leaving.shape, np.int64),
         "routes": ((shares, slots(router.route_delay), x + 1), np.int32),
         "grants": ((shares, slots(router.vc_delay), x + 1), np.int32),
-        "waking": ((shares, leaving + 1), np.int32),
+        "waking": ((shares, freed + 1), np.int32),
         "refills": ((shares, entering + 1), np.int32),
         "time_due": ((packets,), np.int32),
         "packet_due": ((packets,), np.int32),
@@ -195,8 +205,35 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
         "chosen": ((shares, 64 * vcs), np.int64),
         "bids": ((shares, 64), np.uint64),
         "winners": ((shares, 64 * vcs), np.int64),
-        "met": ((LINE * (1 + 3 * shares),), np.int64),
+        "met": ((BEGUN + LINE * shares,), np.int64),
     }
+
+
+def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, np.ndarray]:
+    """`Live.landing` and `Live.leaving`."""
+    share = share_of(len(wiring.to), shares)
+    tail, port = np.nonzero(wiring.to >= 0)
+    writer, reader = share[tail], share[wiring.to[tail, port]]
+    width = widths(wiring).reshape(wiring.to.shape)[tail, port]
+    arriving, returning = _slots_of(wiring, router)
+    return _places(reader * shares + writer, width, shares, arriving), _places(writer * shares + reader, sending(width, router), shares, returning)
+
+
+def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.ndarray:
+    """int64[K², 2]: a wheel's first slots and their length, from the pair of each channel and the codes that it may need in a cycle."""
+    most = np.bincount(pair, codes, shares * shares).astype(np.int64)
+    length = np.where(most > 0, most + 1, 0)
+    return np.stack([slots * (np.cumsum(length) - length), length], axis=1)
+
+
+def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
+    """Of arrivals, and of returns."""
+    return slots(router.switch_delay + int(wiring.delay.max(initial=0))), slots(router.credit_delay)
+
+
+def share_of(nodes: int, shares: int) -> np.ndarray:
+    """int64[N]: the share of every node."""
+    return np.repeat(np.arange(shares), np.diff(bounds_of(nodes, shares)))
 
 
 def bounds_of(nodes: int, shares: int) -> np.ndarray:
@@ -229,7 +266,8 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
     live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
     live.outs["credits"] = task.buffer
     live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
-    share = np.repeat(np.arange(shares), np.diff(bounds_of(task.nodes, shares)))
+    live.landing[:], live.leaving[:] = pairs_of(task.wiring, task.router, shares)
+    share = share_of(task.nodes, shares)
     live.channels["share"] = share[task.wiring.to.ravel()]  # any where there is no channel, here and there
     live.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
     live.ports["sending"], live.channels["width"] = task.sending, task.width
@@ -245,7 +283,7 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
     many = np.bincount(share[node], minlength=shares)
     live.number[:, DUE_END] = np.cumsum(many)
     live.number[:, DUE] = live.number[:, DUE_END] - many
-    live.number[:, LEFT] = live.met[LINE * (1 + 2 * shares) :: LINE] = many  # as if a cycle −1 had ended
+    live.number[:, LEFT], live.met[LEFT_IN_ALL] = many, len(node)
     if messages is not None:
         _await(live, messages, node)
     return live

@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import extending, njit, types
 from numba.core import cgutils
 
-from kernels.network.live import ACTIVE, BITS, DUE, DUE_END, EJECTED, FRESH, INJECTED, LAST, LEFT, LINE, READY, STARTED
+from kernels.network.live import ACTIVE, BEGUN, BITS, DUE, DUE_END, EJECTED, FRESH, INJECTED, LAST, LEFT, LEFT_IN_ALL, LINE, MET, READY, STARTED
 from kernels.network.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
@@ -110,67 +110,72 @@ def put(wheel, slot, code):
     wheel[slot, place] = code
 
 
+@plain
+def send(wheel, slots, pairs, pair, cycle, code):
+    """Append to what one share is to read of another in a cycle; see `live.Live`."""
+    first = place_of(slots, pairs, pair, cycle)
+    place = wheel[first] + 1
+    wheel[first] = place
+    wheel[first + place] = code
+
+
 @njit(inline="always")
-def slot_of(fixed, slots, reader, writer, cycle):
-    """Where a wheel of `slots` slots for each pair of shares has what one writes for another to read in a cycle."""
-    return (reader * fixed.shares + writer) * slots + (cycle & (slots - 1))
+def place_of(slots, pairs, pair, cycle):
+    """Where a wheel has what one share writes for another to read in a cycle."""
+    return pairs[pair, 0] + (cycle & (slots - 1)) * pairs[pair, 1]
 
 
 @plain
 def advance(
-    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
+    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, landing, leaving, routes, grants, waking, refills,
     time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners, met,
     port_of, wrap, until, low, direction, hops, phase, thread, t, stop,
 ):  # fmt: skip
     """Run cycles t … stop − 1; returns the cycle that was not run any more: an earlier one where all packets are delivered.
 
     fixed: see `live.Fixed`; vcs … met: see `live.Live` (heap: ready); port_of … phase: see `Wiring`, `Task` and `simulate`. Where there are
-    several shares any number of threads may run this at once, each under another number: a thread runs its own share first, then those that
-    nobody has begun, since a thread that has lost its core must not keep the others waiting.
+    several shares any number of threads may run this at once, and run what must be run: a thread begins with the share of its number, then takes
+    those that nobody has begun, so that one that has lost its core keeps the others waiting only where it is in the middle of a share.
     """
     shares = fixed.shares
     if shares == 1:
         return run(
-            fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes[0], grants[0], waking[0], refills[0],
+            fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, landing, leaving,
+            routes[0], grants[0], waking[0], refills[0],
             time_due, packet_due, node_due, line, messages, successor, heap, stored[0], occupancy[0], number[0],
             scratch[0], wanted[0], chosen[0], bids[0], winners[0], port_of, wrap, until, low, direction, hops, phase, 0, t, stop,
         )  # fmt: skip
-    begun, lefts = LINE, LINE * (1 + shares)
     looked, spins = t - 1, 0
     while True:
-        t = seen_by_all(met, 0) // shares
+        t = seen_by_all(met, MET) // shares
         if t == looked:
             spins += 1
             if spins > SPINS:
                 give_way()
             continue
-        if t >= stop:
-            return stop
-        to_come = 0
-        for share in range(shares):
-            to_come += met[lefts + LINE * (((t + 1) & 1) * shares + share)]
-        if seen_by_all(met, 0) >= (t + 1) * shares:
-            continue  # the next cycle may have begun, and have overwritten what was added up
-        if to_come == 0:
-            return t
+        # of packets only ever fewer are left: who sees that there are none may see it early in a cycle, which others then end
+        if t >= stop or seen_by_all(met, LEFT_IN_ALL) == 0:
+            return min(t, stop)
         looked, spins = t, 0
         for i in range(shares):
             share = (thread + i) % shares
-            if first_to_change(met, begun + LINE * share, t, t + 1):
+            begun = BEGUN + LINE * share
+            if seen_by_all(met, begun) == t and first_to_change(met, begun, t, t + 1):
+                before = number[share, LEFT]
                 run(
-                    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns,
+                    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, landing, leaving,
                     routes[share], grants[share], waking[share], refills[share],
                     time_due, packet_due, node_due, line, messages, successor, heap, stored[share], occupancy[share], number[share],
                     scratch[share], wanted[share], chosen[share], bids[share], winners[share],
                     port_of, wrap, until, low, direction, hops, phase, share, t, t + 1,
                 )  # fmt: skip
-                met[lefts + LINE * ((t & 1) * shares + share)] = number[share, LEFT]
-                add_for_all(met, 0, 1)
+                add_for_all(met, LEFT_IN_ALL, number[share, LEFT] - before)
+                add_for_all(met, MET, 1)
 
 
 @plain
 def run(
-    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, routes, grants, waking, refills,
+    fixed, vcs, outs, ports, channels, nodes, packets, left, queue, arrivals, returns, landing, leaving, routes, grants, waking, refills,
     time_due, packet_due, node_due, line, messages, successor, heap, stored, occupancy, number, scratch, wanted, chosen, bids, winners,
     port_of, wrap, until, low, direction, hops, phase, share, t, stop,
 ):  # fmt: skip
@@ -178,9 +183,12 @@ def run(
     first, behind = share * fixed.nodes // fixed.shares, (share + 1) * fixed.nodes // fixed.shares
     while t < stop and (number[LEFT] > 0 or fixed.shares > 1):
         for writer in range(fixed.shares):
-            credits_return(fixed, vcs, outs, ports, nodes, returns, slot_of(fixed, fixed.returning, share, writer, t))
-            slot = slot_of(fixed, fixed.arriving, share, writer, t)
-            flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, slot, t)
+            pair = share * fixed.shares + writer
+            if leaving[pair, 1] > 0:
+                credits_return(fixed, vcs, outs, ports, nodes, returns, place_of(fixed.returning, leaving, pair, t))
+            if landing[pair, 1] > 0:
+                place = place_of(fixed.arriving, landing, pair, t)
+                flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, place, t)
         for i in range(1, waking[0] + 1):
             code = waking[i]
             if vcs[(code >> BITS) * fixed.vcs + (code & LAST)].front < 0:
@@ -210,7 +218,8 @@ def run(
                     fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
                 )
         allocate_switch(
-            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
+            fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, landing, leaving, waking, refills,
+            messages, successor, heap, stored, number,
             wanted, chosen, bids, winners, share, first, behind, t,
         )  # fmt: skip
         if t >= fixed.measure_from:
@@ -231,10 +240,10 @@ def ready(fixed, vcs, outs, ports, nodes, port, vc):
 
 
 @plain
-def credits_return(fixed, vcs, outs, ports, nodes, returns, slot):
+def credits_return(fixed, vcs, outs, ports, nodes, returns, place):
     heed = fixed.switching != WORMHOLE or fixed.adaptive  # heads that ask look at credits
-    for i in range(1, returns[slot, 0] + 1):
-        code = returns[slot, i]
+    for i in range(place + 1, place + 1 + returns[place]):
+        code = returns[i]
         channel = code >> BITS
         there = outs[channel * fixed.vcs + (code & LAST)]
         there.credits += 1
@@ -242,13 +251,13 @@ def credits_return(fixed, vcs, outs, ports, nodes, returns, slot):
             nodes[channel // fixed.ports].changed = 1
         if there.credits == 1 and there.holder >= 0:
             ready(fixed, vcs, outs, ports, nodes, there.holder >> BITS, there.holder & LAST)
-    returns[slot, 0] = 0
+    returns[place] = 0
 
 
 @plain
-def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, slot, t):
-    for i in range(1, arrivals[slot, 0] + 1):
-        code = arrivals[slot, i]
+def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals, routes, stored, place, t):
+    for i in range(place + 1, place + 1 + arrivals[place]):
+        code = arrivals[i]
         port, vc = code >> BITS, code & LAST
         here = vcs[port * fixed.vcs + vc]
         here.count += 1
@@ -257,7 +266,7 @@ def flits_arrive(fixed, vcs, outs, ports, nodes, packets, left, queue, arrivals,
             come_forward(fixed, vcs, packets, left, queue, routes, code, t)
         elif here.count == 1:
             ready(fixed, vcs, outs, ports, nodes, port, vc)
-    arrivals[slot, 0] = 0
+    arrivals[place] = 0
 
 
 @plain
@@ -555,7 +564,8 @@ def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap,
 
 @plain
 def allocate_switch(
-    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, waking, refills, messages, successor, heap, stored, number,
+    fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, landing, leaving, waking, refills,
+    messages, successor, heap, stored, number,
     wanted, chosen, bids, winners, share, first, behind, t,
 ):  # fmt: skip
     """Switch allocation of a share's nodes, and what it sends.
@@ -610,8 +620,8 @@ def allocate_switch(
             here.moved = t
             more = rest > 0 and count > 0
             if i < fixed.transit:
-                back = slot_of(fixed, fixed.returning, np.int64(ports[port].share), share, t + fixed.credit_delay)
-                put(returns, back, ports[port].feed << BITS | vc)
+                pair = np.int64(ports[port].share) * fixed.shares + share
+                send(returns, fixed.returning, leaving, pair, t + fixed.credit_delay, ports[port].feed << BITS | vc)
                 stored[vc] -= 1
             else:
                 injected += 1
@@ -624,7 +634,7 @@ def allocate_switch(
                 there.credits = credits
                 more = more and credits > 0
                 line.last_sent = i
-                put(arrivals, slot_of(fixed, fixed.arriving, np.int64(line.share), share, t + line.delay), line.land << BITS | v)
+                send(arrivals, fixed.arriving, landing, np.int64(line.share) * fixed.shares + share, t + line.delay, line.land << BITS | v)
                 if measured:
                     line.flits += 1
                 if fresh:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import oracle
 
-from kernels.network import Batch, Router, Simulated, Wiring, cpu, simulate
+from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate
 
 
 def torus_wiring(*radices: int, vcs: int = 2, dateline: bool = True, delay: int = 1, escape: int | None = None, memory: str = "axis") -> Wiring:
@@ -86,3 +86,82 @@ def both(wiring: Wiring, router: Router, routes: Any, packets: Batch, **options:
 def same(one: Simulated, other: Simulated) -> None:
     for name, a, b in zip(Simulated._fields, one, other):
         assert (a.dtype == b.dtype and np.array_equal(a, b)) if isinstance(a, np.ndarray) else a == b, name
+
+
+DIRECTIONS = 4
+
+
+def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batch]:
+    """A directed network of permutations, cut in places, with parallel channels and channels of several directions; random routes that lead on."""
+    rng = np.random.default_rng(seed)
+    nodes, ports, phases, runs = int(rng.integers(2, 9)), 3, 2, int(rng.integers(1, 5))
+    to = np.stack([rng.permutation(nodes) for _ in range(ports)], axis=1).astype(np.int32)
+    to[rng.random(to.shape) < 0.15] = -1
+    port_of = rng.integers(0, ports, (nodes, DIRECTIONS))
+    port_of = np.where(np.take_along_axis(to, port_of, axis=1) >= 0, port_of, -1).astype(np.int8)
+    adaptive, switching = bool(rng.random() < 0.35), SWITCHINGS[rng.integers(3)]
+    vcs = int(rng.integers(2, 6))
+    escape = int(rng.integers(1, vcs)) if adaptive else vcs
+    classes = int(rng.integers(1, min(escape, 3) + 1))
+    shares = np.ones(classes, int)
+    np.add.at(shares, rng.integers(0, classes, escape - classes), 1)
+    wiring = Wiring(
+        to,
+        port_of,
+        rng.random(port_of.shape) < 0.3,
+        rng.integers(0, 4, to.shape).astype(np.int16),
+        rng.integers(0, classes, (phases, 2)).astype(np.int8),
+        MEMORIES[rng.integers(len(MEMORIES))],
+        shares,
+    )
+    balanced = bool(rng.random() < 0.5) and wiring.memory in ("run", "axis") and not adaptive
+    bubble = bool(rng.random() < 0.4) and switching != "wormhole"
+    longest = int(rng.integers(1, 7))
+    least = {"wormhole": 1}.get(switching, longest * (2 if bubble else 1))
+    router = Router(
+        vcs,
+        least + int(rng.integers(0, 4)),
+        switching,
+        *(int(delay) for delay in rng.integers(0, 3, 2)),
+        switch_delay=int(rng.integers(1, 3)),
+        credit_delay=int(rng.integers(1, 4)),
+        adaptive=adaptive,
+        escape=escape if adaptive else None,
+        bubble=bubble,
+        transit_first=bool(rng.random() < 0.4),
+        injection_flits=int(rng.integers(1, 3)),
+        ejection_flits=int(rng.integers(1, 3)),
+    )
+    direction, hops = rng.integers(0, DIRECTIONS, (60, runs)), rng.integers(0, 4, (60, runs))
+    phase = rng.integers(0, phases, (60, runs))
+    packets: list[list[tuple[int, int, int, int, int]]] = [[], []]
+    for own in packets:
+        for _ in range(40):
+            source, row = int(rng.integers(nodes)), int(rng.integers(60))
+            end = arrival(to, port_of, source, direction[row], hops[row], every_order=adaptive)
+            if end is not None:
+                own.append((int(rng.integers(0, 25)), source, end, row, int(rng.integers(1, longest + 1))))
+    if rng.random() < 0.5:
+        wiring = wiring._replace(capacity=rng.integers(1, vcs + 1, to.shape))
+    router = router._replace(input_speedup=int(rng.integers(1, 4)))
+    return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
+
+
+def arrival(to: np.ndarray, port_of: np.ndarray, node: int, direction: np.ndarray, hops: np.ndarray, every_order: bool) -> int | None:
+    """Where a route leads; None where it does not lead on (in some order of its hops)."""
+    ends = set()
+    seen, states = set(), [(node, tuple(hops.tolist()))]
+    while states:
+        node, left = states.pop()
+        if (node, left) in seen:
+            continue
+        seen.add((node, left))
+        runs = [i for i, h in enumerate(left) if h][: None if every_order else 1]
+        if not runs:
+            ends.add(node)
+        for i in runs:
+            port = port_of[node, direction[i]]
+            if port < 0:
+                return None
+            states.append((int(to[node, port]), tuple(h - (j == i) for j, h in enumerate(left))))
+    return ends.pop() if len(ends) == 1 else None

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, both, torus_wiring, uniform
+from network_cases import Routes, batch, both, random_case, torus_wiring, uniform
 from network_oracle import Network
 
-from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate, state_bytes
+from kernels.network import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
 from kernels.network.checks import checked
 from kernels.network.live import live_of
-from kernels.network.outcome import Outcome
 from kernels.routes import route_flows
 
 # --- a lone packet ------------------------------------------------------------------------------
@@ -168,84 +166,6 @@ def test_a_channel_carries_its_capacity_and_no_more() -> None:
 
 
 # --- random networks ----------------------------------------------------------------------------
-
-DIRECTIONS = 4
-
-
-def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batch]:
-    """A directed network of permutations, cut in places, with parallel channels and channels of several directions; random routes that lead on."""
-    rng = np.random.default_rng(seed)
-    nodes, ports, phases, runs = int(rng.integers(2, 9)), 3, 2, int(rng.integers(1, 5))
-    to = np.stack([rng.permutation(nodes) for _ in range(ports)], axis=1).astype(np.int32)
-    to[rng.random(to.shape) < 0.15] = -1
-    port_of = rng.integers(0, ports, (nodes, DIRECTIONS))
-    port_of = np.where(np.take_along_axis(to, port_of, axis=1) >= 0, port_of, -1).astype(np.int8)
-    adaptive, switching = bool(rng.random() < 0.35), SWITCHINGS[rng.integers(3)]
-    vcs = int(rng.integers(2, 6))
-    escape = int(rng.integers(1, vcs)) if adaptive else vcs
-    classes = int(rng.integers(1, min(escape, 3) + 1))
-    shares = np.ones(classes, int)
-    np.add.at(shares, rng.integers(0, classes, escape - classes), 1)
-    wiring = Wiring(
-        to,
-        port_of,
-        rng.random(port_of.shape) < 0.3,
-        rng.integers(0, 4, to.shape).astype(np.int16),
-        rng.integers(0, classes, (phases, 2)).astype(np.int8),
-        MEMORIES[rng.integers(len(MEMORIES))],
-        shares,
-    )
-    balanced = bool(rng.random() < 0.5) and wiring.memory in ("run", "axis") and not adaptive
-    bubble = bool(rng.random() < 0.4) and switching != "wormhole"
-    longest = int(rng.integers(1, 7))
-    least = {"wormhole": 1}.get(switching, longest * (2 if bubble else 1))
-    router = Router(
-        vcs,
-        least + int(rng.integers(0, 4)),
-        switching,
-        *(int(delay) for delay in rng.integers(0, 3, 2)),
-        switch_delay=int(rng.integers(1, 3)),
-        credit_delay=int(rng.integers(1, 4)),
-        adaptive=adaptive,
-        escape=escape if adaptive else None,
-        bubble=bubble,
-        transit_first=bool(rng.random() < 0.4),
-        injection_flits=int(rng.integers(1, 3)),
-        ejection_flits=int(rng.integers(1, 3)),
-    )
-    direction, hops = rng.integers(0, DIRECTIONS, (60, runs)), rng.integers(0, 4, (60, runs))
-    phase = rng.integers(0, phases, (60, runs))
-    packets: list[list[tuple[int, int, int, int, int]]] = [[], []]
-    for own in packets:
-        for _ in range(40):
-            source, row = int(rng.integers(nodes)), int(rng.integers(60))
-            end = arrival(to, port_of, source, direction[row], hops[row], every_order=adaptive)
-            if end is not None:
-                own.append((int(rng.integers(0, 25)), source, end, row, int(rng.integers(1, longest + 1))))
-    if rng.random() < 0.5:
-        wiring = wiring._replace(capacity=rng.integers(1, vcs + 1, to.shape))
-    router = router._replace(input_speedup=int(rng.integers(1, 4)))
-    return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
-
-
-def arrival(to: np.ndarray, port_of: np.ndarray, node: int, direction: np.ndarray, hops: np.ndarray, every_order: bool) -> int | None:
-    """Where a route leads; None where it does not lead on (in some order of its hops)."""
-    ends = set()
-    seen, states = set(), [(node, tuple(hops.tolist()))]
-    while states:
-        node, left = states.pop()
-        if (node, left) in seen:
-            continue
-        seen.add((node, left))
-        runs = [i for i, h in enumerate(left) if h][: None if every_order else 1]
-        if not runs:
-            ends.add(node)
-        for i in runs:
-            port = port_of[node, direction[i]]
-            if port < 0:
-                return None
-            states.append((int(to[node, port]), tuple(h - (j == i) for j, h in enumerate(left))))
-    return ends.pop() if len(ends) == 1 else None
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -430,41 +350,6 @@ def test_threads_and_neighbours_in_a_batch_do_not_matter() -> None:
             assert found.delivered[own].tolist() == one.delivered.tolist()
             assert found.flits[i].tolist() == one.flits[0].tolist()
             assert found.occupancy[i].tolist() == one.occupancy[0].tolist()
-
-
-@pytest.mark.parametrize("threads", [2, 3, 5, 16])
-@pytest.mark.parametrize("changes", [{}, {"adaptive": True, "escape": 2}, {"switching": "virtual-cut-through", "bubble": True}], ids=str)
-def test_how_many_threads_a_network_has_does_not_matter(changes: dict[str, Any], threads: int) -> None:
-    """More than there are cores, too; saturated, so that packets stand across the borders of shares."""
-    routes, router = Routes(9, 7), Router(4, 12, **changes)
-    wiring, packets = torus_wiring(9, 7, vcs=4, escape=router.escape), uniform(routes, 0.9, 400, 5, [3])
-    task = checked(wiring, router, *routes.arrays, packets, 600, 100, 50, None)
-    alone, together = (cpu.outcome(task, task.experiments[0], shares, lambda more: None) for shares in (1, threads))
-    for name, a, b in zip(Outcome._fields, alone, together):
-        assert np.array_equal(a, b), name
-
-
-def test_a_thread_without_a_core_keeps_nobody_waiting() -> None:
-    """One alone runs the shares of all."""
-    routes, wiring = Routes(8, 8), torus_wiring(8, 8)
-    packets = uniform(routes, 0.5, 200, 5, [3])
-    task = checked(wiring, Router(2, 4), *routes.arrays, packets, 300, 0, 100, None)
-    told: list[float] = []
-    with patch.object(cpu, "in_threads", lambda function, shares, threads: [function(shares[1])]):
-        found = cpu.outcome(task, task.experiments[0], 4, told.append)
-    expected = simulate(wiring, Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="numpy")
-    assert found.delivered.tolist() == expected.delivered.tolist()
-    assert found.flits.tolist() == expected.flits.ravel().tolist()
-    assert sum(told) == pytest.approx(1.0)
-
-
-def test_large_networks_are_shared_out_among_the_threads_that_experiments_leave() -> None:
-    routes, wiring = Routes(16, 16), torus_wiring(16, 16)
-    for seeds, threads, expected in [([1], 1, 1), ([1], 2, 2), ([1], 9, 2), ([1, 2], 2, 1), ([1, 2], 5, 2)]:
-        packets = uniform(routes, 0.1, 20, 5, seeds)
-        with patch.object(cpu, "outcome", wraps=cpu.outcome) as outcome:
-            simulate(wiring, Router(2, 4), *routes.arrays, packets, cycles=50, backend="numba", threads=threads)
-        assert {call.args[2] for call in outcome.call_args_list} == {expected}
 
 
 def test_what_comes_later_does_not_matter_now() -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, same, torus_wiring, uniform
-from test_network import FREE, SATURATED, SEVERAL, TRACES, line, random_case, ring_packets
+from network_cases import Routes, batch, random_case, same, torus_wiring, uniform
+from test_network import FREE, SATURATED, SEVERAL, TRACES, line, ring_packets
 from test_network_messages import TRACES as MESSAGE_TRACES
 from test_network_messages import waiting, with_messages
 

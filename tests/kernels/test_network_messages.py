@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, both, torus_wiring, uniform
+from network_cases import Routes, batch, both, random_case, torus_wiring, uniform
 from network_oracle import Network
-from test_network import line, random_case
+from test_network import line
 
 from kernels.network import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
 from kernels.network.checks import checked

@@ -140,6 +140,19 @@ def test_an_answer_that_dies_with_its_worker_is_computed_again(tmp_path: Path):
         assert ended[second].died
 
 
+def test_a_dead_workers_place_is_gone_at_once():
+    """Else two tasks would stand at the worker that is left, and the one behind die with the other."""
+    with cluster.connect(Cluster(workers=2), backend="numpy", tasks=2) as workers:
+        assert isinstance(workers, cluster.Workers)
+        assert workers.places == 2
+        workers.submit(die)
+        ended = None
+        while ended is None:
+            ended = workers.outcome(seconds=0.1)
+        assert ended.died
+        assert workers.places == 1
+
+
 def test_no_cluster_at_all():
     with cluster.connect(Cluster(workers=0), backend="numpy", tasks=3) as workers:
         assert workers.outcome(seconds=0) is None

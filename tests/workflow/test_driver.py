@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import os
@@ -23,6 +24,7 @@ from pipeline.costs import estimated_cost, estimates
 from pipeline.errors import BadInput
 from pipeline.points import Point
 from pipeline.store import read_shards
+from pipeline.tasks import Outcome
 
 
 def topologies(table: bytes) -> list[str]:
@@ -67,6 +69,35 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
     assert sum(pq.read_metadata(path).num_rows for path in added) == 2
+
+
+class AnswersLost:
+    """One worker that publishes its shards, and dies before anybody has its answers."""
+
+    places, description = 1, "made up"
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[Any, ...]] = []
+
+    def submit(self, *task: Any) -> int:
+        self.tasks.append(task)
+        return len(self.tasks) - 1
+
+    def outcome(self, seconds: float) -> Outcome:
+        function, *arguments = self.tasks[-1]
+        function(*arguments)
+        return Outcome(len(self.tasks) - 1, died="died")
+
+
+def test_what_a_dead_worker_has_published_is_not_computed_again(rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch):
+    rings.here("points")
+    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
+    lost = AnswersLost()
+    monkeypatch.setattr("pipeline.cluster.connect", lambda *_, **__: contextlib.nullcontext(lost))
+    assert rings.here("static", workers=1) == 0
+    assert (rings.static(), rings.failed()) == (clean, {})
+    computed = [point for _, points, *_ in lost.tasks for point in points]
+    assert len(computed) == len(set(computed)) == 40
 
 
 def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: Run, clean: bytes):  # 8, 16
