@@ -92,8 +92,8 @@ def simulate(
     stall                          ≥ 1; every so many cycles, an experiment in which some flit has not moved for as long is searched for
                                    packets that wait for each other and for none that can move, and ends if there are any
     backend                        auto, numpy, numba or cupy; results are the same
-    threads                        CPU threads of numba, an experiment each, by default all that it may use; what they leave over, experiments of
-                                   256 nodes and more share (without messages)
+    threads                        CPU threads of numba, by default all that it may use: an experiment each; where there are at least two for
+                                   each, several run one, of 256 nodes and more, that has no messages
     progress                       with numba is told, every `stall` cycles of an experiment, what share of all has been simulated, 0 … 1: of an
                                    experiment the share of its cycles, or of its packets delivered, whichever is more
 

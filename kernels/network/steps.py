@@ -110,13 +110,12 @@ def put(wheel, slot, code):
     wheel[slot, place] = code
 
 
-@plain
-def send(wheel, slots, pairs, pair, cycle, code):
-    """Append to what one share is to read of another in a cycle; see `live.Live`."""
-    first = place_of(slots, pairs, pair, cycle)
-    place = wheel[first] + 1
-    wheel[first] = place
-    wheel[first + place] = code
+@njit(inline="always")
+def append(wheel, place, code):
+    """Append to a slot, as `put`, that begins at a place."""
+    behind = wheel[place] + 1
+    wheel[place] = behind
+    wheel[place + behind] = code
 
 
 @njit(inline="always")
@@ -574,7 +573,11 @@ def allocate_switch(
     """
     transit = (ONE << np.uint64(fixed.transit)) - ONE
     measured = t >= fixed.measure_from
-    injected, ejected = 0, 0
+    own = share * fixed.shares + share  # what stays in the share is most of it, or all
+    back = landed = length = returned = injected = ejected = 0
+    if leaving[own, 1] > 0:
+        back, landed, length = place_of(fixed.returning, leaving, own, t + fixed.credit_delay), landing[own, 0], landing[own, 1]
+        returned = returns[back]
     for node in range(first, behind):
         able = nodes[node].can_ports
         if able == 0:
@@ -620,8 +623,12 @@ def allocate_switch(
             here.moved = t
             more = rest > 0 and count > 0
             if i < fixed.transit:
-                pair = np.int64(ports[port].share) * fixed.shares + share
-                send(returns, fixed.returning, leaving, pair, t + fixed.credit_delay, ports[port].feed << BITS | vc)
+                feeder, code = np.int64(ports[port].share), ports[port].feed << BITS | vc
+                if feeder == share:
+                    returned += 1
+                    returns[back + returned] = code
+                else:
+                    append(returns, place_of(fixed.returning, leaving, feeder * fixed.shares + share, t + fixed.credit_delay), code)
                 stored[vc] -= 1
             else:
                 injected += 1
@@ -634,7 +641,11 @@ def allocate_switch(
                 there.credits = credits
                 more = more and credits > 0
                 line.last_sent = i
-                send(arrivals, fixed.arriving, landing, np.int64(line.share) * fixed.shares + share, t + line.delay, line.land << BITS | v)
+                reader, due = np.int64(line.share), t + line.delay
+                if reader == share:
+                    append(arrivals, landed + (due & (fixed.arriving - 1)) * length, line.land << BITS | v)
+                else:
+                    append(arrivals, place_of(fixed.arriving, landing, reader * fixed.shares + share, due), line.land << BITS | v)
                 if measured:
                     line.flits += 1
                 if fresh:
@@ -671,6 +682,8 @@ def allocate_switch(
                 ports[port].can = can
                 if can == 0:
                     nodes[node].can_ports &= ~(ONE << np.uint64(i))
+    if leaving[own, 1] > 0:
+        returns[back] = returned
     number[INJECTED] += injected
     number[EJECTED] += ejected
 
