@@ -161,7 +161,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch
-                if outcome.died and _published(batch, manner):
+                if outcome.died and _published(batch, manner, shown):
                     ended = []
                 elif outcome.died:
                     fallen = _after_death(batch, outcome.died, left, shown)
@@ -180,9 +180,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
         return Computed(failed, stop.signal)
 
 
-def _published(batch: Batch, manner: Manner) -> bool:
+def _published(batch: Batch, manner: Manner, shown: Any) -> bool:
     """Whether a batch's shard is there: its worker died with the answer."""
-    keys = {key for shard in store.read_shards(Path(manner.folder), manner.stage).whole for key in store.keys_of(shard.rows)}
+    found = store.read_shards(Path(manner.folder), manner.stage)
+    for complaint in found.complaints:
+        shown.say(complaint)
+    keys = {key for shard in found.whole for key in store.keys_of(shard.rows)}
     return keys.issuperset(point.key for point in batch.points)
 
 

@@ -37,14 +37,15 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
     what = wiring.port_of, wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
-    packets, told = max(int(live.number[:, LEFT].sum()), 1), 0.0
-    while t < task.cycles and not waiting and live.number[:, LEFT].sum() > 0:
+    left, told = live.number[:, LEFT], 0.0  # a view, of each share
+    packets = max(int(left.sum()), 1)
+    while t < task.cycles and not waiting and left.sum() > 0:
         # cycles up to the next multiple of `stall`
         stop = min(t + task.stall, task.cycles)
         t = max(in_threads(partial(advance, fixed, *live, *what, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
-        before, told = told, max(t / task.cycles, 1 - int(live.number[:, LEFT].sum()) / packets)
+        before, told = told, max(t / task.cycles, 1 - int(left.sum()) / packets)
         more(told - before)
     more(1 - told)
     in_flight = int(live.stored.sum()) + live.under_way(fixed.arriving)

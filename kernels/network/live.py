@@ -168,9 +168,9 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
     channels, inputs = wiring.to.size, most_into(wiring.to) + injected
     arriving, returning = _slots_of(wiring, router)
     # out of the buffers of a share and out of its injection VCs, at most, in a cycle
-    freed = _most(np.bincount(wiring.to[wiring.to >= 0], sending(width[wiring.to.ravel() >= 0], router), nodes), shares)
-    entering = _most(np.full(nodes, injected * int(sending(1, router))), shares)
-    x = _most(np.full(nodes, inputs * vcs), shares)
+    freed = np.bincount(share_of(nodes, shares)[wiring.to[wiring.to >= 0]], sending(width[wiring.to.ravel() >= 0], router), shares)
+    largest = -(-nodes // shares)  # nodes of a share
+    entering, x = largest * injected * int(sending(1, router)), largest * inputs * vcs
     behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
     landing, leaving = pairs_of(wiring, router, shares)
     return {
@@ -188,7 +188,7 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
         "leaving": (leaving.shape, np.int64),
         "routes": ((shares, slots(router.route_delay), x + 1), np.int32),
         "grants": ((shares, slots(router.vc_delay), x + 1), np.int32),
-        "waking": ((shares, freed + 1), np.int32),
+        "waking": ((shares, int(freed.max()) + 1), np.int32),
         "refills": ((shares, entering + 1), np.int32),
         "time_due": ((packets,), np.int32),
         "packet_due": ((packets,), np.int32),
@@ -232,18 +232,8 @@ def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
 
 
 def share_of(nodes: int, shares: int) -> np.ndarray:
-    """int64[N]: the share of every node."""
-    return np.repeat(np.arange(shares), np.diff(bounds_of(nodes, shares)))
-
-
-def bounds_of(nodes: int, shares: int) -> np.ndarray:
-    """The first node of each share, and the one behind the last."""
-    return np.arange(shares + 1) * nodes // shares
-
-
-def _most(of_nodes: np.ndarray, shares: int) -> int:
-    """The greatest sum of a share, of numbers by node."""
-    return int(np.add.reduceat(of_nodes, bounds_of(len(of_nodes), shares)[:-1]).max())
+    """int64[N]: the share of every node; share s begins with node s · N // K, as in `steps.run`."""
+    return np.repeat(np.arange(shares), np.diff(np.arange(shares + 1) * nodes // shares))
 
 
 def slots(longest: int) -> int:
