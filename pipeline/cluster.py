@@ -20,8 +20,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from multiprocessing import resource_tracker
+from collections.abc import Iterator, Mapping
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ from pipeline.errors import BadInput
 from pipeline.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
+# what workers need, imported once by the process that they are forked from
+FORKED_WITH = ("distributed", "pipeline.sweep", "pipeline.evaluate")
 # Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 # a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
@@ -51,6 +53,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
+    get_ready(settings)
     import dask
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
@@ -85,6 +88,15 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         yield Workers(client, description)
 
 
+def get_ready(settings: Any) -> None:
+    """Start the process that local workers are forked from, where they will be; it imports what they need while the caller does other things."""
+    if settings.scheduler or settings.slurm or settings.workers == 0:
+        return
+    with _signals_blocked(), _environment({**ONE_THREAD, **MALLOC}):
+        forkserver.set_forkserver_preload(list(FORKED_WITH))
+        forkserver.ensure_running()
+
+
 def _manners(settings: Any) -> dict[str, Any]:
     """Dask's configuration of the schedulers and workers that we start."""
     return {
@@ -93,7 +105,8 @@ def _manners(settings: Any) -> dict[str, Any]:
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
         "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
-        **{f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in {**ONE_THREAD, **MALLOC}.items()},
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.nanny.pre-spawn-environ": {},  # theirs is the environment of the process that they are forked from
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }
@@ -137,10 +150,12 @@ def _threads(workers: int) -> dict[str, str]:
 
 
 def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
+    import distributed.utils
     from distributed import Nanny, Scheduler
     from distributed.deploy.spec import SpecCluster
     from distributed.security import Security
 
+    distributed.utils._forkserver_preload_set = True  # or Dask imports pandas and more, here too, to have workers forked with them
     environments = local_workers(settings, backend, tasks)
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
@@ -157,7 +172,7 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
     try:
-        with _signals_blocked(), _without(ONE_THREAD):
+        with _signals_blocked():
             cluster = stack.enter_context(SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep"))
     except (RuntimeError, OSError) as error:
         reason = str(error.__cause__ or error)
@@ -182,15 +197,17 @@ def _signals_blocked() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _without(names: Iterable[str]) -> Iterator[None]:
-    """Our environment less these variables: Dask prefers what it finds there to what it is asked for, and Snakemake puts all cores there."""
-    before = {name: os.environ.pop(name, None) for name in names}
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Our environment with these variables, for what is started meanwhile: Snakemake has put all cores in some."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
         yield
     finally:
         for name, value in before.items():
-            os.environ.pop(name, None)  # Dask puts its workers' environment here, too
-            if value is not None:
+            if value is None:
+                del os.environ[name]
+            else:
                 os.environ[name] = value
 
 

@@ -1,6 +1,7 @@
-"""The Snakemake that `torusweep run` starts: loaded beforehand, told when to begin, passed signals, and spoken for when it ends.
+"""The Snakemake that `torusweep run` starts: loaded beforehand, told what to do, passed signals, and spoken for when it ends.
 
 It is a process of its own, in a process group of its own, so that a terminal's Ctrl-C reaches it through us alone, once.
+It takes a second to load, longer than all that is looked at before it runs: so it is started first, and this module imports little.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from types import FrameType, TracebackType
 
 import psutil
 
-from pipeline import lock, store
+from pipeline import lock
 
-# `python -m snakemake` that waits, once it has imported what it and the Snakefile need, for a byte on a pipe, and ends where there comes none
+# `python -m snakemake` that waits, once it has imported what it and the Snakefile need, for its arguments on a pipe, and ends where there come none
 WAITING = """
-import os, sys, snakemake.cli, snakemake.report, pipeline.workflow, pipeline.expansion.asked
-gate = int(sys.argv.pop(2))
-del sys.argv[0]  # -c
-if os.read(gate, 1):
-    os.close(gate)
+import sys, snakemake.cli, snakemake.report, pipeline.workflow, pipeline.expansion.asked
+with open(int(sys.argv[2]), encoding="utf-8", errors="surrogateescape") as gate:
+    arguments = gate.read()
+if arguments:
+    sys.argv = ["snakemake", *arguments.split("\\0")]
     sys.exit(snakemake.cli.main())
 """
 CHATTER = (
@@ -51,19 +52,19 @@ INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Except
 class Snakemake:
     """Snakemake, loading from `with` on, and gone where it was not told to run by its end.
 
-    arguments  its command line
     essential  drop its chatter
     """
 
-    def __init__(self, arguments: Sequence[str], *, essential: bool) -> None:
-        self._arguments, self._essential = arguments, essential
+    def __init__(self, *, essential: bool) -> None:
+        self._essential = essential
         self._listener: threading.Thread | None = None
 
     def __enter__(self) -> Snakemake:
-        gate, self._gate = os.pipe()
+        gate, ours = os.pipe()
+        self._gate = os.fdopen(ours, "w", encoding="utf-8", errors="surrogateescape")
         # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
         self._process = subprocess.Popen(
-            [sys.executable, "-c", WAITING, "snakemake", str(gate), *self._arguments],
+            [sys.executable, "-c", WAITING, "snakemake", str(gate)],
             process_group=0,
             pass_fds=[gate],
             stdout=sys.stderr,
@@ -73,13 +74,13 @@ class Snakemake:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        os.close(self._gate)
+        self._gate.close()
         self._process.kill()
         self._process.wait()
         if self._listener is None and self._process.stderr is not None:
             self._process.stderr.close()
 
-    def unlock(self) -> None:
+    def unlock(self, arguments: Sequence[str]) -> None:
         """Remove the lock that a killed Snakemake left in the working directory, where none is alive there."""
         locks = Path(".snakemake/locks")
         if not locks.is_dir() or not any(locks.iterdir()):
@@ -90,24 +91,25 @@ class Snakemake:
             if process.pid != self._process.pid and process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in words):
                 return
         say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
-        command = [sys.executable, "-m", "snakemake", *self._arguments, "--unlock"]
+        command = [sys.executable, "-m", "snakemake", *arguments, "--unlock"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, folder: Path) -> int:
+    def run(self, arguments: Sequence[str], computing: Path) -> int:
         """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
 
-        folder  the sweep's results
+        arguments  its command line
+        computing  the lock that the step holds
         """
         asked_to_stop: list[int] = []
 
         def stop(number: int, _frame: FrameType | None) -> None:
             asked_to_stop.append(number)
-            self._pass_on(number, folder)
+            self._pass_on(number, computing)
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            with contextlib.suppress(BrokenPipeError):  # it could not be loaded, and has said why
-                os.write(self._gate, b"!")
+            with contextlib.suppress(BrokenPipeError), self._gate:  # it could not be loaded, and has said why
+                self._gate.write("\0".join(arguments))
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
             status = self._process.wait()
@@ -124,9 +126,9 @@ class Snakemake:
             say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
         return status
 
-    def _pass_on(self, number: int, folder: Path) -> None:
+    def _pass_on(self, number: int, computing: Path) -> None:
         """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""
-        holder = lock.holder(folder / store.LOCK)
+        holder = lock.holder(computing)
         if holder and holder.get("host") == socket.gethostname():
             os.kill(holder["pid"], number)
         else:

@@ -101,10 +101,14 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
+    import pyarrow.compute as pc
+
     from pipeline import sweep as driver
+    from pipeline.cluster import get_ready
     from pipeline.tasks import LostScheduler
 
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
+    get_ready(driver.settled(cluster, pc.sum(store.read_points(folder).column("estimated_seconds")).as_py() or 0.0))  # while the points are read
     asked = _asked(folder, stage)
     keys = [point.key for point in asked]
     manner = driver.Manner(

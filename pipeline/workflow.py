@@ -119,9 +119,10 @@ def inputs(sweep: Sweep) -> list[str]:
     return [*dict.fromkeys([*graphs, *demands]), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
-def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
+def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
     """Run the whole pipeline on a configuration: the function behind `torusweep run`.
 
+    snakemake  loading, while the points are counted
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
     options    options for Snakemake; without any, it says only what went wrong, and the steps speak
@@ -137,18 +138,17 @@ def run_snakemake(config: Path, results: Path, *, overrides: Mapping[str, Any], 
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
-    with Snakemake(arguments, essential=not options) as snakemake:  # it loads while the points are counted
-        points = _points_with_room(sweep, folder)
-        with lock.held(folder / RUN_LOCK):
-            if lock.holder(folder / store.LOCK) is not None:
-                raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
-            say(f"{sweep.sweep}: {points} → {folder}")
-            snakemake.unlock()
-            _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-            status = snakemake.run(folder)
-            if status == 0 and not is_dry(options):
-                store.check_tables(folder)  # one that nothing had to read again, too
-            return status, folder
+    points = _points_with_room(sweep, folder)
+    with lock.held(folder / RUN_LOCK):
+        if lock.holder(folder / store.LOCK) is not None:
+            raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
+        say(f"{sweep.sweep}: {points} → {folder}")
+        snakemake.unlock(arguments)
+        _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
+        status = snakemake.run(arguments, folder / store.LOCK)
+        if status == 0 and not is_dry(options):
+            store.check_tables(folder)  # one that nothing had to read again, too
+        return status, folder
 
 
 def _points_with_room(sweep: Sweep, folder: Path) -> str:

@@ -150,7 +150,7 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
 
 
 def test_the_explorers_data_are_what_the_tables_say(static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    made = explored({"static": static})
+    made = explored(designs({"static": static}))
     data = json.loads(gzip.decompress(base64.b64decode(made.data)))
     assert data["topologies"] == ["mesh(k=4, n=2)", "torus(k=4, n=2)", "torus(k=3, n=3)"]
     assert [data["names"][group] for group in data["groups"]] == ["mesh", "torus", "torus"]
@@ -159,13 +159,13 @@ def test_the_explorers_data_are_what_the_tables_say(static: list[dict[str, Any]]
     assert "All 3 connected designs of the sweep; 1 that are not connected" in made.section.body
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
     monkeypatch.setattr("pipeline.report.explorer.MOST", 300)
-    assert "A sample of 300 of the 900 connected designs" in explored({"static": many}).section.body
-    whole = explored({"static": many})
+    assert "A sample of 300 of the 900 connected designs" in explored(designs({"static": many})).section.body
+    whole = explored(designs({"static": many}))
     monkeypatch.setattr("pipeline.report.explorer.MOST_BYTES", len(whole.data) // 2)
-    small = explored({"static": many})
+    small = explored(designs({"static": many}))
     assert 100 < len(small.data) <= len(whole.data) / 2
     assert "A sample of 300 " not in small.section.body
-    assert explored({}).section.body == ""
+    assert explored(designs({})).section.body == ""
 
 
 def test_families_differ_in_colour_or_symbol() -> None:

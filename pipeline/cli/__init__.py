@@ -6,6 +6,7 @@ DuckDB. Bad input leaves through `main` as one line on standard error and exit s
 
 from __future__ import annotations
 
+import atexit
 import errno
 import importlib
 import io
@@ -94,6 +95,7 @@ def main() -> None:
     except SystemExit as ended:
         if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
             # all is written: native libraries' threads now and then abort a process that ends the usual way
+            atexit._run_exitfuncs()  # what Python code has left for the end, such as temporary folders to remove
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(ended.code)

@@ -43,9 +43,12 @@ def run(
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from pipeline.workflow import is_dry, outcome, run_snakemake, summary
+    from pipeline.snakemake import Snakemake
 
-    status, folder = run_snakemake(config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
+    with Snakemake(essential=not snakemake_options) as snakemake:  # it loads while we do
+        from pipeline.workflow import is_dry, outcome, run_snakemake, summary
+
+        status, folder = run_snakemake(snakemake, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
     if status == 0 and not is_dry(snakemake_options):
         if as_json:
             options.print_json(outcome(folder))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import altair as alt
 
-from pipeline.figures import Chart, distinct
+from pipeline.figures import Chart, distinct, inline
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
 
@@ -86,7 +86,7 @@ def _chart(rows: list[Row], title: str) -> Chart:
     y = alt.Y("per_side:Q", title=title, scale=alt.Scale(zero=False))
     lines = line_chart(rows, tuple(FAMILIES.values()), alt.X("a:Q", title="a, the shorter side"), y, tooltip)
     limits = list({row["line"]: {"line": row["line"], "limit": row["limit"]} for row in rows}.values())
-    rules = alt.Chart(alt.Data(values=limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
+    rules = alt.Chart(inline(limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
     return alt.layer(rules, lines)
 
 
@@ -97,7 +97,7 @@ def _bars(rows: list[Row]) -> Chart:
 def class_bars(rows: list[Row], title: str) -> Chart:
     """The `use` of each network's links (`line`), a bar for each `class`, named above it."""
     classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("class:N", sort=classes),
         y=alt.Y("use:Q", title=title, scale=alt.Scale(domain=[0, 1.08], nice=False)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.paper_figures.c10 import FAMILIES
 from pipeline.paper_figures.figure import Figure, Row, Tables
 from pipeline.paper_figures.lines import compared
@@ -67,7 +67,7 @@ def _chart(rows: list[Row]) -> Chart:
     ]
     colours = alt.Scale(domain=names, range=[line.colour for line in lines])
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(inline(rows))
         .mark_bar()
         .encode(
             x=alt.X("run:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.paper_figures.c10 import FAMILIES, class_bars
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
@@ -129,7 +129,7 @@ def _throughput_chart(rows: list[Row]) -> Chart:
     drawn = line_chart(rows, lines, OFFERED, alt.Y("accepted:Q", title="accepted load, flits/cycle/node"), TOOLTIP)
     known = {row["line"]: {"line": row["line"], "capacity": row["capacity"]} for row in rows if row["capacity"] is not None}
     colour = alt.Color("line:N", legend=LEGEND)
-    rules = alt.Chart(alt.Data(values=list(known.values()))).mark_rule(strokeWidth=1, opacity=0.6).encode(y="capacity:Q", color=colour)
+    rules = alt.Chart(inline(list(known.values()))).mark_rule(strokeWidth=1, opacity=0.6).encode(y="capacity:Q", color=colour)
     return alt.layer(rules, drawn)
 
 
@@ -144,7 +144,7 @@ def _utilization_chart(rows: list[Row]) -> Chart:
 def _permutations_chart(rows: list[Row]) -> Chart:
     lines = _lines(rows)
     names = [line.name for line in lines]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("traffic:N", title=None, sort=list(PERMUTATIONS.values()), axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("line:N", sort=names),
     )

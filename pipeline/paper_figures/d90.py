@@ -6,7 +6,7 @@ from functools import partial
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.models.dally import cube, wire_density
 from pipeline.paper_figures.figure import Figure, Row, Tables
 from pipeline.paper_figures.lines import SIX, VARIANTS, Line, line_chart
@@ -80,7 +80,7 @@ def _dimension_chart(rows: list[Row], column: str, title: str) -> Chart:
     drawn = line_chart(rows, lines, x, y, tooltip, size=30)
     if column == "pins":
         return drawn
-    rings = alt.Chart(alt.Data(values=[row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#7C818A")
+    rings = alt.Chart(inline([row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#7C818A")
     return alt.layer(drawn, rings.encode(x=x, y=y))
 
 

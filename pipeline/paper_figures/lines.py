@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 
 
 class Line(NamedTuple):
@@ -90,6 +90,6 @@ def line_chart(
     values = [{**row, "dash": str(line.dash)} for line in present for row in rows if row["line"] == line.name]
     colour = alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present]))
     shape = alt.Shape("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present]))
-    base = alt.Chart(alt.Data(values=values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
+    base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
     drawn = base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash, order=f"{along}:Q" if along else alt.Undefined)
     return alt.layer(drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip)))

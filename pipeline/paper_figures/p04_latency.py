@@ -9,7 +9,7 @@ from itertools import groupby
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.models.parhami_kwai import PINS, arrivals, contenders, flits
 from pipeline.paper_figures.figure import Figure, Record, Row, Tables
 from pipeline.paper_figures.lines import SIX, cut_above, line_chart
@@ -28,6 +28,8 @@ THREE = ("torus", "pruned_torus", "directed_torus")
 
 def latencies(tables: Tables) -> list[Row]:
     """The model's finite latencies of the three-dimensional four classes, a row for each variant; with the radix k and the family."""
+    if not tables.get("latency"):
+        return []
     networks = {record["topology"]: record for record in tables.get("static", ()) if (radix_and_dimensions(record) or (0, 0))[1] == 3}
     rows = []
     for point in tables.get("latency", ()):
@@ -131,7 +133,7 @@ def _radix_chart(rows: list[Row]) -> Chart:
     x = radix_axis("k³")
     lengths = sorted({row["message_bits"] for row in rows})
     below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in lengths]
-    labels = alt.Chart(alt.Data(values=[{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
+    labels = alt.Chart(inline([{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
     text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11).encode(x=x, y=y, text="label:N")
     shown = cut_above(rows, "k", "latency", CEILING, logarithmic=True)
     return alt.layer(line_chart(shown, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)

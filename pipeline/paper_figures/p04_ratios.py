@@ -6,7 +6,7 @@ from functools import partial
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.models.parhami_kwai import PINS
 from pipeline.paper_figures.figure import Figure, Row, Tables
 from pipeline.paper_figures.lines import SIX, cut_above, line_chart
@@ -52,7 +52,7 @@ def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Ch
         alt.Tooltip("over:Q", title="the other, cycles", format=".5~g"),
         alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
     ]
-    equal = alt.Chart(alt.Data(values=[{"ratio": 1}])).mark_rule(color="#7C818A").encode(y=y)
+    equal = alt.Chart(inline([{"ratio": 1}])).mark_rule(color="#7C818A").encode(y=y)
     return alt.layer(equal, line_chart(cut_above(rows, "k", "ratio", domain[1]), lines, radix_axis("k³"), y, tooltip, clip=True))
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.paper_figures.figure import Figure, Row, Tables
 
 PAPER, PLACE = "R05", "Table 1"
@@ -47,7 +47,7 @@ def _label(hops: float, most: float) -> str:
 
 def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
     ticks = alt.Axis(values=list(range(0, printed.most + 1, 4)))  # beyond them stand labels only
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         y=alt.Y("network:N", title=None, sort=None, axis=alt.Axis(labelLimit=110)),
         yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
         x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.3], nice=False), axis=ticks),

@@ -20,7 +20,7 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from pipeline import figures, store
-from pipeline.designs import designs, sampled
+from pipeline.designs import Designs, designs, sampled
 from pipeline.records import TABLES
 from pipeline.report import loads as saturation
 from pipeline.report.bundle import bundled
@@ -76,8 +76,9 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     networks = figures.distinct(tables.get("static", ()))
     verification = tables.get("verification", ())
     tables = {**tables, "static": networks, "loads": tables.get("loads", ()), "verification": verification}
-    explorer = explored(tables)
-    drawn, charts = _charts(networks)
+    found = designs(tables)
+    explorer = explored(found)
+    drawn, charts = _charts(found)
     sections = [
         verification_section(verification),
         explorer.section,
@@ -143,10 +144,10 @@ def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
     return f'<div class="tiles">{shown}</div>'
 
 
-def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
+def _charts(found: Designs) -> tuple[dict[str, Any], Section]:
     """(Vega-Lite specifications by element id, the section that they are drawn in); charts without data are left out."""
     drawn, parts = {}, []
-    some = _some(networks)
+    some = _some(found)
     for name, title, wide, caption in CHARTS:
         specification = figures.specification(getattr(figures, name)(some))
         if not _has_data(specification):
@@ -155,18 +156,15 @@ def _charts(networks: Sequence[Record]) -> tuple[dict[str, Any], Section]:
         style = ' class="wide"' if wide else ""
         chart = f'<div class="chart" id="{name}" role="img" aria-label="{title}"></div>'
         parts.append(f"<figure{style}><h3>{title}</h3>{chart}<figcaption>{caption}</figcaption></figure>")
-    sample = f"Of {len(networks):,} networks, a sample of {len(some):,} is drawn, their fronts whole."
-    note = f'<p class="note">{sample}</p>' if len(networks) > MOST_DRAWN else ""
+    sample = f"Of {len(found.records):,} networks, a sample of {len(some):,} is drawn, their fronts whole."
+    note = f'<p class="note">{sample}</p>' if len(some) < len(found.records) else ""
     body = f'{note}<div class="figures">{"".join(parts)}</div>' if parts else ""
     return drawn, Section("figures", "Figures", body)
 
 
-def _some(networks: Sequence[Record]) -> Sequence[Record]:
+def _some(found: Designs) -> Sequence[Record]:
     """The networks that the charts draw: all, or a sample that keeps the fronts of the columns drawn."""
-    if len(networks) <= MOST_DRAWN:
-        return networks
-    found = designs({"static": networks})
-    axes = [axis for axis in found.axes if axis.name in ("nodes", "mean_distance", "cost")]
+    axes = [axis for axis in found.axes if axis.source == "static" and axis.name in ("nodes", "mean_distance", "cost")]
     return [found.records[i] for i in sampled(axes, len(found.records), MOST_DRAWN)]
 
 

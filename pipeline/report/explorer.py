@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline.designs import MOST, Axis, Designs, designs, sampled
+from pipeline.designs import MOST, Axis, Designs, sampled
 from pipeline.figures import specification
 from pipeline.report.sections import Section
 from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
@@ -37,9 +37,8 @@ class Explorer(NamedTuple):
     specification: dict[str, Any]
 
 
-def explored(tables: Mapping[str, Sequence[Record]]) -> Explorer:
-    """The explorer of a sweep's tables; its section has no body where no two columns can be compared."""
-    found = designs(tables)
+def explored(found: Designs) -> Explorer:
+    """The explorer of a sweep's designs; its section has no body where no two columns can be compared."""
     if len(found.axes) < 2:
         return Explorer(Section("explorer", "Explorer", ""), "", {})
     most, packed = MOST, ""
@@ -69,7 +68,7 @@ def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
         "degrees": [record["degree_max"] for record in records],
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return groups, base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return groups, base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
 def _numbers(values: np.ndarray) -> list[float | int | None]:

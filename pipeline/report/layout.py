@@ -122,7 +122,7 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
         shares += [{**own, **sort, "share": sort["wires"] / wires} for sort in row["wire_length_histogram"] if sort["length"] > 0]
     names = list(dict.fromkeys(share["layout"] for share in shares))
     ticks = figures.marked([share["length"] for share in shares])
-    base = alt.Chart(alt.Data(values=shares)).encode(
+    base = alt.Chart(figures.inline(shares)).encode(
         y=alt.Y("layout:N", title=None, sort=names, axis=alt.Axis(labels=False, grid=True)),
         color=alt.Color(
             "placement:N",
@@ -144,7 +144,7 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
         ],
     )
     means = base.mark_tick(thickness=2, size=16).encode(x=alt.X("mean:Q"), color=alt.value(figures.COLOURS["other"]))
-    labels = alt.Chart(alt.Data(values=[{"layout": name} for name in names])).mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
+    labels = alt.Chart(figures.inline([{"layout": name} for name in names])).mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
     named = labels.encode(x=alt.value(4), y=alt.Y("layout:N", sort=names), text="layout:N")  # above the marks: beside them, a phone has no room
     return alt.layer(marks, means, named).properties(height=60 + ROW_HEIGHT * len(names))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from pipeline.figures import Chart
+from pipeline.figures import Chart, inline
 from pipeline.records import LOADS
 from pipeline.report.routings import tables_of_loads
 from pipeline.report.sections import Cell, Section, number, table
@@ -74,7 +74,7 @@ def saturation_against_size(rows: Iterable[Record]) -> Chart:
     names = [line[0] for line in present]
     colours, dashes, shapes = [line[1] for line in present], [line[2] for line in present], [line[3] for line in present]
     return (
-        alt.Chart(alt.Data(values=shown))
+        alt.Chart(inline(shown))
         .mark_line(point=alt.OverlayMarkDef(size=50, filled=True), strokeWidth=2)
         .encode(
             x=alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=6)),

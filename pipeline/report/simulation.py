@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from pipeline.figures import Chart, specification
+from pipeline.figures import Chart, inline, specification
 from pipeline.paper_figures.lines import cut_above
 from pipeline.records import SIMULATION
 from pipeline.report.sections import Cell, Section, number, table
@@ -87,7 +87,7 @@ def latency_against_load(curves: Sequence[Sequence[Record]]) -> Chart:
     lines = words(row["line"] for row in rows)
     names = [line.name for line in lines]
     legend = alt.Legend(labelLimit=240)
-    base = alt.Chart(alt.Data(values=cut_above(rows, "accepted_load", "total_latency", most))).encode(
+    base = alt.Chart(inline(cut_above(rows, "accepted_load", "total_latency", most))).encode(
         x=alt.X("accepted_load:Q", title="accepted load, flits/cycle/terminal", axis=alt.Axis(format="~g"), scale=alt.Scale(zero=True, nice=False)),
         y=alt.Y("total_latency:Q", title="mean latency, cycles", axis=alt.Axis(format=",.6~r"), scale=alt.Scale(domain=[0, most], nice=False)),
         color=alt.Color("line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.colour for line in lines])),

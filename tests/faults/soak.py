@@ -46,7 +46,7 @@ cluster: {workers: 2, batch_seconds: 0.2}
 """
 LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
 SECONDS_BETWEEN = (1.0, 25.0)
-VICTIMS = {"worker": 8, "driver": 4, "snakemake": 2, "command": 2, "everything": 2, "Ctrl-C": 1, "SIGTERM": 1}  # and how often
+VICTIMS = {"worker": 8, "forking": 2, "driver": 4, "snakemake": 2, "command": 2, "everything": 2, "Ctrl-C": 1, "SIGTERM": 1}  # and how often
 
 
 def processes(run: psutil.Process) -> dict[str, list[psutil.Process]]:
@@ -54,12 +54,13 @@ def processes(run: psutil.Process) -> dict[str, list[psutil.Process]]:
     found = collections.defaultdict(list, {"command": [run], "everything": [run]})
     for process in run.children(recursive=True):
         try:
-            words = process.cmdline()
+            words, parent = process.cmdline(), process.parent()
+            forked = parent is not None and parent.cmdline() == words
         except psutil.Error:
             continue
         found["everything"].append(process)
-        if any("spawn_main" in word for word in words):
-            found["worker"].append(process)
+        if any("forkserver" in word for word in words):
+            found["worker" if forked else "forking"].append(process)
         elif "step" in words and any("torusweep" in word for word in words):
             found["driver"].append(process)
         elif "snakemake" in words:

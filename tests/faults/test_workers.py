@@ -13,8 +13,9 @@ from rings import Run, until
 
 
 def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The processes that compute."""
-    return [child for child in psutil.Process(driver.pid).children(recursive=True) if any("spawn_main" in word for word in child.cmdline())]
+    """The processes that compute: all that were forked from another."""
+    children = psutil.Process(driver.pid).children(recursive=True)
+    return [child for child in children if child.ppid() != driver.pid and any("forkserver" in word for word in child.cmdline())]
 
 
 def at_work(run: Run) -> tuple[subprocess.Popen[str], psutil.Process]:

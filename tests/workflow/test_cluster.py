@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import numpy as np
@@ -67,11 +68,20 @@ def test_workers_keep_the_memory_that_they_work_in():
     assert outcome.answer < 100
 
 
+@pytest.fixture
+def nothing_to_fork_from() -> Iterator[None]:
+    """The process that workers are forked from stays for as long as this one; for this test there is none before, and none after."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # it has no public end
+    yield
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
 def born_with() -> dict[str, str]:
-    """The environment that this process was started with, before it loaded anything."""
+    """The environment of the process that this one was forked from, before it loaded anything."""
     return dict(item.split("=", 1) for item in Path("/proc/self/environ").read_text().split("\0") if item)
 
 
+@pytest.mark.usefixtures("nothing_to_fork_from")
 def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Snakemake sets these to all cores for each step; libraries read them once, when they are loaded."""
     names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]

@@ -156,11 +156,10 @@ def test_a_wrong_configuration_is_one_line_before_anything_is_written(rings: Run
 
 def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
     """It loads while the points are counted, and hears of it when nobody is there any more to say so."""
-    with Snakemake(["--snakefile", str(SNAKEFILE), "--cores", "1"], essential=True) as waiting:
+    with Snakemake(essential=True) as waiting:
         process = psutil.Process(waiting._process.pid)
-        os.close(waiting._gate)  # as it is when the run is killed
-        waiting._gate = os.open(os.devnull, os.O_RDONLY)
+        waiting._gate.close()  # as it is when the run is killed
         assert process.wait(timeout=60) == 0
-    with Snakemake(["--snakefile", str(SNAKEFILE), "--cores", "1"], essential=True) as waiting:
+    with Snakemake(essential=True) as waiting:
         process = psutil.Process(waiting._process.pid)
     assert not process.is_running()
