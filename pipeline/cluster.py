@@ -92,7 +92,8 @@ def get_ready(settings: Any) -> None:
     """Start the process that local workers are forked from, where they will be; it imports what they need while the caller does other things."""
     if settings.scheduler or settings.slurm or settings.workers == 0:
         return
-    with _signals_blocked(), _environment({**ONE_THREAD, **MALLOC}):
+    alone = {"PYTHONSAFEPATH": "1"}  # it imports what we would, not what lies in the working directory
+    with _signals_blocked(), _environment({**ONE_THREAD, **MALLOC, **alone}):
         forkserver.set_forkserver_preload(list(FORKED_WITH))
         forkserver.ensure_running()
 

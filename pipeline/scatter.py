@@ -95,9 +95,7 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
     groups  in the legend's order; none: the field `group` is a number, and a scale of colours shows it
     titles  of x, y and group;  log: the axes that are logarithmic, as in 'x', 'xy' or ''
     """
-    base = alt.Chart(figures.inline(rows)).encode(
-        x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log))
-    )
+    base = alt.Chart(figures.inline(rows)).encode(x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log)))
     size = 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55
     marks = base.mark_point(filled=True, size=size, opacity=0.75)
     if not groups:

@@ -21,15 +21,6 @@ import psutil
 
 from pipeline import lock
 
-# `python -m snakemake` that waits, once it has imported what it and the Snakefile need, for its arguments on a pipe, and ends where there come none
-WAITING = """
-import sys, snakemake.cli, snakemake.report, pipeline.workflow, pipeline.expansion.asked
-with open(int(sys.argv[2]), encoding="utf-8", errors="surrogateescape") as gate:
-    arguments = gate.read()
-if arguments:
-    sys.argv = ["snakemake", *arguments.split("\\0")]
-    sys.exit(snakemake.cli.main())
-"""
 CHATTER = (
     "RuleException:",  # the step has said what is wrong, and `run` that one did
     "CalledProcessError in file",
@@ -64,7 +55,7 @@ class Snakemake:
         self._gate = os.fdopen(ours, "w", encoding="utf-8", errors="surrogateescape")
         # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
         self._process = subprocess.Popen(
-            [sys.executable, "-c", WAITING, "snakemake", str(gate)],
+            [sys.executable, "-P", "-m", "pipeline.snakemake_start", "snakemake", str(gate)],
             process_group=0,
             pass_fds=[gate],
             stdout=sys.stderr,
@@ -91,7 +82,7 @@ class Snakemake:
             if process.pid != self._process.pid and process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in words):
                 return
         say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
-        command = [sys.executable, "-m", "snakemake", *arguments, "--unlock"]
+        command = [sys.executable, "-P", "-m", "snakemake", *arguments, "--unlock"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def run(self, arguments: Sequence[str], computing: Path) -> int:

@@ -13,7 +13,7 @@ LOADS = STATIC + "loads: [{traffic: [uniform]}]\n"
 
 def imported(code: str) -> set[str]:
     """Those of SLOW that a process has imported after it has run the code, which ends with a table made."""
-    code += f"\nimport json, sys; print(json.dumps([name for name in {SLOW} if name in sys.modules]))"
+    code += f"\nimport json, sys; print(json.dumps([name for name in {SLOW} if sys.modules.get(name)]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     return set(json.loads(done.stdout))
 
@@ -43,3 +43,10 @@ def test_pandas_is_there_for_whoever_asks_arrow_for_it():
     pytest.importorskip("pandas")
     code = "import pipeline.steps, pyarrow as pa\nassert pa.table({'a': [1, 2]}).to_pandas()['a'].tolist() == [1, 2]"
     assert "pandas" in imported(code)
+
+
+def test_snakemake_loads_without_pandas_until_its_report_on_slurm_wants_it():
+    assert "pandas" not in imported("from pipeline.snakemake_start import load\nload()")
+    pytest.importorskip("snakemake_executor_plugin_slurm")
+    code = "from pipeline.snakemake_start import load\nload()\nfrom snakemake_executor_plugin_slurm.efficiency_report import parse_maxrss"
+    assert "pandas" in imported(f"{code}\nassert parse_maxrss('2M') == 2")

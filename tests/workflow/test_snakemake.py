@@ -154,6 +154,17 @@ def test_a_wrong_configuration_is_one_line_before_anything_is_written(rings: Run
     assert {path.name for path in rings.home.iterdir()} == {"rings.yaml"}
 
 
+def test_what_lies_where_it_runs_is_not_taken_for_a_library(rings: Run, clean: bytes):
+    """Python looks in the working directory first, where it is not told otherwise: Snakemake and workers are."""
+    for name in ("json.py", "pipeline.py", "snakemake.py"):
+        (rings.home / name).write_text("raise SystemExit('not a library')\n")
+    command = (str(Path(sys.executable).parent / "torusweep"),)
+    run = rings.start("run", "rings.yaml", "--workers", "2", command=command)
+    said = run.communicate(timeout=280)[0]
+    assert run.returncode == 0, said
+    assert rings.static() == clean
+
+
 def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
     """It loads while the points are counted, and hears of it when nobody is there any more to say so."""
     with Snakemake(essential=True) as waiting:
