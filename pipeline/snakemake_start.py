@@ -6,6 +6,7 @@ wants for a report on what jobs took, and Snakemake itself to look whether a rul
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from types import ModuleType
@@ -22,6 +23,7 @@ class Later(ModuleType):
 
 def load() -> None:
     """Import Snakemake, and what the Snakefile imports."""
+    gc.set_threshold(50_000)  # imported objects stay: every 700 new ones Python would look through many of them for garbage
     sys.modules["pandas"] = Later("pandas")
     for name in ("snakemake.cli", "snakemake.report"):
         importlib.import_module(name)

@@ -61,6 +61,8 @@ class Spelling:
 
 def written(value: Value) -> str:
     """A value in the canonical layout."""
+    if type(value) is int:  # most are
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -5,7 +5,7 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from math import inf
 from pathlib import Path
@@ -51,11 +51,10 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
 
     sweep = _load(config)
 
-    def publish(rows: pa.Table, part: dict[str, Any]) -> None:
+    def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
         store.replace_manifest(folder, {**about, "software": software(), **part})
         store.publish_table(folder, "static", rows)
-        stages = _stages(folder)
         for later in LATER:
             if later not in stages:
                 (folder / f"{later}.parquet").unlink(missing_ok=True)
@@ -88,28 +87,29 @@ def simulation(config: Path, folder: Path, overrides: Overrides) -> int:
 def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
     """A stage after static, whose table and part of the manifest join what is there."""
 
-    def publish(rows: pa.Table, part: dict[str, Any]) -> None:
+    def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
         store.amend_manifest(folder, stage, part)
         store.publish_table(folder, stage, rows)
 
     return _computed(stage, _load(config), config, folder, overrides, publish)
 
 
-def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Callable[[pa.Table, dict[str, Any]], None]) -> int:
-    """Every point of a stage, computed where no shard has it; `publish` takes the rows of its table and its part of the manifest.
+Publish = Callable[[pa.Table, dict[str, Any], set[str]], None]  # rows of a stage's table, its part of the manifest, all stages asked for
+
+
+def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Publish) -> int:
+    """Every point of a stage, computed where no shard has it, and published.
 
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
-    import pyarrow.compute as pc
-
     from pipeline import sweep as driver
     from pipeline.cluster import get_ready
     from pipeline.tasks import LostScheduler
 
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
-    get_ready(driver.settled(cluster, pc.sum(store.read_points(folder).column("estimated_seconds")).as_py() or 0.0))  # while the points are read
-    asked = _asked(folder, stage)
+    get_ready(driver.settled(cluster, np.nansum(store.read_points(folder).column("estimated_seconds").to_numpy())))  # while the points are read
+    asked, stages = _asked(folder, stage)
     keys = [point.key for point in asked]
     manner = driver.Manner(
         folder=str(folder.resolve()),
@@ -144,7 +144,7 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
             "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
             "failed": [{"stage": stage, **asdict(failure.point), "reason": failure.reason} for failure in computed.failed],
         }
-        publish(rows.drop_columns(["key"]), part)
+        publish(rows.drop_columns(["key"]), part, stages)
     return 0
 
 
@@ -168,21 +168,19 @@ def latency(config: Path, folder: Path, overrides: Overrides) -> int:
     """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads and layout."""
     from pipeline.expansion.latency import latency_table
 
-    stages = _stages(folder)
-    later = {stage: store.open_table(folder / f"{stage}.parquet") for stage in ("loads", "layout") if stage in stages}
+    there = store.read_manifest(folder)["tables"]
+    later = {name: store.open_table(folder / f"{name}.parquet") for name in ("loads", "layout") if name in there}
     store.publish_table(folder, "latency", latency_table(_load(config), store.open_table(folder / "static.parquet"), **later))
     return 0
 
 
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    from pipeline.expansion.asked import latency_asked
     from pipeline.verify import verification_rows
 
-    sweep, stages = _load(config), _stages(folder)
-    there = [*(stage for stage in LATER if stage in stages), *(["latency"] if latency_asked(sweep) else [])]
-    later = {name: store.open_table(folder / f"{name}.parquet") for name in there}
-    rows = verification_rows(store.open_table(folder / "static.parquet"), sweep.papers, **later)
+    there = store.read_manifest(folder)["tables"]
+    later = {name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in there}
+    rows = verification_rows(store.open_table(folder / "static.parquet"), _load(config).papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 
@@ -239,31 +237,22 @@ def _load(config: Path) -> Sweep:
     return load(config)
 
 
-def _stages(folder: Path) -> set[str]:
-    """The stages that have points in points.parquet."""
-    return {point.stage for _, point, _ in _rows(folder)}
-
-
-def _rows(folder: Path) -> Iterator[tuple[str, Point, float]]:
-    """(key, point, estimated seconds) of every row of points.parquet."""
-    for row in store.read_points(folder).to_pylist():
-        key, seconds = row.pop("key"), row.pop("estimated_seconds")
-        yield key, Point(**row), seconds
-
-
-def _asked(folder: Path, stage: str) -> dict[Point, float]:
-    """A stage's points in points.parquet, with the seconds that they will take.
+def _asked(folder: Path, stage: str) -> tuple[dict[Point, float], set[str]]:
+    """(a stage's points in points.parquet, with the seconds that they will take; the stages that have points there).
 
     Raises BadInput where a key is not its row's: altered, or of other code or files.
     """
-    asked = {}
-    for key, point, seconds in _rows(folder):
+    asked, stages = {}, set()
+    for row in store.read_points(folder).to_pylist():
+        key, seconds = row.pop("key"), row.pop("estimated_seconds")
+        point = Point(**row)
+        stages.add(point.stage)
         if point.stage != stage:
             continue
         if point.key != key or not 0 < (seconds or 0) < inf:
             raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
         asked[point] = seconds
-    return asked
+    return asked, stages
 
 
 def _failed(entry: dict[str, Any]) -> Point:

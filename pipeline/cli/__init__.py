@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import gc
 import importlib
 import io
 import os
@@ -82,6 +83,7 @@ def main() -> None:
     from kernels.backend import when_compiling
     from pipeline.errors import BadInput
 
+    gc.set_threshold(50_000)  # what is imported, and tables, stay: every 700 new objects Python would look through many of them for garbage
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
     for stream in (sys.stdout, sys.stderr):

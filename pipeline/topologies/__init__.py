@@ -195,6 +195,8 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 def _fits(kind: Any, value: Value) -> bool:
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
     if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
         return any(_fits(option, value) for option in get_args(kind) if option is not type(None))
     origin = get_origin(kind)
@@ -206,8 +208,6 @@ def _fits(kind: Any, value: Value) -> bool:
         return isinstance(value, list) and all(_fits(get_args(kind)[0], item) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(get_args(kind)[1], item) for item in value.values())
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     return isinstance(value, kind) and not isinstance(value, Word)  # a word is never a string such as a path

@@ -50,6 +50,9 @@ def verification_rows(
 
     Of `loads`, exact records of minimal routing and uniform traffic count; those of other traffics and routings bound what is simulated.
     """
+    expected = load_expected(papers)
+    if not expected:
+        return []
     graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
     layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
     of_cubes = latency if latency is None or isinstance(latency, list) else latency.filter(latency["best_dimension"].is_valid())  # few of many
@@ -74,7 +77,7 @@ def verification_rows(
             return {} if found is None else {row.topology: found}
         return by_loads if is_load(row.quantity) else by_static
 
-    return [_simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in load_expected(papers)]
+    return [_simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in expected]
 
 
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
