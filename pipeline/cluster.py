@@ -1,6 +1,6 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room, with pipeline.tasks, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
+The only room, with pipeline.tasks and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
 submit, and what became of them.
 
 Local workers are reached over the loopback address only, through TLS with certificates that live as
@@ -32,8 +32,6 @@ from pipeline.errors import BadInput
 from pipeline.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
-# what workers need, imported once by the process that they are forked from
-FORKED_WITH = ("distributed", "pipeline.sweep", "pipeline.evaluate")
 # Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 # a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
@@ -53,7 +51,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
-    get_ready(settings)
+    if not settings.scheduler and not settings.slurm:
+        get_ready()
     import dask
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
@@ -88,13 +87,11 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         yield Workers(client, description)
 
 
-def get_ready(settings: Any) -> None:
-    """Start the process that local workers are forked from, where they will be; it imports what they need while the caller does other things."""
-    if settings.scheduler or settings.slurm or settings.workers == 0:
-        return
+def get_ready() -> None:
+    """Start the process that local workers are forked from, unless it is there; it imports what they need (pipeline.forked) while we go on."""
     alone = {"PYTHONSAFEPATH": "1"}  # it imports what we would, not what lies in the working directory
     with _signals_blocked(), _environment({**ONE_THREAD, **MALLOC, **alone}):
-        forkserver.set_forkserver_preload(list(FORKED_WITH))
+        forkserver.set_forkserver_preload(["pipeline.forked"])
         forkserver.ensure_running()
 
 

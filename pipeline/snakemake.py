@@ -7,13 +7,14 @@ It takes a second to load, longer than all that is looked at before it runs: so 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -52,7 +53,7 @@ class Snakemake:
 
     def __enter__(self) -> Snakemake:
         gate, ours = os.pipe()
-        self._gate = os.fdopen(ours, "w", encoding="utf-8", errors="surrogateescape")
+        self._gate = os.fdopen(ours, "w", encoding="ascii")
         # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "pipeline.snakemake_start", "snakemake", str(gate)],
@@ -85,11 +86,12 @@ class Snakemake:
         command = [sys.executable, "-P", "-m", "snakemake", *arguments, "--unlock"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, arguments: Sequence[str], computing: Path) -> int:
+    def run(self, arguments: Sequence[str], environment: Mapping[str, str], computing: Path) -> int:
         """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
 
-        arguments  its command line
-        computing  the lock that the step holds
+        arguments    its command line
+        environment  what its steps find in theirs, besides ours
+        computing    the lock that the step holds
         """
         asked_to_stop: list[int] = []
 
@@ -100,7 +102,7 @@ class Snakemake:
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             with contextlib.suppress(BrokenPipeError), self._gate:  # it could not be loaded, and has said why
-                self._gate.write("\0".join(arguments))
+                json.dump([arguments, environment], self._gate)
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
             status = self._process.wait()

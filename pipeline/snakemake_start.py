@@ -1,13 +1,16 @@
-"""`python -m pipeline.snakemake_start snakemake GATE`: Snakemake that waits for its arguments on a pipe, and ends where there come none.
+"""`python -m pipeline.snakemake_start snakemake GATE`: Snakemake that waits on a pipe for its arguments, and more for its environment.
 
-Until they come it imports what it and the Snakefile need; but not pandas, a third of a second, which its plug-in for Slurm
-wants for a report on what jobs took, and Snakemake itself to look whether a rule's parameters are tables.
+It ends where there come none. Until they come it imports what it and the Snakefile need; but not pandas, a third of a
+second, which its plug-in for Slurm wants for a report on what jobs took, and Snakemake itself to look whether a rule's
+parameters are tables.
 """
 
 from __future__ import annotations
 
 import gc
 import importlib
+import json
+import os
 import sys
 from types import ModuleType
 from typing import Any
@@ -36,8 +39,10 @@ if __name__ == "__main__":
     load()
     from snakemake.cli import main
 
-    with open(int(sys.argv[2]), encoding="utf-8", errors="surrogateescape") as gate:
-        arguments = gate.read()
-    if arguments:
-        sys.argv = ["snakemake", *arguments.split("\0")]
+    with open(int(sys.argv[2]), encoding="ascii") as gate:
+        told = gate.read()
+    if told:
+        arguments, environment = json.loads(told)
+        os.environ.update(environment)
+        sys.argv = ["snakemake", *arguments]
         main()

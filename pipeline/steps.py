@@ -5,6 +5,7 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from math import inf
@@ -16,7 +17,6 @@ import pyarrow as pa
 
 from pipeline import lock, store
 from pipeline.arrow_start import without_pandas
-from pipeline.batches import disk_bytes
 from pipeline.counts import counted
 from pipeline.errors import BadInput
 from pipeline.points import Point, stage_digest
@@ -32,24 +32,22 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
-    """points.parquet: what the configuration asks for, expanded and counted."""
-    from pipeline.costs import estimates
-    from pipeline.expansion.asked import asked_points
+    """points.parquet: what the configuration asks for, expanded and counted; by `torusweep run` already, whose draft is taken where there is one."""
+    draft = os.environ.get(store.DRAFT)
+    if draft is not None and Path(draft).exists():
+        os.replace(draft, folder / "points.parquet")
+    else:
+        from pipeline.expansion.table import points_table
 
-    sweep = _load(config)
-    asked = estimates(asked_points(sweep))
-    store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
-    schema = arrow_schema("points")
-    columns = {name: [getattr(point, name) for point in asked] for name in schema.names if name != "estimated_seconds"}
-    store.publish_points(folder, pa.table({**columns, "estimated_seconds": list(asked.values())}, schema=schema))
+        store.publish_points(folder, points_table(_load(config), folder))
     return 0
 
 
 def static(config: Path, folder: Path, overrides: Overrides) -> int:
     """static.parquet and manifest.json: every network's record. What follows from an earlier one, and this sweep does not ask for, goes."""
-    from pipeline.expansion.asked import latency_asked
+    sweep = _load_to_compute(config, folder, overrides)
 
-    sweep = _load(config)
+    from pipeline.expansion.asked import latency_asked
 
     def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
@@ -91,7 +89,7 @@ def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
         store.amend_manifest(folder, stage, part)
         store.publish_table(folder, stage, rows)
 
-    return _computed(stage, _load(config), config, folder, overrides, publish)
+    return _computed(stage, _load_to_compute(config, folder, overrides), config, folder, overrides, publish)
 
 
 Publish = Callable[[pa.Table, dict[str, Any], set[str]], None]  # rows of a stage's table, its part of the manifest, all stages asked for
@@ -104,11 +102,9 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
     from pipeline import sweep as driver
-    from pipeline.cluster import get_ready
     from pipeline.tasks import LostScheduler
 
     cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
-    get_ready(driver.settled(cluster, np.nansum(store.read_points(folder).column("estimated_seconds").to_numpy())))  # while the points are read
     asked, stages = _asked(folder, stage)
     keys = [point.key for point in asked]
     manner = driver.Manner(
@@ -235,6 +231,17 @@ def _load(config: Path) -> Sweep:
     from pipeline.config import load
 
     return load(config)
+
+
+def _load_to_compute(config: Path, folder: Path, overrides: Overrides) -> Sweep:
+    """The configuration, for a step that computes: where there is much to do, what local workers are forked from starts first."""
+    from pipeline.cluster import get_ready
+    from pipeline.sweep import FEW_SECONDS
+
+    seconds = np.nansum(store.read_points(folder).column("estimated_seconds").to_numpy())
+    if seconds >= FEW_SECONDS and overrides.get("workers") != 0:
+        get_ready()
+    return _load(config)
 
 
 def _asked(folder: Path, stage: str) -> tuple[dict[Point, float], set[str]]:

@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated
 TEMPORARY = ".writing-"
+DRAFT = "TORUSWEEP_POINTS"  # in the environment of the steps that `torusweep run` has started: where its table of points lies
 
 
 class CannotWrite(BadInput):
@@ -237,6 +238,17 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
 def publish_points(folder: Path, table: pa.Table) -> None:
     """Publish points.parquet, which enters the manifest together with the points' results."""
     publish(folder / "points.parquet", parquet(table, {"table": "points"}))
+
+
+@contextlib.contextmanager
+def drafted_points(folder: Path, table: pa.Table) -> Iterator[dict[str, str]]:
+    """points.parquet under another name, for the step `points` to put in its place; what its environment has to say for that."""
+    draft = folder / f"{TEMPORARY}points-{os.getpid()}"
+    publish(draft, parquet(table, {"table": "points"}))
+    try:
+        yield {DRAFT: str(draft.resolve())}
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def amend_manifest(folder: Path, stage: str, part: dict[str, Any]) -> None:

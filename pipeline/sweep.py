@@ -128,11 +128,6 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
     return Answer(digest, len(records), seconds, failed)
 
 
-def settled(settings: Any, cost: float) -> Any:
-    """The configuration's cluster section, without workers where it leaves them open and all takes few seconds, estimated."""
-    return settings.model_copy(update={"workers": 0}) if settings.workers == "auto" and cost < FEW_SECONDS else settings
-
-
 def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
@@ -144,7 +139,8 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
     if not todo:
         return Computed([], None)
     left = Batches(todo, settings.batch_seconds)
-    settings = settled(settings, left.cost)
+    if settings.workers == "auto" and left.cost < FEW_SECONDS:
+        settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
         with progress(f"{manner.stage} ({workers.description})", total=len(estimates), done=len(estimates) - len(todo), cost=left.cost) as shown:

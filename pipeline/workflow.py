@@ -130,6 +130,8 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
     end, for a table that somebody altered.
     """
+    from pipeline.expansion.table import points_table
+
     _check_options(options)
     sweep = load(config)
     _check_names([str(config), str(results), *inputs(sweep)])
@@ -138,29 +140,18 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
-    points = _points_with_room(sweep, folder)
+    points = points_table(sweep, folder)
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
-        say(f"{sweep.sweep}: {points} → {folder}")
+        say(f"{sweep.sweep}: {counted(points.num_rows, 'point')} → {folder}")
         snakemake.unlock(arguments)
         _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-        status = snakemake.run(arguments, folder / store.LOCK)
+        with store.drafted_points(folder, points) as environment:
+            status = snakemake.run(arguments, environment, folder / store.LOCK)
         if status == 0 and not is_dry(options):
             store.check_tables(folder)  # one that nothing had to read again, too
         return status, folder
-
-
-def _points_with_room(sweep: Sweep, folder: Path) -> str:
-    """How many points a sweep has. Raises BadInput where one is wrong, Refused where there are too many, or too little room for them."""
-    from pipeline.batches import disk_bytes
-    from pipeline.costs import estimates
-    from pipeline.expansion.asked import asked_points
-
-    points = estimates(asked_points(sweep))
-    number = counted(len(points), "point")
-    store.check_room(folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {number}")
-    return number
 
 
 def is_dry(options: Sequence[str]) -> bool:

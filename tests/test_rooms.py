@@ -41,7 +41,7 @@ def test_kernels_know_nothing_of_the_pipeline():
     ("packages", "rooms"),
     [
         (("cupy",), {"kernels/backend.py"}),
-        (("dask", "distributed", "dask_jobqueue"), {"pipeline/cluster.py", "pipeline/tasks.py"}),
+        (("dask", "distributed", "dask_jobqueue"), {"pipeline/cluster.py", "pipeline/forked.py", "pipeline/tasks.py"}),
         (("pyarrow.parquet",), {"pipeline/store.py", "pipeline/query.py"}),
         (("duckdb",), {"pipeline/query.py"}),
         (("click",), {str(path.relative_to(ROOT)) for path in SOURCES if "cli" in path.parts}),

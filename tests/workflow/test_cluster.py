@@ -95,6 +95,15 @@ def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyP
     assert [os.environ[name] for name in names] == ["64"] * 4
 
 
+@pytest.mark.usefixtures("nothing_to_fork_from")
+def test_no_thread_is_lost_when_a_worker_is_forked():
+    """Arrow's allocator has one, and looks after it at a fork."""
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1):
+        server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+        threads = [task for task in Path(f"/proc/{server}/task").iterdir() if task.name != str(server)]
+        assert {(task / "comm").read_text().strip() for task in threads} <= {"jemalloc_bg_thd"}
+
+
 @pytest.mark.parametrize(
     ("workers", "devices", "tasks", "expected"),
     [

@@ -1,0 +1,12 @@
+"""What local workers are forked with: all that they need, imported once, by the process that forks them (pipeline.cluster.get_ready)."""
+
+import gc
+
+gc.set_threshold(50_000)  # as in a step: what is imported stays
+
+import distributed  # noqa: E402, F401
+
+import pipeline.evaluate  # noqa: E402
+import pipeline.sweep  # noqa: E402, F401
+
+gc.freeze()  # no worker looks through it for garbage, or copies its pages to note that it did
