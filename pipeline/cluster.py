@@ -36,6 +36,13 @@ CONNECT_SECONDS = 5
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 # a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
+# the environment of local workers; of Dask, which would put it there itself, the seed, by which sets have one order in all of them
+BORN_WITH = {
+    **ONE_THREAD,
+    **MALLOC,
+    "PYTHONHASHSEED": "6640",
+    "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
+}
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 
@@ -51,8 +58,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
-    if not settings.scheduler and not settings.slurm:
-        get_ready()
+    forked = not settings.scheduler and not settings.slurm and _ready_to_fork()
     import dask
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
@@ -60,7 +66,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     with contextlib.ExitStack() as stack:
         stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
-        stack.enter_context(dask.config.set({**_manners(settings), "temporary-directory": folder}))
+        method = {"distributed.worker.multiprocessing-method": "forkserver" if forked else "spawn"}
+        stack.enter_context(dask.config.set({**_manners(settings), **method, "temporary-directory": folder}))
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
@@ -77,22 +84,28 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             client = stack.enter_context(Client(jobs))
             _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
             _check_code(client, "Slurm")
+            client.run(atexit.register, gc.freeze)  # they end without a last look through all that they imported, a second
         else:
+            stack.enter_context(_environment(BORN_WITH))  # for what takes a dead one's place, too
             cluster, count = _local(settings, backend, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
-        if not settings.scheduler:
-            client.run(atexit.register, gc.freeze)  # our workers end without a last look through all that they imported, a second
         yield Workers(client, description)
 
 
-def get_ready() -> None:
-    """Start the process that local workers are forked from, unless it is there; it imports what they need (pipeline.forked) while we go on."""
-    alone = {"PYTHONSAFEPATH": "1"}  # it imports what we would, not what lies in the working directory
-    with _signals_blocked(), _environment({**ONE_THREAD, **MALLOC, **alone}):
-        forkserver.set_forkserver_preload(["pipeline.forked"])
-        forkserver.ensure_running()
+def _ready_to_fork() -> bool:
+    """Start the process that local workers are forked from, unless it is there; it imports what they need (pipeline.forked) while we go on.
+
+    False where it cannot be: it listens on a socket in the folder of temporary files, whose path may be too long for one.
+    """
+    try:
+        with _signals_blocked(), _environment(BORN_WITH):
+            forkserver.set_forkserver_preload(["pipeline.forked"])
+            forkserver.ensure_running()
+    except OSError:
+        return False
+    return True
 
 
 def _manners(settings: Any) -> dict[str, Any]:
@@ -103,8 +116,7 @@ def _manners(settings: Any) -> dict[str, Any]:
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
         "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
-        "distributed.worker.multiprocessing-method": "forkserver",
-        "distributed.nanny.pre-spawn-environ": {},  # theirs is the environment of the process that they are forked from
+        "distributed.nanny.pre-spawn-environ": {},  # theirs is BORN_WITH
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }

@@ -38,6 +38,7 @@ CHATTER = (
     "Elapsed time",
     "Warning: the following output files",
 )
+STDERR = 2  # the file, whatever sys.stderr is where we are called
 INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
 
 
@@ -59,7 +60,7 @@ class Snakemake:
             [sys.executable, "-P", "-m", "pipeline.snakemake_start", "snakemake", str(gate)],
             process_group=0,
             pass_fds=[gate],
-            stdout=sys.stderr,
+            stdout=STDERR,
             stderr=subprocess.PIPE if self._essential else None,
         )
         os.close(gate)

@@ -8,10 +8,11 @@ parameters are tables.
 from __future__ import annotations
 
 import gc
-import importlib
+import importlib.util
 import json
 import os
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -19,19 +20,43 @@ from typing import Any
 class Later(ModuleType):
     """In pandas' place, until somebody takes something out of it."""
 
+    def __init__(self) -> None:
+        super().__init__("pandas")
+        self.__spec__ = ModuleSpec("pandas", None)  # it is installed, says this to who asks
+
     def __getattr__(self, name: str) -> Any:
-        sys.modules.pop("pandas", None)
-        return getattr(importlib.import_module("pandas"), name)
+        return Unmade(name, (), {}) if name in ("DataFrame", "Index", "Series") and _there() is self else getattr(_loaded(), name)
+
+
+class Unmade(type):
+    """A class of pandas that nothing can be an instance of before pandas is there: Snakemake asks it of every parameter of a rule."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return not isinstance(_there(), Later) and isinstance(value, getattr(_loaded(), cls.__name__))
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return getattr(_loaded(), cls.__name__)(*arguments, **named)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(getattr(_loaded(), cls.__name__), name)
+
+
+def _there() -> ModuleType | None:
+    return sys.modules.get("pandas")
+
+
+def _loaded() -> ModuleType:
+    if isinstance(_there(), Later):
+        del sys.modules["pandas"]
+    return importlib.import_module("pandas")
 
 
 def load() -> None:
     """Import Snakemake, and what the Snakefile imports."""
     gc.set_threshold(50_000)  # imported objects stay: every 700 new ones Python would look through many of them for garbage
-    sys.modules["pandas"] = Later("pandas")
-    for name in ("snakemake.cli", "snakemake.report"):
-        importlib.import_module(name)
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # to whoever asks, it is not installed
-    for name in ("pipeline.workflow", "pipeline.expansion.asked"):
+    if importlib.util.find_spec("pandas") is not None:
+        sys.modules["pandas"] = Later()
+    for name in ("snakemake.cli", "snakemake.report", "pipeline.workflow", "pipeline.expansion.asked"):
         importlib.import_module(name)
 
 

@@ -5,7 +5,6 @@ Every step takes the configuration's path and the sweep's folder, and returns an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from math import inf
@@ -33,10 +32,7 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and counted; by `torusweep run` already, whose draft is taken where there is one."""
-    draft = os.environ.get(store.DRAFT)
-    if draft is not None and Path(draft).exists():
-        os.replace(draft, folder / "points.parquet")
-    else:
+    if not store.take_draft(folder, config):
         from pipeline.expansion.table import points_table
 
         store.publish_points(folder, points_table(_load(config), folder))
@@ -45,9 +41,9 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def static(config: Path, folder: Path, overrides: Overrides) -> int:
     """static.parquet and manifest.json: every network's record. What follows from an earlier one, and this sweep does not ask for, goes."""
-    sweep = _load_to_compute(config, folder, overrides)
-
     from pipeline.expansion.asked import latency_asked
+
+    sweep = _load(config)
 
     def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
         about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
@@ -89,7 +85,7 @@ def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
         store.amend_manifest(folder, stage, part)
         store.publish_table(folder, stage, rows)
 
-    return _computed(stage, _load_to_compute(config, folder, overrides), config, folder, overrides, publish)
+    return _computed(stage, _load(config), config, folder, overrides, publish)
 
 
 Publish = Callable[[pa.Table, dict[str, Any], set[str]], None]  # rows of a stage's table, its part of the manifest, all stages asked for
@@ -231,17 +227,6 @@ def _load(config: Path) -> Sweep:
     from pipeline.config import load
 
     return load(config)
-
-
-def _load_to_compute(config: Path, folder: Path, overrides: Overrides) -> Sweep:
-    """The configuration, for a step that computes: where there is much to do, what local workers are forked from starts first."""
-    from pipeline.cluster import get_ready
-    from pipeline.sweep import FEW_SECONDS
-
-    seconds = np.nansum(store.read_points(folder).column("estimated_seconds").to_numpy())
-    if seconds >= FEW_SECONDS and overrides.get("workers") != 0:
-        get_ready()
-    return _load(config)
 
 
 def _asked(folder: Path, stage: str) -> tuple[dict[Point, float], set[str]]:

@@ -147,7 +147,7 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
         say(f"{sweep.sweep}: {counted(points.num_rows, 'point')} → {folder}")
         snakemake.unlock(arguments)
         _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-        with store.drafted_points(folder, points) as environment:
+        with store.drafted_points(folder, points, sweep.digest) as environment:
             status = snakemake.run(arguments, environment, folder / store.LOCK)
         if status == 0 and not is_dry(options):
             store.check_tables(folder)  # one that nothing had to read again, too

@@ -11,9 +11,9 @@ STATIC = "sweep: small\ntopologies: ['torus(k=4, n=2)']\n"
 LOADS = STATIC + "loads: [{traffic: [uniform]}]\n"
 
 
-def imported(code: str) -> set[str]:
-    """Those of SLOW that a process has imported after it has run the code, which ends with a table made."""
-    code += f"\nimport json, sys; print(json.dumps([name for name in {SLOW} if sys.modules.get(name)]))"
+def imported(code: str, *others: str) -> set[str]:
+    """Those of SLOW, and others, that a process has imported after it has run the code, which ends with a table made."""
+    code += f"\nimport json, sys; print(json.dumps([name for name in {SLOW + others} if name in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     return set(json.loads(done.stdout))
 
@@ -45,8 +45,21 @@ def test_pandas_is_there_for_whoever_asks_arrow_for_it():
     assert "pandas" in imported(code)
 
 
+def test_nothing_is_pandas_before_it_is_there():
+    pytest.importorskip("pandas")
+    begin = "from pipeline.snakemake_start import Later\nimport sys; sys.modules['pandas'] = Later()\nimport pandas as pd\n"
+    assert imported(f"{begin}assert not isinstance(3, (pd.DataFrame, pd.Series, pd.Index))\ndel sys.modules['pandas']") == set()
+    for use in (
+        "frame = pd.DataFrame({'a': [1]}); assert isinstance(frame, pd.DataFrame)",
+        "kept = pd.Series; import pandas; assert pandas.isna(None); assert isinstance(kept([1]), pandas.Series) and isinstance(kept([1]), kept)",
+        "from pandas import DataFrame, isna; assert DataFrame.from_dict({'a': [1]}).shape == (1, 1)",
+        "import importlib.util; assert importlib.util.find_spec('pandas') is not None; import pandas.api.types; assert pd.api.types.is_integer(3)",
+    ):
+        assert "pandas.core" in imported(begin + use, "pandas.core")
+
+
 def test_snakemake_loads_without_pandas_until_its_report_on_slurm_wants_it():
-    assert "pandas" not in imported("from pipeline.snakemake_start import load\nload()")
+    assert "pandas.core" not in imported("from pipeline.snakemake_start import load\nload()", "pandas.core")
     pytest.importorskip("snakemake_executor_plugin_slurm")
     code = "from pipeline.snakemake_start import load\nload()\nfrom snakemake_executor_plugin_slurm.efficiency_report import parse_maxrss"
-    assert "pandas" in imported(f"{code}\nassert parse_maxrss('2M') == 2")
+    assert "pandas.core" in imported(f"{code}\nassert parse_maxrss('2M') == 2", "pandas.core")

@@ -97,6 +97,11 @@ def main() -> None:
     except SystemExit as ended:
         if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
             # all is written: native libraries' threads now and then abort a process that ends the usual way
+            import logging
+
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            logging.disable()
             atexit._run_exitfuncs()  # what Python code has left for the end, such as temporary folders to remove
             sys.stdout.flush()
             sys.stderr.flush()

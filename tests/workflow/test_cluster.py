@@ -96,6 +96,36 @@ def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")
+def test_workers_are_born_alike_when_what_they_are_forked_from_was_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "64")
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=2) as workers:
+        found = []
+        for kill in (False, True):
+            if kill:
+                os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
+                workers.submit(die)
+                until(lambda: workers.outcome(seconds=1))
+            workers.submit(born_with)
+            until(lambda: (outcome := workers.outcome(seconds=1)) and found.append(outcome.answer) is None)
+    assert found[1]["OPENBLAS_NUM_THREADS"] == "1"
+    assert [{name: born[name] for name in cluster.BORN_WITH} for born in found] == [cluster.BORN_WITH] * 2
+
+
+@pytest.mark.usefixtures("nothing_to_fork_from")
+def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Jobs' folders for temporary files can be; each worker is then a Python of its own, born with the same."""
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("multiprocessing.connection.tempfile.tempdir", str(deep))
+    monkeypatch.setattr("multiprocessing.util.get_temp_dir", lambda: str(deep))
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
+        workers.submit(born_with)
+        outcome = workers.outcome(seconds=60)
+    assert outcome is not None
+    assert {name: outcome.answer[name] for name in cluster.BORN_WITH} == cluster.BORN_WITH
+
+
+@pytest.mark.usefixtures("nothing_to_fork_from")
 def test_no_thread_is_lost_when_a_worker_is_forked():
     """Arrow's allocator has one, and looks after it at a fork."""
     with cluster.connect(Cluster(workers=1), backend="numba", tasks=1):
