@@ -96,13 +96,14 @@ def main() -> None:
         sys.stdout.flush()
     except SystemExit as ended:
         if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
-            # all is written: native libraries' threads now and then abort a process that ends the usual way
             import logging
 
+            # what Python code has left for the end, such as temporary folders to remove: undisturbed, and without what Dask says of it
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
             logging.disable()
-            atexit._run_exitfuncs()  # what Python code has left for the end, such as temporary folders to remove
+            atexit._run_exitfuncs()
+            # all is written: native libraries' threads now and then abort a process that ends the usual way
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(ended.code)

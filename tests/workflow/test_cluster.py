@@ -116,9 +116,9 @@ def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkey
     """Jobs' folders for temporary files can be; each worker is then a Python of its own, born with the same."""
     deep = tmp_path / ("x" * 100)
     deep.mkdir()
-    monkeypatch.setattr("multiprocessing.connection.tempfile.tempdir", str(deep))
     monkeypatch.setattr("multiprocessing.util.get_temp_dir", lambda: str(deep))
     with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
+        assert forkserver._forkserver._forkserver_pid is None  # type: ignore[attr-defined]
         workers.submit(born_with)
         outcome = workers.outcome(seconds=60)
     assert outcome is not None
