@@ -12,6 +12,7 @@ from pipeline.static.translations import Translations, translations
 from pipeline.topology import Topology
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
+DENSE_NODES = 448  # a network without translations is one block: from here on a sparse factorisation takes less time, at 1,000 nodes a fifth
 BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
 INERTIA_NODES = 8_192  # a factorisation of so many nodes …
 INERTIA_CHANNELS = 65_536  # … and channels takes some seconds even where there are no small separators
@@ -26,15 +27,19 @@ def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequenc
     undirected   int64[N, N] symmetric weights
     images       proved automorphisms; the translations among them cut the Laplacian into one small
                  Hermitian block for each character of the group, all of which are solved (for a
-                 lattice torus a block is one number, 2·Σ(1 − cos)). Without any the block is the whole.
+                 lattice torus a block is one number, 2·Σ(1 − cos)). Without any the block is the whole, and
+                 solved only where it is small, or a sparse factorisation proves nothing.
     """
     group = translations(topology, images)
     cells, characters = group.grid.shape
-    if characters * cells**3 <= BLOCK_WORK:
+    solvable = characters * cells**3 <= BLOCK_WORK
+    if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS and (not solvable or (characters == 1 and cells > DENSE_NODES)):
+        proved, how = _by_inertia(undirected)
+        if proved is not None or not solvable:
+            return proved, how
+    if solvable:
         exact = _least_of_blocks(undirected, group)
         return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
-    if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
-        return _by_inertia(undirected)
     return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
 
 
