@@ -19,10 +19,10 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 
 from kernels.distance import all_pairs_distance
-from kernels.distance.threads import in_threads
 from kernels.loads import minimal_loads
 from kernels.loads.order import BLOCK, order
 from kernels.network.live import layout
+from kernels.threads import in_threads
 from kernels.walks import shortest_walks
 from kernels.walks.task import HOPS
 from pipeline.topologies import build

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.distance.threads import in_threads
+from kernels.threads import in_threads
 
 MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
 DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`

@@ -12,9 +12,9 @@ import numpy as np
 
 from kernels.distance.bits import TILE, search, tile_graph
 from kernels.distance.feeders import same_degree
-from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, barred, blocks, collect, last_level, pack, part
+from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, barred, blocks, collect, last_level, pack, part, side_by_side
 from kernels.distance.single import breadth_first, turned_round
-from kernels.distance.threads import in_threads
+from kernels.threads import in_threads
 
 COST = {1: 1.0, 8: 2.2}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
 SCRATCH = 2**28  # bytes that a thread's two buffers may take before rows get narrower
@@ -32,7 +32,12 @@ def distances(task: Task, groups: int, threads: int | None) -> tuple[np.ndarray,
     slots, per_lane = pack(task)
     words = width(len(slots) // WORD, task.nodes, threads)
     network = Network(task, ports)
-    return collect(task, groups, in_threads(network.part, list(blocks(slots, words, per_lane)), threads))
+    found = in_threads(network.found, list(blocks(slots, words, per_lane)), threads)
+    parts = [piece for piece in found if isinstance(piece, Part)]
+    counted = [piece for piece in found if not isinstance(piece, Part)]
+    if counted:
+        parts.append(part(task, *side_by_side(counted)))
+    return collect(task, groups, parts)
 
 
 def width(words: int, nodes: int, threads: int) -> int:
@@ -56,12 +61,15 @@ class Network:
         masked = task.counted is not None or task.removed is not None
         self.weight = None if not masked else np.full(task.nodes, -1, np.int64) if task.counted is None else -task.counted.astype(np.int64)
 
-    def part(self, block: Block) -> Part:
-        """The block's distances: by bits, unless the network turns out to have very many levels."""
+    def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
+        """The block's distances: by bits, unless the network turns out to have very many levels.
+
+        Counts per word are little memory and left as they are, to be added up once for all blocks: for each takes a tenth of a small search.
+        """
         if not self.steep:
             levels, counts = self.search(block)
             if levels:
-                return part(self.task, block, counts[:levels])
+                return part(self.task, block, counts[:levels]) if block.per_lane else (block, counts[:levels])
             self.steep = True  # the other blocks need not find that out again
         return one_by_one(self.task, self.ports, block.slots[block.slots != EMPTY])
 

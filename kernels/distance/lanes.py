@@ -141,6 +141,16 @@ def part(task: Task, block: Block, counts: np.ndarray) -> Part:
     return Part(groups, columns, slots[used], eccentricity)
 
 
+def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
+    """One block made of several that count per word, with their new pairs at each distance, int64[levels, words]."""
+    counts = np.zeros((max(len(levels) for _, levels in counted), sum(block.words for block, _ in counted)), np.int64)
+    first = 0
+    for block, levels in counted:
+        counts[: len(levels), first : first + block.words] = levels
+        first += block.words
+    return Block(first, np.concatenate([block.slots for block, _ in counted]), False), counts
+
+
 def last_level(reached: np.ndarray) -> np.ndarray:
     """int32[L]: the last level at which each column of bool[levels, L] is true; 0 where it never is."""
     last = len(reached) - 1 - np.argmax(reached[::-1], axis=0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernels.distance.feeders import feeders
 from kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
-from kernels.distance.threads import in_threads
+from kernels.threads import in_threads
 
 WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gathering one word
 SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower

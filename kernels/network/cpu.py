@@ -8,12 +8,12 @@ from threading import Lock
 
 import numba
 
-from kernels.distance.threads import in_threads
 from kernels.network.live import EJECTED, INJECTED, LEFT, fixed_of, live_of
 from kernels.network.outcome import Outcome, joined
 from kernels.network.steps import advance
 from kernels.network.task import Experiment, Simulated, Task
 from kernels.network.waits import deadlock
+from kernels.threads import in_threads
 
 SHARE = 128  # nodes, at least: with fewer, meeting every cycle takes more than it gains
 MOST_SHARES = 64  # numbered in a byte, with a wheel for each pair

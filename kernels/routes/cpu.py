@@ -8,9 +8,9 @@ import numba
 import numpy as np
 
 from kernels.distance.bits import cached
-from kernels.distance.threads import in_threads
 from kernels.routes.lines import Lines
 from kernels.routes.task import Task
+from kernels.threads import in_threads
 
 FEW = 2**12  # packets that a thread is worth
 

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from kernels.distance.single import turned_round
-from kernels.distance.threads import in_threads
+from kernels.threads import in_threads
 from kernels.walks.steps import spread, tally, walk
 from kernels.walks.task import STREAM, Task, too_many_paths
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kernels.backend import resolve
-from kernels.distance.threads import in_threads
 from kernels.routes import route_flows
+from kernels.threads import in_threads
 from kernels.walks import shortest_walks
 from pipeline.errors import BadInput
 from pipeline.loads.channels import ChannelLoads, Estimate

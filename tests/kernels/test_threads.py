@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from kernels.distance.threads import in_threads
+from kernels.threads import in_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
