@@ -108,6 +108,25 @@ def follow_layers(
     cpu.follow_layers(*marks, states, port, node, starts, finishes, sources, destinations, begins, tail[order].astype(np.int32))
 
 
+def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(away int16[T, N], order int32[T, N]): the hops from each node to each destination, int32[T], and the nodes by them, nearest first.
+
+    ports  int32[N, P]  the network
+    Raises ValueError where some node does not lead to a destination, or is 2¹⁵ hops away.
+    """
+    from kernels.dependencies import cpu
+    from kernels.distance.single import turned_round
+
+    shape = len(destinations), len(ports)
+    away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
+    begins, before = turned_round(ports)
+    threads = len(os.sched_getaffinity(0))
+    split = [np.array_split(array, threads) for array in (destinations, away, order)]
+    if not all(in_threads(lambda part: cpu.nearest_first(begins, before, *part), list(zip(*split)), threads)):
+        raise ValueError("nearest_first: expected a network of less than 32,768 hops in which every node leads to every destination")
+    return away, order
+
+
 class Escapes(NamedTuple):
     """Where adaptive packets may go, and their escape channels, for T destinations in a network of N nodes and C escape channels.
 

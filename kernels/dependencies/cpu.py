@@ -133,6 +133,31 @@ def shortest_cycle(first, to):
 
 
 @cached
+def nearest_first(begins, before, destinations, away, order):
+    """See the package; fills away and order. Arcs begins[v] … begins[v + 1] − 1 of `before` are the nodes that lead to v."""
+    nodes = away.shape[1]
+    for t in range(len(destinations)):
+        away[t, :] = -1
+        away[t, destinations[t]] = 0
+        order[t, 0] = destinations[t]
+        found = 1
+        for done in range(nodes):
+            if done == found:
+                return False
+            node = order[t, done]
+            hops = away[t, node] + 1
+            for i in range(begins[node], begins[node + 1]):
+                other = before[i]
+                if away[t, other] < 0:
+                    if hops >= 32768:
+                        return False
+                    away[t, other] = hops
+                    order[t, found] = other
+                    found += 1
+    return True
+
+
+@cached
 def held_before(asked, held, channel, away, order, ports, ends):
     """See `held_before` in the package; marks `held`."""
     nodes, degree = ports.shape

@@ -14,19 +14,20 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
 
-from kernels.dependencies import Escapes, asked_after, held_before
+from kernels.dependencies import Escapes, asked_after, held_before, nearest_first
 from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
 from pipeline.deadlock.progress import Progress
 from pipeline.deadlock.verdict import Verdict, verdict_of_escape
 from pipeline.errors import Refused
-from pipeline.routing.forms import AdaptiveRouting, SourceRouting
-from pipeline.topology import NO_PORT, Topology
+from pipeline.routing.forms import AdaptiveRouting, Moves
+from pipeline.routing.route_table import RouteTable
+from pipeline.topology import NO_PORT
 
 MOST_CHANNELS = 10_000  # whose dependencies are kept as a matrix
 MOST_PAIRS = 1 << 26  # of a node and a destination: some GiB, and about a minute
 BLOCK = 64  # destinations at a time
+FAR = np.int32(1 << 16)  # more hops than a run has
 
 
 def escape_verdict(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> tuple[Verdict, int, int | None]:
@@ -128,37 +129,28 @@ def _ways(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray,
             f"deadlock of adaptive routing on {topology.spelling}: expected at most {MOST_PAIRS:,} pairs of a node and a destination,"
             f" got {shape[0] * shape[1]:,}; choose a smaller network"
         )
-    port, crosses = np.full(shape, NO_PORT, np.int8), np.zeros(shape, bool)
-    away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
+    port, crosses = np.empty(shape, np.int8), np.empty(shape, bool)
+    node, table, until = np.arange(topology.nodes), RouteTable(escape), _until_dateline(escape.moves)
     for begin in range(0, len(destinations), BLOCK):
         some = destinations[begin : begin + BLOCK]
-        row, node = np.nonzero(np.arange(topology.nodes) != some[:, None])
-        port[begin + row, node], crosses[begin + row, node] = _next_hop(escape, node, some[row])
-        away[begin : begin + BLOCK] = _distances(topology, some)
-    order[:] = np.argsort(away, axis=1, kind="stable")
-    return port, crosses, away, order
+        place = table.place(np.tile(node, len(some)), np.repeat(some, len(node))).reshape(len(some), -1)
+        first, _, direction, hops, _ = table.routes
+        assert (np.diff(first) == 1).all(), "an escape has one route"
+        row, run = np.arange(len(hops)), (hops > 0).argmax(axis=1)  # of each route the run that it begins with
+        direction, hops = direction[row, run][place], hops[row, run][place]
+        port[begin : begin + BLOCK] = np.where(hops > 0, escape.moves.port[node, direction], np.int8(NO_PORT))
+        crosses[begin : begin + BLOCK] = hops > until[node, direction]
+    return port, crosses, *nearest_first(topology.ports, destinations)
 
 
-def _distances(topology: Topology, destinations: np.ndarray) -> np.ndarray:
-    """float64[T, N]: hops from column to row."""
-    tail, head, _ = topology.arcs
-    links = csr_array((np.ones(len(tail)), (head, tail)), shape=(topology.nodes,) * 2)
-    return shortest_path(links, unweighted=True, indices=destinations)
-
-
-def _next_hop(escape: SourceRouting, nodes: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(port, whether the rest of the run crosses a dateline) of each node's escape channel to a destination."""
-    keys, which = np.unique(escape.key(nodes, destinations), return_inverse=True)
-    first, _, direction, hops, _ = escape.routes(keys)
-    assert (np.diff(first) == 1).all(), "an escape has one route"
-    row, run = np.arange(len(keys)), (hops > 0).argmax(axis=1)
-    direction, hops = direction[row, run][which], hops[row, run][which]
-    crosses, at = np.zeros(len(nodes), bool), nodes
-    for hop in range(int(hops.max(initial=0))):
-        on = hop < hops
-        crosses |= on & escape.moves.wrap[at, direction]
-        at = np.where(on, escape.moves.next[at, direction], at)
-    return escape.moves.port[nodes, direction], crosses
+def _until_dateline(moves: Moves) -> np.ndarray:
+    """int32[N, D]: hops in each direction before the one that crosses a dateline; FAR where none does."""
+    until, directions = np.where(moves.wrap, np.int32(0), FAR), np.arange(moves.port.shape[1])
+    while True:
+        closer = np.where(moves.port == NO_PORT, until, np.minimum(until, until[moves.next, directions] + 1))
+        if np.array_equal(closer, until):
+            return until
+        until = closer
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:

@@ -87,10 +87,12 @@ def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progr
     cells = onward.shape[1]
 
     def seen(cell: np.ndarray, hops: np.ndarray, *kind: np.ndarray, **flags: bool) -> None:
-        table = np.stack(kind, axis=1)
-        for values in np.unique(table, axis=0):
-            own = (table == values).all(axis=1)
-            reach = found.setdefault(Window(*values.tolist(), **flags), Reach(np.full(cells, LONGEST), np.zeros(cells, np.int64)))
+        shape = tuple(int(column.max(initial=0)) + 1 for column in kind)
+        code = np.ravel_multi_index(kind, shape)
+        for value in np.flatnonzero(np.bincount(code)):
+            own = code == value
+            window = Window(*np.array(np.unravel_index(value, shape)).tolist(), **flags)
+            reach = found.setdefault(window, Reach(np.full(cells, LONGEST), np.zeros(cells, np.int64)))
             np.minimum.at(reach.fewest, cell[own], hops[own])
             np.maximum.at(reach.most, cell[own], hops[own])
 
@@ -175,6 +177,11 @@ def moved(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hops: np.
     """int64[R]: the cell after so many hops; −1 where they do not lead on."""
     if onward.shape[1] == 1:
         return cell
-    for hop in range(int(hops.max(initial=0))):
-        cell = np.where((hops > hop) & (cell >= 0), onward[direction, cell], cell)
+    # by one hop, two, four, …; nowhere, which is also the last column's index, leads nowhere
+    stride = np.hstack([onward, np.full((len(onward), 1), -1)])
+    for power in range(int(hops.max(initial=0)).bit_length()):
+        goes = np.flatnonzero(hops >> power & 1)
+        cell = cell.copy()
+        cell[goes] = stride[direction[goes], cell[goes]]
+        stride = np.take_along_axis(stride, stride, axis=1)
     return cell

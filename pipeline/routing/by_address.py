@@ -112,12 +112,15 @@ class _Tree:
         self.runs = np.full(states, UNSEEN, np.int16)
         frontier = np.arange(len(origins)) * nodes + origins
         self.runs[frontier] = 0
+        place = np.empty(states, np.int32)
         for far in count(1):
             # the frontier stands in the order of its paths, so whoever reaches a state first has its first path
             node = frontier % nodes
             there = np.where(moves.port[node] == NO_PORT, frontier[:, None], (frontier - node)[:, None] + moves.next[node]).reshape(-1)
             fresh = np.flatnonzero(self.runs[there] == UNSEEN)
-            fresh = fresh[np.sort(np.unique(there[fresh], return_index=True)[1])]
+            number = np.arange(len(fresh), dtype=np.int32)
+            place[there[fresh[::-1]]] = number[::-1]  # of states that are reached more than once the last assignment stays, which is the first
+            fresh = fresh[place[there[fresh]] == number]
             if not len(fresh):
                 break
             if far > FARTHEST:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
-from kernels.dependencies import follow_routes, no_channels, shortest_cycle
+from kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
 from pipeline.deadlock import deadlock_record
 from pipeline.deadlock.dependencies import dependencies, of_one_class, walk_all
 from pipeline.deadlock.marks import mark_windows
@@ -285,6 +285,35 @@ def test_a_shortest_cycle_of_random_graphs(seed):
     else:
         assert all(plain.has_edge(int(u), int(v)) for u, v in pairwise([*cycle, cycle[0]]))
         assert len(cycle) == shortest(plain)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hops_to_each_destination_and_the_nodes_by_them(seed):
+    plain = nx.random_k_out_graph(30, 3, 1.0, self_loops=False, seed=seed)
+    plain = nx.DiGraph(plain.subgraph(max(nx.strongly_connected_components(plain), key=len)))
+    number = {node: i for i, node in enumerate(sorted(plain))}
+    ports = np.full((len(plain), 3), -1, np.int32)
+    for node, i in number.items():
+        for port, other in enumerate(plain.successors(node)):
+            ports[i, port] = number[other]
+    destinations = np.array([2, 0, len(plain) - 1], np.int32)
+    away, order = nearest_first(ports, destinations)
+    for row, destination in enumerate(destinations):
+        lengths = nx.shortest_path_length(plain, target=sorted(plain)[destination])
+        assert away[row].tolist() == [lengths[node] for node in sorted(plain)]
+        assert sorted(order[row]) == list(range(len(plain)))
+        assert (np.diff(away[row, order[row]]) >= 0).all()
+
+
+def test_hops_from_a_node_that_does_not_lead_there_are_none():
+    with pytest.raises(ValueError, match="every node leads to every destination"):
+        nearest_first(np.array([[1], [0], [0]], np.int32), np.array([0, 2], np.int32))
+
+
+def test_hops_are_counted_as_far_as_16_bits_go():
+    assert nearest_first(np.roll(np.arange(2**15, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))[0].max() == 2**15 - 1
+    with pytest.raises(ValueError, match="less than 32,768 hops"):
+        nearest_first(np.roll(np.arange(2**15 + 1, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))
 
 
 def test_a_route_that_does_not_arrive_is_named():
