@@ -5,7 +5,7 @@ batch also loading what is compiled. Beside them are Snakemake, every step's sta
 on their way, shards, tables and the page. One sweep that is not counted comes first: as after it, there are bytecode and compiled kernels.
 
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
-would take, and scheduler, driver and messages are the real ones.
+would take, each a thread of a few worker processes, and scheduler, driver and messages are the real ones.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pipeline.store import read_shards
 
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 128)
+A_PROCESS = 16  # sleepers, at most: as many processes as workers would compute nothing but their own business on a few cores
 NAP, NAPS = 2.0, 5  # seconds of a batch that sleeps, as long as batches are by default; batches a worker
 
 
@@ -86,11 +87,12 @@ def sleeping(points: Sequence[Point], keys: Sequence[str], manner: sweep.Manner)
 
 
 def scaling() -> Iterator[Row]:
-    """Weak scaling: as many batches a worker each time. ratio: wall time over that of the naps alone."""
-    for workers in SLEEPERS:
-        points = [Point(name) for name in networks(workers * NAPS)]
+    """Weak scaling: as many batches a sleeper each time. ratio: wall time over that of the naps alone."""
+    for sleepers in SLEEPERS:
+        points = [Point(name) for name in networks(sleepers * NAPS)]
+        processes, threads = -(-sleepers // A_PROCESS), min(sleepers, A_PROCESS)
         with LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, protocol="tcp://", host="127.0.0.1", dashboard_address=None
+            n_workers=processes, threads_per_worker=threads, memory_limit=0, protocol="tcp://", host="127.0.0.1", dashboard_address=None
         ) as there:
             manner = sweep.Manner("", "numba", True, None, "static", "", "")
             settings = Cluster(scheduler=there.scheduler_address, batch_seconds=NAP)
@@ -98,7 +100,7 @@ def scaling() -> Iterator[Row]:
                 begin = time.perf_counter()
                 sweep.compute(dict.fromkeys(points, NAP), set(), manner, settings)
                 wall = time.perf_counter() - begin
-        yield row("scheduler", f"{workers} workers asleep", workers, wall, workers * NAPS, "batches", wall / (NAP * NAPS))
+        yield row("scheduler", f"{sleepers} asleep", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS))
 
 
 def row(benchmark: str, case: str, nodes: int, seconds: float, work: float, unit: str, ratio: float) -> Row:

@@ -35,6 +35,8 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
     terminals_at = np.bincount(topology.terminals, minlength=n)  # a node may carry several
     if not np.array_equal(terminals_at[image], terminals_at):
         return False
+    if not np.array_equal(topology.degrees[image], topology.degrees):  # what is no automorphism mostly shows it here already
+        return False
     extended = np.append(image, NO_PORT)  # so that port -1 maps to -1
     for first in range(0, n, ROWS):
         rows = slice(first, first + ROWS)
