@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -155,19 +156,37 @@ def asked_after(held: np.ndarray, escapes: Escapes) -> np.ndarray:
     return _swept("asked_after", held, escapes)
 
 
-def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """Destinations shared out among threads."""
+def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """int32[C]: the escape channels' heights, int32[C], each raised above those of all that it depends on, destination after destination.
+
+    Where nothing is raised any more, every dependency leads to a lower channel: then there is no cycle of them.
+    """
     from kernels.dependencies import cpu
 
-    threads = len(os.sched_getaffinity(0))
+    def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
+        found = height.copy()
+        cpu.raised(found, *of, escapes.ports, escapes.ends)
+        return found
+
+    return np.maximum.reduce(_by_destinations(part, escapes))
+
+
+def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
+    from kernels.dependencies import cpu
 
     def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
         found = np.zeros_like(given)
         getattr(cpu, kernel)(given, found, *of, escapes.ports, escapes.ends)
         return found
 
+    return np.logical_or.reduce(_by_destinations(part, escapes))
+
+
+def _by_destinations(part: Callable[[tuple[np.ndarray, ...]], np.ndarray], escapes: Escapes) -> list[np.ndarray]:
+    """part((channel, away, order)) of each thread's share of the destinations."""
+    threads = len(os.sched_getaffinity(0))
     split = [np.array_split(array, threads) for array in (escapes.channel, escapes.away, escapes.order)]
-    return np.logical_or.reduce(in_threads(part, list(zip(*split)), threads))
+    return in_threads(part, list(zip(*split)), threads)
 
 
 def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:

@@ -201,3 +201,24 @@ def asked_after(held, asked, channel, away, order, ports, ends):
                     there = ports[node, port]
                     if there >= 0 and away[t, there] == nearer:
                         reached[there] = True
+
+
+@cached
+def raised(height, channel, away, order, ports, ends):
+    """See `raised` in the package; raises `height`."""
+    nodes, degree = ports.shape
+    ahead = np.empty(nodes, np.int32)  # the greatest height on the way from here, this node's own included
+    for t in range(len(channel)):
+        for node in order[t]:
+            own = channel[t, node]
+            if own < 0:
+                ahead[node] = -1
+                continue
+            height[own] = max(height[own], ahead[ends[own]] + 1)
+            greatest = height[own]
+            nearer = away[t, node] - 1
+            for port in range(degree):
+                there = ports[node, port]
+                if there >= 0 and away[t, there] == nearer:
+                    greatest = max(greatest, ahead[there])
+            ahead[node] = greatest

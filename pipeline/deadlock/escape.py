@@ -4,8 +4,8 @@ A packet that has used an escape channel may go on adaptively, still hold the es
 for another one anywhere on its way: an indirect dependency. The escape's next hop and class depend on
 node and destination alone, so that for each destination every node has one escape channel; it depends
 on those of all nodes that shortest paths lead through from its far end on. Where these are too many
-to be written down, channels that none of those left depends on, or that depend on none, are taken
-away until none is left, which is a proof, or a cycle is.
+to be written down, channels are given heights that fall along every dependency, which is a proof; or
+those that none of those left depends on, or that depend on none, are taken away until none is left, or a cycle is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from kernels.dependencies import Escapes, asked_after, held_before, nearest_first
+from kernels.dependencies import Escapes, asked_after, held_before, nearest_first, raised
 from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
 from pipeline.deadlock.progress import Progress
 from pipeline.deadlock.verdict import Verdict, verdict_of_escape
@@ -26,6 +26,7 @@ from pipeline.topology import NO_PORT
 
 MOST_CHANNELS = 10_000  # whose dependencies are kept as a matrix
 MOST_PAIRS = 1 << 26  # of a node and a destination: some GiB, and about a minute
+PASSES = 12  # over all destinations, until heights are given up: a 16-ary 3-cube takes 6, and taking channels away 36 rounds of twice the work
 BLOCK = 64  # destinations at a time
 FAR = np.int32(1 << 16)  # more hops than a run has
 
@@ -78,10 +79,22 @@ def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.n
         fewer &= asked_after(fewer, escapes)
         if (fewer == left).all():
             break
+        if left is used and _has_heights(escapes, len(used)):  # some can be taken away: mostly because all can
+            return np.zeros_like(used)
         left = fewer
         if progress is not None:
             progress(1 - left.sum() / used.sum())
     return left
+
+
+def _has_heights(escapes: Escapes, channels: int) -> bool:
+    """Whether a few passes find a height for every channel that is above those of all that it depends on, so that there is no cycle."""
+    height = np.zeros(channels, np.int32)
+    for _ in range(PASSES):
+        before, height = height, raised(height, escapes)
+        if np.array_equal(height, before):
+            return True
+    return False
 
 
 def _a_cycle(escapes: Escapes, left: np.ndarray) -> np.ndarray:

@@ -7,9 +7,12 @@ import sys
 from itertools import pairwise
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from kernels.dependencies import raised
 from pipeline.deadlock import deadlock_record, routing_spelling, suited
+from pipeline.deadlock.escape import _escapes
 from pipeline.errors import BadInput
 from pipeline.topologies import build
 
@@ -101,8 +104,10 @@ def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
     [("mesh(k=4, n=2)", (4, 4), False), ("torus(k=4, n=2)", (4, 4), True), ("torus(radices=[5, 3])", (5, 3), True), ("ring(k=6)", (6,), True)],
 )
 @pytest.mark.parametrize("rule", ["none", "dateline"])
-def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, wraps, rule):
+@pytest.mark.parametrize("passes", [0, 1, 12])  # until heights are given up
+def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
     monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "MOST_CHANNELS", 0)
+    monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "PASSES", passes)
     plain = extended(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), None)
@@ -122,6 +127,26 @@ def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, w
             == first
             == min(nx.shortest_path_length(plain, after, cycle[0]) + 1 for after in plain.successors(cycle[0]) if nx.has_path(plain, after, cycle[0]))
         )
+
+
+@pytest.mark.parametrize(
+    ("network", "sides", "wraps"),
+    [("mesh(k=4, n=2)", (4, 4), False), ("torus(k=4, n=2)", (4, 4), True), ("torus(radices=[3, 4, 3])", (3, 4, 3), True)],
+)
+def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
+    """Raised from 0 until nothing is, a channel's is the length of the longest chain that begins with it."""
+    plain = extended(sides, wraps, True)
+    longest = {}
+    for channel in reversed(list(nx.topological_sort(plain))):
+        longest[channel] = max((longest[after] + 1 for after in plain.successors(channel)), default=0)
+    what = suited(build(network), routing="adaptive", vc_rule="dateline", virtual_channels=3)
+    escapes, used = _escapes(what.form, what.rule.within(2))
+    height = np.zeros(len(used), np.int32)
+    while not np.array_equal(height, after := raised(height, escapes)):
+        height = after
+    classes = len(used) // escapes.ports.size
+    ours = {(c // classes // escapes.ports.shape[1], int(escapes.ends[c]), c % classes): int(height[c]) for c in np.flatnonzero(used).tolist()}
+    assert ours == longest
 
 
 @pytest.mark.parametrize(
