@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from kernels.dependencies import Escapes, asked_after, held_before, nearest_first, raised
 from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
-from pipeline.deadlock.progress import Progress
+from pipeline.deadlock.progress import Progress, part_of
 from pipeline.deadlock.verdict import Verdict, verdict_of_escape
 from pipeline.errors import Refused
 from pipeline.routing.forms import AdaptiveRouting, Moves
@@ -73,27 +73,29 @@ def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:
 
 def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.ndarray:
     """bool[C]: the channels on cycles and between them."""
-    left = used
+    left, told = used, part_of(progress, 1, 2)
     while left.any():
         fewer = left & held_before(left, escapes)
         fewer &= asked_after(fewer, escapes)
         if (fewer == left).all():
             break
-        if left is used and _has_heights(escapes, len(used)):  # some can be taken away: mostly because all can
+        if left is used and _has_heights(escapes, len(used), part_of(progress, 0, 2)):  # some can be taken away: mostly because all can
             return np.zeros_like(used)
         left = fewer
-        if progress is not None:
-            progress(1 - left.sum() / used.sum())
+        if told is not None:
+            told(1 - left.sum() / used.sum())
     return left
 
 
-def _has_heights(escapes: Escapes, channels: int) -> bool:
+def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
     """Whether a few passes find a height for every channel that is above those of all that it depends on, so that there is no cycle."""
     height = np.zeros(channels, np.int32)
-    for _ in range(PASSES):
+    for number in range(PASSES):
         before, height = height, raised(height, escapes)
         if np.array_equal(height, before):
             return True
+        if progress is not None:
+            progress((number + 1) / PASSES)
     return False
 
 
