@@ -2,7 +2,7 @@
 
 A record's seconds are all that makes a point's row: building the network, kernels and the Python between them, of a worker's first
 batch also loading what is compiled. Beside them are Snakemake, every step's start, the configuration read and expanded, the cluster, batches
-on their way, shards, tables and the page. One sweep that is not counted comes first: as after it, there are bytecode and compiled kernels.
+on their way, shards, tables and the page. Sweeps that are not counted come first: as after them, there are bytecode and compiled kernels.
 
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
 would take, each a thread of a few worker processes, and scheduler, driver and messages are the real ones.
@@ -56,7 +56,8 @@ def one_by_one(number: int) -> str:
 
 def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
-    _swept(in_a_line(POINTS[0]), 1)
+    for many in workers:  # one worker has all threads, of two each has half: other searches, to be compiled before
+        _swept(in_a_line(POINTS[0]), many)
     cases = [(points, many, in_a_line(points), "") for points, many in itertools.product(POINTS, workers)]
     cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=2)"), ", 8 × 8 tori"))
     cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=3)"), ", 8³ tori"))
