@@ -19,6 +19,7 @@ from kernels.threads import in_threads
 COST = {1: 1.0, 8: 2.2}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
 SCRATCH = 2**28  # bytes that a thread's two buffers may take before rows get narrower
 FEW = 8  # sources a thread, up to which a queue is faster than bits
+SHALLOW = 256  # levels up to which the counts of all words of a million nodes are little memory
 STEEP = 4  # levels per lane, from which on a queue is faster than bits
 
 
@@ -64,12 +65,14 @@ class Network:
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
         """The block's distances: by bits, unless the network turns out to have very many levels.
 
-        Counts per word are little memory and left as they are, to be added up once for all blocks: for each takes a tenth of a small search.
+        Counts per word of few levels are little memory and left as they are, to be added up once for all blocks: for each
+        takes a tenth of a small search.
         """
         if not self.steep:
             levels, counts = self.search(block)
             if levels:
-                return part(self.task, block, counts[:levels]) if block.per_lane else (block, counts[:levels])
+                counts = counts[:levels]
+                return part(self.task, block, counts) if block.per_lane or levels > SHALLOW else (block, counts)
             self.steep = True  # the other blocks need not find that out again
         return one_by_one(self.task, self.ports, block.slots[block.slots != EMPTY])
 

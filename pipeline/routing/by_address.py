@@ -14,7 +14,7 @@ from pipeline.topologies.grids import class_names
 from pipeline.topologies.hermite import Lattice, box, joined
 from pipeline.topology import NO_PORT, Topology
 
-MOST_STATES = 1 << 24  # relative addresses of all cells; a tree's arrays take 9 bytes for each
+MOST_STATES = 1 << 24  # relative addresses of all cells; a tree's arrays take 9 bytes for each, 13 while they are filled
 UNSEEN = -1
 
 

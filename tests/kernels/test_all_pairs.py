@@ -170,6 +170,16 @@ def test_tiles_and_queue(sides: tuple[int, ...], words: int, monkeypatch: pytest
     assert set(found.eccentricity.tolist()) == {sum(side // 2 for side in sides)}
 
 
+@pytest.mark.parametrize("shallow", [0, 50, 99, 1000])
+def test_blocks_of_few_levels_and_of_many(shallow: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path with one link direction, searched from its beginning and from near its end, in two groups: 101 levels, and 31."""
+    monkeypatch.setattr(cpu, "SHALLOW", shallow)
+    monkeypatch.setattr(cpu, "width", lambda *_: 1)
+    sources = np.repeat([0, 70], 128)
+    found = search(oracle.table([[node + 1] for node in range(100)] + [[]]), "numba", sources, np.repeat([0, 1], 128), threads=1)
+    assert found.histogram.tolist() == [[128] * 101, [128] * 31 + [0] * 70]
+
+
 def test_more_levels_than_lanes_is_given_to_the_queue() -> None:
     ports = oracle.torus(2000)
     task = cpu.Task(ports, np.arange(100, dtype=np.int32), np.zeros(100, np.int32), None, None, False)
