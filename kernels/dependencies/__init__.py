@@ -157,9 +157,10 @@ def asked_after(held: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """int32[C]: the escape channels' heights, int32[C], each raised above those of all that it depends on, destination after destination.
+    """int32[C]: the escape channels' heights, int32[C], each raised above those of what it depends on, destination after destination.
 
-    Where nothing is raised any more, every dependency leads to a lower channel: then there is no cycle of them.
+    What it depends on may be raised later, so it takes several passes. Where none raises anything, every dependency leads to a
+    lower channel: then there is no cycle of them.
     """
     from kernels.dependencies import cpu
 

@@ -12,11 +12,13 @@ from pipeline.static.translations import Translations, translations
 from pipeline.topology import Topology
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
-DENSE_NODES = 448  # a network without translations is one block: from here on a sparse factorisation takes less time, at 1,000 nodes a fifth
+DENSE_NODES = 448  # a network without translations is one block: from here on a sparse factorisation mostly takes less time, at 1,000 nodes a fifth,
+SPARSE = 12  # where a node has so many links at most; a millionth (ASIDE) of all that a cut may have is then far less than a link
 BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
 INERTIA_NODES = 8_192  # a factorisation of so many nodes …
 INERTIA_CHANNELS = 65_536  # … and channels takes some seconds even where there are no small separators
-LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless
+LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless …
+FEW_RESTARTS = 40  # … or, where the block can be solved, that takes less time
 ASIDE = 1e-6  # relative; the bound is tried so far below the value that Lanczos found
 EPSILON = float(np.finfo(float).eps)
 
@@ -28,18 +30,19 @@ def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequenc
     images       proved automorphisms; the translations among them cut the Laplacian into one small
                  Hermitian block for each character of the group, all of which are solved (for a
                  lattice torus a block is one number, 2·Σ(1 − cos)). Without any the block is the whole, and
-                 solved only where it is small, or a sparse factorisation proves nothing.
+                 solved only where it is small or dense, or a sparse factorisation proves nothing.
     """
     group = translations(topology, images)
     cells, characters = group.grid.shape
-    solvable = characters * cells**3 <= BLOCK_WORK
-    if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS and (not solvable or (characters == 1 and cells > DENSE_NODES)):
-        proved, how = _by_inertia(undirected)
-        if proved is not None or not solvable:
-            return proved, how
-    if solvable:
+    if characters * cells**3 <= BLOCK_WORK:
+        if characters == 1 and cells > DENSE_NODES and undirected.data.sum() <= SPARSE * cells:
+            proved, how = _by_inertia(undirected, FEW_RESTARTS)
+            if proved is not None:
+                return proved, how
         exact = _least_of_blocks(undirected, group)
         return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
+    if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
+        return _by_inertia(undirected, LANCZOS_RESTARTS)
     return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
 
 
@@ -98,7 +101,7 @@ def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
     return characters[imaginary[np.arange(len(characters)), first] >= 0]
 
 
-def _by_inertia(undirected: csr_array) -> tuple[float | None, str]:
+def _by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str]:
     """(lower bound, how): a value just below λ₂ from Lanczos' iteration, proved by Sylvester's law of inertia.
 
     The Laplacian less σ has as many eigenvalues below 0 as negative pivots D in L D Lᵀ, so with one
@@ -107,7 +110,7 @@ def _by_inertia(undirected: csr_array) -> tuple[float | None, str]:
     """
     from scipy.sparse.linalg import splu
 
-    ritz = _lanczos(undirected)
+    ritz = _lanczos(undirected, restarts)
     if ritz is None:
         return None, "no spectral bound: Lanczos did not converge"
     n = undirected.shape[0]
@@ -131,7 +134,7 @@ def _by_inertia(undirected: csr_array) -> tuple[float | None, str]:
     return sigma - off, "spectral (Lanczos, proved by inertia)"
 
 
-def _lanczos(undirected: csr_array) -> float | None:
+def _lanczos(undirected: csr_array, restarts: int) -> float | None:
     """The Rayleigh quotient of a vector orthogonal to the constant function, which is λ₂ or above it; None where it does not converge."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
@@ -150,7 +153,7 @@ def _lanczos(undirected: csr_array) -> float | None:
     start = np.random.Generator(np.random.Philox(0)).standard_normal(n)
     operator = LinearOperator((n, n), matvec=reversed_spectrum, dtype=np.float64)
     try:
-        _, vectors = eigsh(operator, k=1, which="LA", v0=start - start.mean(), tol=1e-10, maxiter=LANCZOS_RESTARTS)
+        _, vectors = eigsh(operator, k=1, which="LA", v0=start - start.mean(), tol=1e-10, maxiter=restarts)
     except ArpackNoConvergence:
         return None
     vector = vectors[:, 0] - vectors[:, 0].mean()

@@ -19,6 +19,7 @@ from pipeline.deadlock.dependencies import dependencies, of_one_class, walk_all
 from pipeline.deadlock.marks import mark_windows
 from pipeline.deadlock.rules import RULES as OUR_RULES
 from pipeline.deadlock.rules import vc_rule
+from pipeline.deadlock.windows import moved
 from pipeline.routing import ROUTINGS, LayeredRouting, routing
 from pipeline.topologies import build
 from pipeline.topologies.hierarchies import Hierarchy
@@ -272,6 +273,18 @@ def test_up_down_beyond_the_search_is_judged_by_all_turns(monkeypatch):
 
 
 # --- the kernel ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_after_many_hops(seed):
+    random = np.random.default_rng(seed)
+    onward = random.integers(-1, 9, (4, 9))  # −1 = does not lead on
+    cell, direction, hops = random.integers(-1, 9, 200), random.integers(0, 4, 200), random.integers(0, 40, 200)
+    found = moved(onward, cell, direction, hops)
+    for at, d, left, end in zip(cell.tolist(), direction.tolist(), hops.tolist(), found.tolist()):
+        while left and at >= 0:
+            at, left = onward[d, at], left - 1
+        assert at == end
 
 
 @pytest.mark.parametrize("seed", range(40))
