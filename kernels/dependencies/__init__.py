@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from kernels.threads import in_threads
 
+Result = TypeVar("Result")
 MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
 DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
 
@@ -121,9 +122,7 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
     shape = len(destinations), len(ports)
     away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
     begins, before = turned_round(ports)
-    threads = len(os.sched_getaffinity(0))
-    split = [np.array_split(array, threads) for array in (destinations, away, order)]
-    if not all(in_threads(lambda part: cpu.nearest_first(begins, before, *part), list(zip(*split)), threads)):
+    if not all(_shared_out(lambda part: cpu.nearest_first(begins, before, *part), destinations, away, order)):
         raise ValueError("nearest_first: expected a network of less than 32,768 hops in which every node leads to every destination")
     return away, order
 
@@ -169,7 +168,7 @@ def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
         cpu.raised(found, *of, escapes.ports, escapes.ends)
         return found
 
-    return np.maximum.reduce(_by_destinations(part, escapes))
+    return np.maximum.reduce(_shared_out(part, escapes.channel, escapes.away, escapes.order))
 
 
 def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
@@ -180,14 +179,13 @@ def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
         getattr(cpu, kernel)(given, found, *of, escapes.ports, escapes.ends)
         return found
 
-    return np.logical_or.reduce(_by_destinations(part, escapes))
+    return np.logical_or.reduce(_shared_out(part, escapes.channel, escapes.away, escapes.order))
 
 
-def _by_destinations(part: Callable[[tuple[np.ndarray, ...]], np.ndarray], escapes: Escapes) -> list[np.ndarray]:
-    """part((channel, away, order)) of each thread's share of the destinations."""
+def _shared_out(function: Callable[[tuple[np.ndarray, ...]], Result], *arrays: np.ndarray) -> list[Result]:
+    """function(each thread's share) of arrays that have a row for each destination."""
     threads = len(os.sched_getaffinity(0))
-    split = [np.array_split(array, threads) for array in (escapes.channel, escapes.away, escapes.order)]
-    return in_threads(part, list(zip(*split)), threads)
+    return in_threads(function, list(zip(*(np.array_split(array, threads) for array in arrays))), threads)
 
 
 def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
