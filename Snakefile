@@ -7,9 +7,9 @@
 #
 # Snakemake owns the files. The points within static, loads, deadlock, layout and simulation belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
-from pipeline.workflow import asked
+from pipeline.asked import asked
 
-CONFIG, FOLDER, INPUTS, OPTIONS, LATER, CODE, PROGRAM, PATH = asked(workflow)
+CONFIG, FOLDER, INPUTS, OPTIONS, LATER, CODE, PROGRAM, POINTS, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")
 
 
@@ -44,7 +44,7 @@ rule points:
     params:
         code=CODE,  # of every stage: points are keyed by it
     shell:
-        "torusweep step points {CONFIG:q} {FOLDER:q}"
+        "{POINTS}"
 
 
 rule static:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pipeline.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
-MOST_POINTS = 500  # in a batch: what a dead run can lose of very cheap points
+MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
 PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
 
 
@@ -86,12 +86,18 @@ class Batches:
         self.cost += batch.cost
 
 
+def seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
+    seconds = defaultdict[str, float](float)
+    for point, cost in estimates.items():
+        seconds[point.stage] += cost
+    return seconds
+
+
 def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
-    rows, seconds = Counter[str](), defaultdict[str, float](float)
-    for point, cost in estimates.items():
+    rows, seconds = Counter[str](), seconds_by_stage(estimates)
+    for point in estimates:
         rows[point.stage] += _rows_of(point)
-        seconds[point.stage] += cost
     shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)
     return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
 

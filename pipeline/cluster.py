@@ -1,6 +1,6 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room, with pipeline.tasks and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
+The only room, with pipeline.tasks, pipeline.forking and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
 submit, and what became of them.
 
 Local workers are reached over the loopback address only, through TLS with certificates that live as
@@ -17,32 +17,20 @@ import importlib.util
 import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from multiprocessing import forkserver, resource_tracker
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from kernels.backend import gpu_count, resolve
+from pipeline import forking
 from pipeline.errors import BadInput
 from pipeline.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
-# Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
-MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
-# a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
-ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
-# the environment of local workers; of Dask, which would put it there itself, the seed, by which sets have one order in all of them
-BORN_WITH = {
-    **ONE_THREAD,
-    **MALLOC,
-    "PYTHONHASHSEED": "6640",
-    "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
-}
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 
@@ -58,7 +46,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
-    forked = not settings.scheduler and not settings.slurm and _ready_to_fork()
+    forked = not settings.scheduler and not settings.slurm and forking.ready()
     import dask
     from distributed import Client
     from distributed.utils import silence_logging_cmgr
@@ -86,26 +74,12 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             _check_code(client, "Slurm")
             client.run(atexit.register, gc.freeze)  # they end without a last look through all that they imported, a second
         else:
-            stack.enter_context(_environment(BORN_WITH))  # for what takes a dead one's place, too
+            stack.enter_context(forking.environment(forking.BORN_WITH))  # for what takes a dead one's place, too
             cluster, count = _local(settings, backend, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
         yield Workers(client, description)
-
-
-def _ready_to_fork() -> bool:
-    """Start the process that local workers are forked from, unless it is there; it imports what they need (pipeline.forked) while we go on.
-
-    False where it cannot be: it listens on a socket in the folder of temporary files, whose path may be too long for one.
-    """
-    try:
-        with _signals_blocked(), _environment(BORN_WITH):
-            forkserver.set_forkserver_preload(["pipeline.forked"])
-            forkserver.ensure_running()
-    except OSError:
-        return False
-    return True
 
 
 def _manners(settings: Any) -> dict[str, Any]:
@@ -116,7 +90,7 @@ def _manners(settings: Any) -> dict[str, Any]:
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
         "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
-        "distributed.nanny.pre-spawn-environ": {},  # theirs is BORN_WITH
+        "distributed.nanny.pre-spawn-environ": {},  # theirs is forking.BORN_WITH
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }
@@ -182,7 +156,7 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
     try:
-        with _signals_blocked():
+        with forking.signals_blocked():
             cluster = stack.enter_context(SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep"))
     except (RuntimeError, OSError) as error:
         reason = str(error.__cause__ or error)
@@ -190,35 +164,6 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
             f"cannot start {len(workers)} local workers: {reason}; fewer need less memory (--workers), 0 computes in this process"
         ) from None
     return cluster, len(workers)
-
-
-@contextlib.contextmanager
-def _signals_blocked() -> Iterator[None]:
-    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals and batch systems send to all.
-
-    A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
-    """
-    resource_tracker.ensure_running()  # or multiprocessing starts it at the first worker, and unblocks these signals then
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Our environment with these variables, for what is started meanwhile: Snakemake has put all cores in some."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 # --- elsewhere ---------------------------------------------------------------------------------
@@ -232,6 +177,7 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
     from dask_jobqueue import SLURMCluster
     from distributed.security import Security
 
+    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC}
     return SLURMCluster(
         cores=slurm.cores,
         processes=slurm.cores,
@@ -241,7 +187,7 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
         account=slurm.account,
         interface=slurm.interface,
         job_extra_directives=list(slurm.directives),
-        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in {"NUMBA_NUM_THREADS": "1", **ONE_THREAD, **MALLOC}.items())],
+        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in born_with.items())],
         python=sys.executable,
         job_name="torusweep",
         # certificates of this run only, in a folder that nodes and this machine share

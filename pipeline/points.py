@@ -171,8 +171,16 @@ class Point:
 
 @lru_cache(_KNOWN)
 def _key(point: Point, files: tuple[str, ...], code: str) -> str:
-    identity = {**vars(point), "files": files, "code": code, "libraries": _libraries()}
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    digest = _digest_begun(code).copy()
+    digest.update(json.dumps([vars(point), files]).encode())
+    return digest.hexdigest()
+
+
+@cache
+def _digest_begun(code: str) -> hashlib._Hash:
+    """With what the keys of a stage's points have in common: its code, and versions of the libraries whose choices a row may show."""
+    libraries = {name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")}  # the partitioner's cut, an eigenvalue's last digits
+    return hashlib.sha256(json.dumps([code, libraries]).encode())
 
 
 @lru_cache(_KNOWN)
@@ -189,12 +197,6 @@ def _files_of(point: Point) -> tuple[Path, ...]:
 
         files += workload_files(workload)
     return tuple(files)
-
-
-@cache
-def _libraries() -> dict[str, str]:
-    """Versions of the libraries whose choices a row may show: the partitioner's cut, an eigenvalue's last digits."""
-    return {name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")}
 
 
 def _digest_of(file: Path) -> str:

@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 import psutil
 
 from pipeline import lock
+from pipeline.asked import About
 
 CHATTER = (
     "RuleException:",  # the step has said what is wrong, and `run` that one did
@@ -87,11 +88,12 @@ class Snakemake:
         command = [sys.executable, "-P", "-m", "snakemake", *arguments, "--unlock"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, arguments: Sequence[str], environment: Mapping[str, str], computing: Path) -> int:
+    def run(self, arguments: Sequence[str], environment: Mapping[str, str], about: About, computing: Path) -> int:
         """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
 
         arguments    its command line
         environment  what its steps find in theirs, besides ours
+        about        its configuration
         computing    the lock that the step holds
         """
         asked_to_stop: list[int] = []
@@ -103,7 +105,7 @@ class Snakemake:
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             with contextlib.suppress(BrokenPipeError), self._gate:  # it could not be loaded, and has said why
-                json.dump([arguments, environment], self._gate)
+                json.dump([arguments, environment, about._asdict()], self._gate)
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
             status = self._process.wait()

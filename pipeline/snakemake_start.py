@@ -1,4 +1,5 @@
-"""`python -m pipeline.snakemake_start snakemake GATE`: Snakemake that waits on a pipe for its arguments, and more for its environment.
+"""`python -m pipeline.snakemake_start snakemake GATE`: Snakemake that waits on a pipe for its arguments, more for its environment, and what is
+known of its configuration (pipeline.asked).
 
 It ends where there come none. Until they come it imports what it and the Snakefile need; but not pandas, a third of a
 second, which its plug-in for Slurm wants for a report on what jobs took, and Snakemake itself to look whether a rule's
@@ -56,7 +57,7 @@ def load() -> None:
     gc.set_threshold(50_000)  # imported objects stay: every 700 new ones Python would look through many of them for garbage
     if importlib.util.find_spec("pandas") is not None:
         sys.modules["pandas"] = Later()
-    for name in ("snakemake.cli", "snakemake.report", "pipeline.workflow", "pipeline.expansion.asked"):
+    for name in ("snakemake.cli", "snakemake.report", "pipeline.asked"):
         importlib.import_module(name)
 
 
@@ -67,7 +68,10 @@ if __name__ == "__main__":
     with open(int(sys.argv[2]), encoding="ascii") as gate:
         told = gate.read()
     if told:
-        arguments, environment = json.loads(told)
+        from pipeline import asked
+
+        arguments, environment, about = json.loads(told)
+        asked.told.append(asked.About(**about))
         os.environ.update(environment)
         sys.argv = ["snakemake", *arguments]
         main()

@@ -31,11 +31,10 @@ Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, whe
 
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
-    """points.parquet: what the configuration asks for, expanded and counted; by `torusweep run` already, whose draft is taken where there is one."""
-    if not store.take_draft(folder, config):
-        from pipeline.expansion.table import points_table
+    """points.parquet: what the configuration asks for, expanded and weighed; unless `torusweep run` has left it there under another name."""
+    from pipeline.expansion.table import points_table, weighed_points
 
-        store.publish_points(folder, points_table(_load(config), folder))
+    store.publish_points(folder, points_table(weighed_points(_load(config), folder)))
     return 0
 
 
@@ -46,8 +45,8 @@ def static(config: Path, folder: Path, overrides: Overrides) -> int:
     sweep = _load(config)
 
     def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
-        about = {"sweep": sweep.sweep, "description": sweep.description, "config": {"sha256": sweep.digest, "text": sweep.text}}
-        store.replace_manifest(folder, {**about, "software": software(), **part})
+        about = {"sweep": sweep.sweep, "description": sweep.description, "papers": list(sweep.papers)}
+        store.replace_manifest(folder, {**about, "config": {"sha256": sweep.digest, "text": sweep.text}, "software": software(), **part})
         store.publish_table(folder, "static", rows)
         for later in LATER:
             if later not in stages:
@@ -170,9 +169,10 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
     from pipeline.verify import verification_rows
 
-    there = store.read_manifest(folder)["tables"]
-    later = {name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in there}
-    rows = verification_rows(store.open_table(folder / "static.parquet"), _load(config).papers, **later)
+    manifest = store.read_manifest(folder)
+    papers = manifest["papers"] if "papers" in manifest else _load(config).papers  # an earlier version's says no papers
+    later = {name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in manifest["tables"]}
+    rows = verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 

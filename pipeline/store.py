@@ -36,7 +36,6 @@ MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated
 TEMPORARY = ".writing-"
-DRAFT = "TORUSWEEP_DRAFT"  # in the environment of the steps that `torusweep run` has started: its table of points, and the configuration's digest
 
 
 class CannotWrite(BadInput):
@@ -241,34 +240,16 @@ def publish_points(folder: Path, table: pa.Table) -> None:
 
 
 @contextlib.contextmanager
-def drafted_points(folder: Path, table: pa.Table, config: str) -> Iterator[dict[str, str]]:
-    """points.parquet under another name, for the step `points` to take; what its environment has to say for that. Under the run's lock.
-
-    config  digest of the configuration that the table was made from
-    """
+def drafted_points(folder: Path, table: pa.Table) -> Iterator[str]:
+    """points.parquet under another name, which it is given, for the rule `points` to rename. Under the run's lock."""
     for left in folder.glob(f"{TEMPORARY}points-*"):  # by a run that was killed
         left.unlink(missing_ok=True)
     name = f"{TEMPORARY}points-{os.getpid()}"
     publish(folder / name, parquet(table, {"table": "points"}))
     try:
-        yield {DRAFT: f"{name} {config}"}
+        yield name
     finally:
         (folder / name).unlink(missing_ok=True)
-
-
-def take_draft(folder: Path, config: Path) -> bool:
-    """Put the draft of points.parquet in its place. False where there is none, or the configuration has been changed since."""
-    name, _, then = os.environ.get(DRAFT, "").partition(" ")
-    if not name.startswith(TEMPORARY) or Path(name).name != name:
-        return False
-    try:
-        if digest(config.read_bytes()) != then:
-            return False
-        os.replace(folder / name, folder / "points.parquet")
-    except OSError:
-        return False
-    _sync_folder(folder)
-    return True
 
 
 def amend_manifest(folder: Path, stage: str, part: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
-from pipeline import cluster, store
+from pipeline import cluster, forking, store
 from pipeline.arrow_start import without_pandas
 from pipeline.batches import Batch, Batches
 from pipeline.counts import counted
@@ -28,7 +28,6 @@ from pipeline.provenance import software
 from pipeline.tasks import DIED, Workers
 
 without_pandas()
-FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute here
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
 
@@ -139,7 +138,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
     if not todo:
         return Computed([], None)
     left = Batches(todo, settings.batch_seconds)
-    if settings.workers == "auto" and left.cost < FEW_SECONDS:
+    if forking.few(settings, left.cost):
         settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:

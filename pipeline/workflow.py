@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import shlex
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from pipeline import lock, store
+from pipeline import forking, lock, store
+from pipeline.asked import OVERRIDES, About
 from pipeline.config import Sweep, load
 from pipeline.config.schema import Family
 from pipeline.config.yaml import shown
@@ -22,8 +20,6 @@ from pipeline.snakemake import Snakemake, say
 
 ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
-DEFAULT = "config/default.yaml"
-OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 PROMPT = ["--max-jobs-per-timespan", "100/0s"]  # Snakemake ends no sooner than that span after its last rule began to run; by default a second
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
@@ -33,69 +29,27 @@ CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may 
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
 
-class Asked(NamedTuple):
-    """What a Snakemake run is about.
-
-    config   the configuration's path
-    folder   the sweep's results
-    inputs   every file that says what is computed or compared: the configuration, graphs, the papers' numbers
-    options  overrides, as `torusweep step static` takes them
-    later    the tables after static that it asks for: loads, deadlock, layout, simulation, latency
-    code     by stage, the digest of the code that computes a point, so that another code computes again
-    program  digest of all that makes tables and pages from it
-    path     quoted PATH on which this very torusweep comes first
-    """
-
-    config: str
-    folder: Path
-    inputs: list[str]
-    options: str
-    later: list[str]
-    code: dict[str, str]
-    program: str
-    path: str
-
-
-def asked(workflow: Any) -> Asked:
-    """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
-    from snakemake.exceptions import WorkflowError
-
+def about(sweep: Sweep) -> About:
+    """What Snakemake needs to know of a configuration."""
     from pipeline.expansion.asked import latency_asked, layout_asked
     from pipeline.points import stage_digest
     from pipeline.verify import expected_deadlock, expected_loads
 
-    atexit.register(gc.freeze)  # Snakemake ends without a last look through all that it imported, half a second
-    try:
-        files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
-        if len(files) > 1:
-            raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
-        given = dict(workflow.config_settings.config or {})
-        unknown = [name for name in given if name not in (*OVERRIDES, "results")]
-        if unknown:
-            known = ", ".join(OVERRIDES)
-            raise BadInput(
-                f"--config: unknown key '{unknown[0]}'{nearest(unknown[0], OVERRIDES)}; expected results, {known}: the rest stands in {files[0]}"
-            )
-        sweep = load(files[0])
-        later = {
-            "loads": sweep.loads or expected_loads(sweep.papers),
-            "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
-            "layout": layout_asked(sweep),
-            "simulation": sweep.simulation,
-            "latency": latency_asked(sweep),
-        }
-        return Asked(
-            config=files[0],
-            folder=Path(given.get("results", "results")) / sweep.sweep,
-            inputs=[files[0], *inputs(sweep)],
-            options=" ".join(f"--{name} {shlex.quote(_word(given[name]))}" for name in OVERRIDES if name in given),
-            later=[stage for stage, wanted in later.items() if wanted],
-            code={stage: stage_digest(stage) for stage in store.STAGES},
-            program=stage_digest("tables"),
-            path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
-        )
-    except BadInput as refusal:
-        raise WorkflowError(str(refusal)) from None
+    later = {
+        "loads": sweep.loads or expected_loads(sweep.papers),
+        "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
+        "layout": layout_asked(sweep),
+        "simulation": sweep.simulation,
+        "latency": latency_asked(sweep),
+    }
+    return About(
+        sha256=sweep.digest,
+        sweep=sweep.sweep,
+        inputs=inputs(sweep),
+        later=[stage for stage, wanted in later.items() if wanted],
+        code={stage: stage_digest(stage) for stage in store.STAGES},
+        program=stage_digest("tables"),
+    )
 
 
 def inputs(sweep: Sweep) -> list[str]:
@@ -130,25 +84,30 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
     end, for a table that somebody altered.
     """
-    from pipeline.expansion.table import points_table
+    from pipeline.batches import seconds_by_stage
+    from pipeline.expansion.table import points_table, weighed_points
 
     _check_options(options)
     sweep = load(config)
-    _check_names([str(config), str(results), *inputs(sweep)])
+    known = about(sweep)
+    _check_names([str(config), str(results), *known.inputs])
     folder = results / sweep.sweep
-    settings = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
+    given = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
-    arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *settings]
+    arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *given]
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
-    points = points_table(sweep, folder)
+    weighed = weighed_points(sweep, folder)
+    points = points_table(weighed)
+    settings = sweep.cluster.model_copy(update={name: overrides[name] for name in ("workers",) if name in overrides})
+    environment = forking.wanted(settings, seconds_by_stage(weighed))
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
         say(f"{sweep.sweep}: {counted(points.num_rows, 'point')} → {folder}")
         snakemake.unlock(arguments)
-        _not_from_the_future([config, *map(Path, inputs(sweep)), *folder.glob("[!.]*.*")])
-        with store.drafted_points(folder, points, sweep.digest) as environment:
-            status = snakemake.run(arguments, environment, folder / store.LOCK)
+        _not_from_the_future([config, *map(Path, known.inputs), *folder.glob("[!.]*.*")])
+        with store.drafted_points(folder, points) as draft:
+            status = snakemake.run(arguments, environment, known._replace(draft=draft), folder / store.LOCK)
         if status == 0 and not is_dry(options):
             store.check_tables(folder)  # one that nothing had to read again, too
         return status, folder
@@ -201,11 +160,6 @@ def summary(folder: Path) -> str:
             f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {shlex.quote(str(folder))}',
         ]
     )
-
-
-def _word(value: Any) -> str:
-    """A value of --config as it was typed: Snakemake reads on and off as booleans."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _again(folder: Path) -> list[str]:

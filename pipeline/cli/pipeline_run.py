@@ -74,6 +74,9 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
     Examples:
       torusweep step points config/smoke.yaml results/smoke
     """
+    from pipeline import forking
+
+    forking.begin(name)  # while it imports, so do we
     from pipeline.steps import STEPS
 
     raise SystemExit(STEPS[name](config, folder, _given(backend, symmetry, workers)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,16 +13,22 @@ from pipeline.config import Sweep
 from pipeline.costs import estimates
 from pipeline.counts import counted
 from pipeline.expansion.asked import asked_points
+from pipeline.points import Point
 from pipeline.records import arrow_schema
 
 
-def points_table(sweep: Sweep, folder: Path) -> pa.Table:
-    """A row (pipeline.records: POINTS) for every point of a sweep whose results go to `folder`.
+def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
+    """Every point of a sweep whose results go to `folder`, with the seconds that it will take.
 
     Raises BadInput where one is wrong, Refused where there are too many, or too little room for what comes of them.
     """
     asked = estimates(asked_points(sweep))
     store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
+    return asked
+
+
+def points_table(asked: Mapping[Point, float]) -> pa.Table:
+    """A row (pipeline.records: POINTS) for every point."""
     schema = arrow_schema("points")
     columns = {name: [getattr(point, name) for point in asked] for name in schema.names if name != "estimated_seconds"}
     return pa.table({**columns, "estimated_seconds": list(asked.values())}, schema=schema)

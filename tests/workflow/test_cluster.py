@@ -18,7 +18,7 @@ import pytest
 from elsewhere import Elsewhere, certificates
 from rings import Run, until
 
-from pipeline import cluster
+from pipeline import cluster, forking
 from pipeline.config.schema import Cluster, Slurm
 from pipeline.errors import BadInput
 
@@ -82,6 +82,25 @@ def born_with() -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")
+def test_a_step_begins_with_what_its_workers_are_forked_from_where_it_will_have_any():
+    seconds = {"static": 10.0, "loads": 0.1}
+    for settings, expected in (
+        (Cluster(), {"static"}),
+        (Cluster(workers=2), {"static", "loads"}),
+        (Cluster(workers=0), set()),
+        (Cluster(scheduler="tcp://127.0.0.1:8786"), set()),
+    ):
+        told = forking.wanted(settings, seconds)
+        assert set(" ".join(told.values()).split()) == expected
+        for stage in seconds:
+            with forking.environment(told):
+                forking.begin(stage)
+            started = forkserver._forkserver._forkserver_pid is not None  # type: ignore[attr-defined]
+            forkserver._forkserver._stop()  # type: ignore[attr-defined]
+            assert started == (stage in expected)
+
+
+@pytest.mark.usefixtures("nothing_to_fork_from")
 def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Snakemake sets these to all cores for each step; libraries read them once, when they are loaded."""
     names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]
@@ -108,7 +127,7 @@ def test_workers_are_born_alike_when_what_they_are_forked_from_was_killed(monkey
             workers.submit(born_with)
             until(lambda: (outcome := workers.outcome(seconds=1)) and found.append(outcome.answer) is None)
     assert found[1]["OPENBLAS_NUM_THREADS"] == "1"
-    assert [{name: born[name] for name in cluster.BORN_WITH} for born in found] == [cluster.BORN_WITH] * 2
+    assert [{name: born[name] for name in forking.BORN_WITH} for born in found] == [forking.BORN_WITH] * 2
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")
@@ -122,7 +141,7 @@ def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkey
         workers.submit(born_with)
         outcome = workers.outcome(seconds=60)
     assert outcome is not None
-    assert {name: outcome.answer[name] for name in cluster.BORN_WITH} == cluster.BORN_WITH
+    assert {name: outcome.answer[name] for name in forking.BORN_WITH} == forking.BORN_WITH
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import math
 import os
 import signal
@@ -18,9 +19,8 @@ from faulty_worker import evaluate as made_up
 from rings import Run, alive, until
 
 from kernels.backend import GpuOutOfMemory
-from pipeline import store, sweep
+from pipeline import sweep
 from pipeline.batches import Batches
-from pipeline.config import load
 from pipeline.costs import estimated_cost, estimates
 from pipeline.errors import BadInput
 from pipeline.points import Point
@@ -34,30 +34,6 @@ def topologies(table: bytes) -> list[str]:
 
 def test_the_table_has_every_point_in_order(clean):
     assert topologies(clean) == [f"ring(k={k})" for k in range(3, 43)]
-
-
-def test_the_draft_of_a_run_is_taken_where_it_fits(rings: Run, monkeypatch: pytest.MonkeyPatch):
-    """`torusweep run` has written the points out; unless the configuration was changed since, or it is gone, the step does not do it again."""
-    rings.here("points")
-    fresh = (rings.folder / "points.parquet").read_bytes()
-    table = store.read_points(rings.folder)
-    made: list[str] = []
-    monkeypatch.setattr("pipeline.expansion.table.points_table", lambda *_: made.append("anew") or table.slice(1))
-    for change, expected in (("", []), ("gone", ["anew"]), ("changed", ["anew"])):
-        (rings.folder / f"{store.TEMPORARY}points-1").touch()  # of a run that was killed
-        with store.drafted_points(rings.folder, table, load(rings.config).digest) as environment:
-            for name, value in environment.items():
-                monkeypatch.setenv(name, value)
-            (draft,) = rings.folder.glob(f"{store.TEMPORARY}*")
-            if change == "gone":
-                draft.unlink()
-            if change == "changed":
-                rings.config.write_text(rings.config.read_text() + "# changed\n")
-            made.clear()
-            assert rings.here("points") == 0
-        assert made == expected
-        assert ((rings.folder / "points.parquet").read_bytes() == fresh) == (not expected)
-        assert list(rings.folder.glob(f"{store.TEMPORARY}*")) == []
 
 
 def test_workers_that_die_now_and_then_change_nothing_and_leave_nothing(rings: Run, clean: bytes, tmp_path: Path):  # 1, 2
@@ -94,6 +70,21 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
     assert sum(pq.read_metadata(path).num_rows for path in added) == 2
+
+
+def test_papers_are_the_configurations_where_an_older_manifest_does_not_name_them(rings: Run, monkeypatch: pytest.MonkeyPatch):
+    for step in ("points", "static"):
+        assert rings.here(step) == 0
+    asked: list[list[str]] = []
+    monkeypatch.setattr("pipeline.verify.verification_rows", lambda _, papers, **__: asked.append(list(papers)) or [])
+    path = rings.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    rings.config.write_text(rings.config.read_text() + "papers: [P04]\n")
+    for papers in (["P98"], None):
+        manifest["papers"] = papers
+        path.write_text(json.dumps({key: value for key, value in manifest.items() if value is not None}))
+        rings.here("verification")
+    assert asked == [["P98"], ["P04"]]
 
 
 class AnswersLost:

@@ -1,0 +1,100 @@
+"""What the Snakefile is told at its top: by `torusweep run`, as long as it is true, or read off the configuration; the same either way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rings import Run
+
+from pipeline import asked, store
+from pipeline.asked import About
+from pipeline.config import load
+from pipeline.expansion.table import points_table, weighed_points
+from pipeline.steps import STEPS
+from pipeline.workflow import about
+
+PAPERS = "sweep: some\ntopologies: ['ring(k=5)']\npapers: [P04]\nloads: [{traffic: [uniform]}]\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "some.yaml"
+    path.write_text(PAPERS)
+    return path
+
+
+@pytest.fixture
+def told(config: Path) -> Iterator[About]:
+    """By a run, which has left a draft."""
+    asked.told.append(about(load(config))._replace(draft=".writing-points-1"))
+    yield asked.told[0]
+    asked.told.clear()
+
+
+def of(config: Path, **given: Any) -> asked.Asked:
+    return asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[config], config=given)))
+
+
+def test_told_or_not_it_is_the_same(config: Path, told: About):
+    given = {"results": "else where", "symmetry": True, "workers": 3}
+    heard = of(config, **given)
+    asked.told.clear()
+    read = of(config, **given)
+    assert heard._replace(points=read.points) == read
+    assert (read.config, read.folder, read.options) == ("some.yaml", Path("else where/some"), "--symmetry on --workers 3")
+    assert "loads" in read.later
+    assert "simulation" not in read.later
+    assert [Path(name).name for name in read.inputs] == ["some.yaml", "p04.csv"]
+    assert read.points == "torusweep step points some.yaml 'else where/some'"
+    assert heard.points.startswith(f"mv -f -- 'else where/some/{told.draft}' ")
+
+
+def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(config: Path, told: About, monkeypatch: pytest.MonkeyPatch):
+    read: list[str] = []
+    monkeypatch.setattr("pipeline.config.load", lambda path: read.append(str(path)) or load(path))
+    of(config)
+    assert read == []
+    config.write_text(PAPERS.replace("ring(k=5)", "ring(k=6)"))
+    assert "mv" not in of(config).points, "the draft has other points"
+    other = config.with_name("other.yaml")
+    other.write_text(PAPERS.replace("some", "other"))
+    assert of(other).folder == Path("results/other")
+    assert read == ["some.yaml", "other.yaml"]
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_the_draft_takes_its_place_and_where_it_is_gone_the_step_makes_the_table(gone: bool, config: Path, told: About):
+    folder = Path("results/some")
+    folder.mkdir(parents=True)
+    step = Path("torusweep")
+    step.write_text('#!/bin/sh\nprintf "%s." "$@" > results/some/points.parquet\n')
+    step.chmod(0o755)
+    if not gone:
+        (folder / told.draft).write_text("the draft")
+    subprocess.run(["bash", "-c", of(config).points], check=True, env=os.environ | {"PATH": f".:{os.environ['PATH']}"})
+    assert (folder / "points.parquet").read_text() == ("step.points.some.yaml.results/some." if gone else "the draft")
+    assert list(folder.glob(".*")) == []
+
+
+def test_a_run_tells_and_leaves_a_draft(rings: Run):
+    status, said = rings.call("run", "rings.yaml", "--dry-run", "--printshellcmds")
+    assert status == 0, said
+    assert f"mv -f -- results/rings/{store.TEMPORARY}points-" in said
+    assert list(rings.folder.glob(f"{store.TEMPORARY}*")) == []
+
+
+def test_a_draft_is_what_the_step_would_make_and_what_killed_runs_left_goes(config: Path):
+    folder = Path("results/some")
+    assert STEPS["points"](config, folder, {}) == 0
+    (folder / f"{store.TEMPORARY}points-0").touch()
+    with store.drafted_points(folder, points_table(weighed_points(load(config), folder))) as draft:
+        assert [path.name for path in folder.glob(".*")] == [draft]
+        assert (folder / draft).read_bytes() == (folder / "points.parquet").read_bytes()
+    assert list(folder.glob(".*")) == []
