@@ -169,6 +169,7 @@ rule report:
             category="The papers' figures",
             labels={"paper": "{paper}", "figure": "{figure}"},
         ),
+    priority: 1  # the last to end
     params:
         code=PROGRAM,
     shell:

@@ -182,8 +182,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.paper_figures.files import write_figures
     from pipeline.report import write_report
 
-    write_report(folder, folder / "report.html")
-    write_figures(folder, folder / "figures")
+    write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0
 
 

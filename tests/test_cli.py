@@ -89,6 +89,22 @@ def test_describe_as_json_is_one_object():
     assert (record["diameter"], record["mean_distance"]) == (24, 13.984375)  # Cámara et al. 2010, Remark 11, a = 16
 
 
+@pytest.mark.parametrize(
+    ("arguments", "by"),
+    [
+        (["rtt(a=4)"], "numpy"),
+        (["torus(k=16, n=3)"], "numpy"),
+        (["rtt(a=4)", "--backend", "numba"], "numba"),
+        (["rtt(a=4)", "--symmetry", "off"], "numba"),
+        (["rtt(a=4)", "--fault-nodes", "1"], "numba"),
+        (["torus(k=50, n=3)"], "numba"),
+    ],
+)
+def test_what_takes_less_time_than_numba_to_load_is_computed_without_it(arguments, by):
+    run = torusweep("describe", *arguments, "--no-picture", CUDA_VISIBLE_DEVICES="")
+    assert f"computed by {by} on" in run.stdout
+
+
 def test_describe_for_a_person():
     run = torusweep("describe", "rtt(a=4)")
     assert run.returncode == 0

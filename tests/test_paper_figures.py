@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import vega_lite
 from test_report import Page
 
-from pipeline import figures, report, store
+from pipeline import figures, report
 from pipeline.loads import loads_record
 from pipeline.models.table import Network, dally_columns, network_of, parhami_kwai_columns
 from pipeline.paper_figures import FIGURES, drawable
 from pipeline.paper_figures.files import write_figures
 from pipeline.paper_figures.lines import cut_above
-from pipeline.records import arrow_schema
 from pipeline.report.papers import papers_section
 from pipeline.static import static_record
 from pipeline.topologies import build
@@ -158,12 +156,10 @@ def test_a_sweep_of_short_messages_alone(tables: dict[str, list[Row]]) -> None:
 
 
 def test_files_of_the_figures_that_a_sweep_has(tables: dict[str, list[Row]], tmp_path: Path) -> None:
-    for name, table in {"static": tables["static"], "loads": tables["loads"]}.items():
-        store.publish_table(tmp_path, name, pa.Table.from_pylist(table, schema=arrow_schema(name)))
     out = tmp_path / "figures"
     out.mkdir()
     (out / "of-an-earlier-sweep.svg").touch()
-    written = write_figures(tmp_path, out)
+    written = write_figures({"static": tables["static"], "loads": tables["loads"]}, out)
     assert sorted(out.iterdir()) == sorted(written)
     assert {path.stem for path in written} >= {"p04-fig-4", "p04-fig-5", "p04-fig-7", "c10-saturation", "c10-fig-10"}
     assert not {path.stem for path in written} & {"p04-fig-8", "d90-fig-8", "r05-table-1-mean"}

@@ -1,6 +1,6 @@
 """A configuration's text as plain data, with the line and column of everything in it.
 
-ruamel.yaml parses; of YAML 1.2 only what a configuration needs is let through: one document of
+ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what a configuration needs is let through: one document of
 mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are duplicate
 keys, which other loaders drop silently.
 """
@@ -63,7 +63,10 @@ def parse(content: bytes, name: str) -> Document:
         what = "a byte-order mark" if found.group() == "\ufeff" else f"the unprintable character U+{ord(found.group()):04X}"
         raise BadInput(f"{name}:{line}:{column}: expected plain UTF-8 text, got {what}; remove it")
     try:
-        return _Reader(text, name).document()
+        try:
+            return _Reader(text, name, pure=False).document()
+        except YAMLError:  # ruamel's own parser, thirty times slower than libyaml, says better what is wrong
+            return _Reader(text, name, pure=True).document()
     except MarkedYAMLError as error:
         raise BadInput(_explained(error, name)) from None
     except (YAMLError, ValueError, RecursionError) as error:
@@ -99,8 +102,8 @@ def _explained(error: MarkedYAMLError, name: str) -> str:
 class _Reader:
     """Builds data from ruamel's events, so that nothing is constructed that was not asked for."""
 
-    def __init__(self, text: str, name: str) -> None:
-        yaml = YAML(typ="safe", pure=True)
+    def __init__(self, text: str, name: str, *, pure: bool) -> None:
+        yaml = YAML(typ="safe", pure=pure)
         self.events = yaml.parse(text)
         self.resolver, self.constructor = yaml.resolver, yaml.constructor
         self.name = name

@@ -23,5 +23,5 @@ FIGURES: tuple[Figure, ...] = (
 
 def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
     """The figures that a sweep has numbers for, with these; in the papers' order."""
-    found = [(figure, figure.rows(tables)) for figure in FIGURES]
+    found = [(figure, figure.rows(tables)) for figure in FIGURES if tables.keys() >= set(figure.tables)]
     return [(figure, rows) for figure, rows in found if rows]

@@ -58,9 +58,10 @@ CHARTS = (
 )
 
 
-def write_report(folder: Path, out: Path) -> None:
+def write_report(folder: Path, out: Path) -> Tables:
     """Write the page of the sweep in `folder` to `out`, from the tables that it has (static and verification at least) and the manifest.
 
+    returns  these tables, for others to read
     Raises BadInput where a table or the manifest is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
@@ -69,6 +70,7 @@ def write_report(folder: Path, out: Path) -> None:
     with debug_mode(False):  # charts are not held against Vega-Lite's schema as they are put together (figures.specification)
         text = page(tables, manifest)
     store.publish(out, text.encode())
+    return tables
 
 
 def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
