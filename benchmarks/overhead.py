@@ -61,7 +61,7 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     cases = [(points, many, in_a_line(points), "") for points, many in itertools.product(POINTS, workers)]
     cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=2)"), ", 8 × 8 tori"))
     cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=3)"), ", 8³ tori"))
-    cases.append((POINTS[-1], workers[0], one_by_one(POINTS[-1]), ", other networks, listed"))
+    cases += [(POINTS[-1], many, one_by_one(POINTS[-1]), ", other networks, listed") for many in workers]
     for points, many, written, how in cases:
         wall, records = _swept(written, many)
         yield row("sweep", f"{many} worker{'s' * (many > 1)}{how}", points, wall, points, "points", wall / (records / many))
