@@ -27,13 +27,14 @@ DEEPEST = 8  # nesting, of networks, lists and maps together
 _VALUES = 'a number, a word, true, false, a "string", a [list] or a {map}'
 _TOKEN = re.compile(
     r"""\s*(?:
-        (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-      | (?P<number>[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)
-      | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-      | (?P<mark>[()\[\]{},:=])
+        ([A-Za-z_][A-Za-z0-9_]*)
+      | ([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)
+      | ("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+      | ([()\[\]{},:=])
     )""",
     re.VERBOSE,
 )
+_KINDS = ("", "name", "number", "string", "mark")  # the groups of a token, by number
 
 
 class Word(str):
@@ -110,10 +111,10 @@ class _Reader:
             self.start = self.position + len(rest) - len(rest.lstrip())
             self.kind, self.token = ("end", "") if not rest.strip() else ("unknown", self.text[self.start])
             return
-        self.kind = str(found.lastgroup)
-        self.token = found.group(self.kind)
-        self.start = found.start(self.kind)
-        self.position = found.end()
+        group: int = found.lastindex  # type: ignore[assignment]  # one of the four matched
+        self.kind = _KINDS[group]
+        self.token = found[group]
+        self.start, self.position = found.span(group)
 
     def fail(self, expected: str) -> None:
         got = "nothing more" if self.kind == "end" else repr(self.token)

@@ -30,7 +30,8 @@ class Lattice:
         digits = list(vector)
         for j in reversed(self.order):
             quotient = digits[j] // self.sides[j]
-            digits = [digit - quotient * entry for digit, entry in zip(digits, self.columns[j])]
+            if quotient:
+                digits = [digit - quotient * entry for digit, entry in zip(digits, self.columns[j])]
         return tuple(digits)
 
     def index(self, digits: Sequence[np.ndarray]) -> np.ndarray:
@@ -92,9 +93,12 @@ def hermite(matrix: Matrix) -> Lattice:
     right of it; it is the same for every matrix that generates the lattice. Entries are kept below
     the determinant D, whose multiples D·e_i all belong to the lattice (Cohen 1993, algorithm 2.4.8).
     """
+    columns = [list(column) for column in zip(*matrix)]
+    if all(column[i] > 0 and not any(column[i + 1 :]) for i, column in enumerate(columns)):
+        return triangular(columns, tuple(range(len(columns))))
     modulus = abs(determinant(matrix))
     assert modulus > 0, "a singular matrix generates no lattice of full rank"
-    return _spanned([list(column) for column in zip(*matrix)], modulus)
+    return _spanned(columns, modulus)
 
 
 def joined(shape: Lattice, vector: Sequence[int]) -> Lattice:
