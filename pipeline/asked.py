@@ -48,7 +48,7 @@ class Asked(NamedTuple):
     folder   the sweep's results
     inputs   the configuration, and the files of `About`
     options  overrides, as `torusweep step static` takes them
-    points   the command that makes points.parquet: the draft's new name, or where there is none (any more) the step
+    points   the command that makes points.parquet: the draft's new name, or where there is none (any more), or an older one, the step
     path     quoted PATH on which this very torusweep comes first
     """
 
@@ -119,7 +119,8 @@ def _command(config: str, folder: Path, draft: str) -> str:
     step = f"torusweep step points {shlex.quote(config)} {shlex.quote(str(folder))}"
     if not draft:
         return step
-    return f"mv -f -- {shlex.quote(str(folder / draft))} {shlex.quote(str(folder / 'points.parquet'))} 2>/dev/null || {step}"
+    there, table, read = (shlex.quote(str(path)) for path in (folder / draft, folder / "points.parquet", config))
+    return f"[ {there} -nt {read} ] && mv -f -- {there} {table} 2>/dev/null || {step}"  # unless the configuration was edited after it was read
 
 
 def _word(value: Any) -> str:

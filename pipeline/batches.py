@@ -31,7 +31,7 @@ class Batches:
     """Points, long ones first, so that none is begun last.
 
     Estimated seconds (pipeline.costs) are corrected by what batches took, since machines differ. Towards the end
-    batches become smaller, so that the workers finish together; one alone has nobody to wait for.
+    batches become smaller, so that the workers finish together.
     """
 
     def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
@@ -50,7 +50,7 @@ class Batches:
             batch = self._again.popleft()
         else:
             pace = self._pace
-            enough = self._seconds if places == 1 else min(self._seconds, max(LEAST_SECONDS, self.cost * pace / (2 * places)))
+            enough = min(self._seconds, max(LEAST_SECONDS, self.cost * pace / (2 * places)))
             chosen: list[Point] = []
             cost = 0.0
             while self._points and cost * pace < enough and len(chosen) < MOST_POINTS:

@@ -1,6 +1,6 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room, with pipeline.tasks, pipeline.forking and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
+The only room, with pipeline.tasks and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
 submit, and what became of them.
 
 Local workers are reached over the loopback address only, through TLS with certificates that live as

@@ -1,4 +1,4 @@
-"""What local workers are forked with: all that they need, imported once, by the process that forks them (pipeline.cluster)."""
+"""What local workers are forked with: all that they need, imported once, by the process that forks them (pipeline.forking)."""
 
 import gc
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from multiprocessing import forkserver, resource_tracker
 from typing import Any
@@ -24,7 +25,7 @@ BORN_WITH = {
     "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
 }
 FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute in the step itself
-WANTED = "TORUSWEEP_WORKERS_FOR"  # in the environment of the steps that `torusweep run` has started: stages that will have local workers
+WANTED = "TORUSWEEP_WORKERS_FOR"  # in the environment of the steps that `torusweep run` has started: stages with work for local workers
 
 
 def few(settings: Any, seconds: float) -> bool:
@@ -33,7 +34,7 @@ def few(settings: Any, seconds: float) -> bool:
 
 
 def wanted(settings: Any, seconds: Mapping[str, float]) -> dict[str, str]:
-    """What the steps' environment has to say for `begin`. seconds: estimated, of each stage's points."""
+    """What the steps' environment has to say for `begin`. seconds: estimated, of each stage's points, finished ones among them."""
     if settings.scheduler or settings.slurm or settings.workers == 0:
         return {}
     return {WANTED: " ".join(stage for stage, much in seconds.items() if not few(settings, much))}
@@ -42,6 +43,7 @@ def wanted(settings: Any, seconds: Mapping[str, float]) -> dict[str, str]:
 def begin(step: str) -> None:
     """`ready`, where `torusweep run` has said that this step will have local workers."""
     if step in os.environ.get(WANTED, "").split():
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # or the socket's folder would stay
         ready()
 
 

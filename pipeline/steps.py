@@ -170,7 +170,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     from pipeline.verify import verification_rows
 
     manifest = store.read_manifest(folder)
-    papers = manifest["papers"] if "papers" in manifest else _load(config).papers  # an earlier version's says no papers
+    known = manifest.get("config", {}).get("sha256") == store.digest(config.read_bytes())  # not where it was edited and no point changed
+    papers = manifest["papers"] if known and "papers" in manifest else _load(config).papers  # an earlier version's says no papers
     later = {name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in manifest["tables"]}
     rows = verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))

@@ -92,7 +92,7 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     known = about(sweep)
     _check_names([str(config), str(results), *known.inputs])
     folder = results / sweep.sweep
-    given = [f"results={results}", *(f"{name}={value}" for name, value in overrides.items())]
+    given = [f"results={os.path.join(os.curdir, results)}", *(f"{name}={value}" for name, value in overrides.items())]
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *given]
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]

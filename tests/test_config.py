@@ -111,6 +111,9 @@ TEXTS = [
     (b"sweep: " + b"9" * 5000 + b"\n", "1:8", "40 characters"),
     (b"[" * 2000, "1:22", "at most 20"),
     (b"%YAML 3.0\n---\nsweep: a\n", "1:1", "version"),
+    (b"%YAML 1.3\n---\nsweep: a\n", "1:1", "YAML"),
+    (b"%YAML 1.1\n---\nsweep: a\n", "1:1", "YAML 1.2"),
+    (b"%TAG ! tag:x,2000:\n---\nsweep: a\n", "1:1", "directive"),
 ]
 
 

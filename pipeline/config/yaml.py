@@ -69,7 +69,7 @@ def parse(content: bytes, name: str) -> Document:
             return _Reader(text, name, pure=True).document()
     except MarkedYAMLError as error:
         raise BadInput(_explained(error, name)) from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except (YAMLError, ValueError, RecursionError, AssertionError) as error:  # ruamel asserts that it knows the version
         raise BadInput(f"{name}:1:1: expected YAML, got: {' '.join(str(error).split())[:200]}") from None
 
 
@@ -116,6 +116,8 @@ class _Reader:
             kind = type(event).__name__
             if kind == "DocumentStartEvent":
                 documents += 1
+                if event.version not in (None, (1, 2)) or event.tags:
+                    self.fail(event, "expected YAML 1.2 and no directive, got another version, or %TAG; remove the line that begins with %")
                 if documents > 1:
                     self.fail(event, "expected one document, got a second one after '---'; keep one a file")
                 data = self.value(next(self.events), (), 0)

@@ -53,7 +53,7 @@ def test_told_or_not_it_is_the_same(config: Path, told: About):
     assert "simulation" not in read.later
     assert [Path(name).name for name in read.inputs] == ["some.yaml", "p04.csv"]
     assert read.points == "torusweep step points some.yaml 'else where/some'"
-    assert heard.points.startswith(f"mv -f -- 'else where/some/{told.draft}' ")
+    assert heard.points.startswith(f"[ 'else where/some/{told.draft}' -nt some.yaml ] && mv ")
 
 
 def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(config: Path, told: About, monkeypatch: pytest.MonkeyPatch):
@@ -69,24 +69,31 @@ def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(co
     assert read == ["some.yaml", "other.yaml"]
 
 
-@pytest.mark.parametrize("gone", [False, True])
-def test_the_draft_takes_its_place_and_where_it_is_gone_the_step_makes_the_table(gone: bool, config: Path, told: About):
+@pytest.mark.parametrize("then", ["taken", "gone", "edited"])
+def test_the_draft_takes_its_place_and_where_it_is_gone_or_older_the_step_makes_the_table(then: str, config: Path, told: About):
+    """Older than the configuration: edited after Snakemake has read its file and asked."""
     folder = Path("results/some")
     folder.mkdir(parents=True)
     step = Path("torusweep")
     step.write_text('#!/bin/sh\nprintf "%s." "$@" > results/some/points.parquet\n')
     step.chmod(0o755)
-    if not gone:
-        (folder / told.draft).write_text("the draft")
-    subprocess.run(["bash", "-c", of(config).points], check=True, env=os.environ | {"PATH": f".:{os.environ['PATH']}"})
-    assert (folder / "points.parquet").read_text() == ("step.points.some.yaml.results/some." if gone else "the draft")
-    assert list(folder.glob(".*")) == []
+    draft = folder / told.draft
+    if then != "gone":
+        draft.write_text("the draft")
+        made = draft.stat().st_mtime
+        os.utime(config, (made - 1, made - 1))
+    command = of(config).points
+    if then == "edited":
+        os.utime(config, (made + 1, made + 1))
+    subprocess.run(["bash", "-c", command], check=True, env=os.environ | {"PATH": f".:{os.environ['PATH']}"})
+    assert (folder / "points.parquet").read_text() == ("the draft" if then == "taken" else "step.points.some.yaml.results/some.")
+    assert draft.exists() == (then == "edited"), "which the run removes in the end"
 
 
 def test_a_run_tells_and_leaves_a_draft(rings: Run):
     status, said = rings.call("run", "rings.yaml", "--dry-run", "--printshellcmds")
     assert status == 0, said
-    assert f"mv -f -- results/rings/{store.TEMPORARY}points-" in said
+    assert f"[ results/rings/{store.TEMPORARY}points-" in said
     assert list(rings.folder.glob(f"{store.TEMPORARY}*")) == []
 
 

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -84,6 +85,7 @@ def born_with() -> dict[str, str]:
 @pytest.mark.usefixtures("nothing_to_fork_from")
 def test_a_step_begins_with_what_its_workers_are_forked_from_where_it_will_have_any():
     seconds = {"static": 10.0, "loads": 0.1}
+    before = signal.getsignal(signal.SIGTERM)
     for settings, expected in (
         (Cluster(), {"static"}),
         (Cluster(workers=2), {"static", "loads"}),
@@ -98,6 +100,20 @@ def test_a_step_begins_with_what_its_workers_are_forked_from_where_it_will_have_
             started = forkserver._forkserver._forkserver_pid is not None  # type: ignore[attr-defined]
             forkserver._forkserver._stop()  # type: ignore[attr-defined]
             assert started == (stage in expected)
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_step_stopped_before_it_works_leaves_nothing_in_the_folder_of_temporary_files(tmp_path: Path):
+    code = "from pipeline import forking; forking.begin('static'); print(flush=True); import time; time.sleep(60)"
+    environment = {**os.environ, "TMPDIR": str(tmp_path), forking.WANTED: "static loads"}
+    step = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
+    assert step.stdout is not None
+    step.stdout.readline()
+    assert list(tmp_path.iterdir()) != [], "the socket's folder"
+    step.terminate()
+    step.communicate(timeout=30)
+    assert step.returncode == 128 + signal.SIGTERM
+    until(lambda: not list(tmp_path.iterdir()))
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")
