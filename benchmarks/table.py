@@ -48,7 +48,7 @@ def draw(rows: Sequence[Row], out: Path) -> None:
         return
     x = alt.X("nodes:Q", title="nodes, or points of a sweep", scale=alt.Scale(type="log"))
     y = alt.Y("seconds:Q", scale=alt.Scale(type="log"))
-    colour = alt.Color("line:N", title=None, legend=alt.Legend(labelLimit=320))
+    colour = alt.Color("line:N", title=None, legend=alt.Legend(labelLimit=320, columns=1))  # side by side, a browser's wider letters overlap
     chart = alt.Chart(alt.Data(values=drawn)).mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=alt.StrokeDash("line:N", title=None))
     out.parent.mkdir(parents=True, exist_ok=True)
     save(finished(chart, "Time against size"), out)
