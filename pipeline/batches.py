@@ -87,6 +87,7 @@ class Batches:
 
 
 def seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
+    """What each stage's points will take together. estimates: of every point, in seconds on a core (pipeline.costs)."""
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
         seconds[point.stage] += cost

@@ -99,7 +99,6 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
     from pipeline import sweep as driver
     from pipeline.tasks import LostScheduler
 
-    cluster = sweep.cluster if "workers" not in overrides else sweep.cluster.model_copy(update={"workers": overrides["workers"]})
     asked, stages = _asked(folder, stage)
     keys = [point.key for point in asked]
     manner = driver.Manner(
@@ -118,7 +117,7 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
         try:
-            computed = driver.compute(asked, done, manner, cluster)
+            computed = driver.compute(asked, done, manner, sweep.cluster_under(overrides))
         except LostScheduler as lost:
             raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
         if computed.stopped:

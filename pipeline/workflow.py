@@ -98,8 +98,7 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
     weighed = weighed_points(sweep, folder)
     points = points_table(weighed)
-    settings = sweep.cluster.model_copy(update={name: overrides[name] for name in ("workers",) if name in overrides})
-    environment = forking.wanted(settings, seconds_by_stage(weighed))
+    environment = forking.wanted(sweep.cluster_under(overrides), seconds_by_stage(weighed))
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
@@ -249,6 +250,10 @@ class Sweep(Section):
         if not self.topologies and not self.papers:
             raise ValueError("expected topologies or papers, got neither; add for example topologies: [ring(k=8)]")
         return self
+
+    def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
+        """Who computes, where the command line may say how many workers."""
+        return self.cluster.model_copy(update={"workers": overrides["workers"]}) if "workers" in overrides else self.cluster
 
     @property
     def source(self) -> str:
