@@ -1,6 +1,6 @@
 """pyarrow without pandas, which it imports with its first array, for a third of a second, to know pandas' own arrays.
 
-For processes that are ours alone, steps and workers: in them nobody hands Arrow a Series.
+Our tables are made of lists and arrays: nobody hands Arrow a Series.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import pyarrow as pa
 
 
 def without_pandas() -> None:
-    """Let pyarrow look for pandas now, and find none; it looks again when somebody wants pandas of it (`to_pandas`)."""
+    """Let pyarrow look for pandas now, and find none; it looks again when somebody wants pandas of it (`to_pandas`). Not where pandas is there."""
+    if "pandas" in sys.modules:
+        return
     hiding = _NoPandas()
     sys.meta_path.insert(0, hiding)
     try:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from pipeline.errors import BadInput, nearest
 
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+CONFIG = "config"  # as --configfile, but that Snakemake does not read the file itself: of ten thousand networks for half a second
 DEFAULT = "config/default.yaml"
 
 
@@ -67,16 +68,17 @@ told: list[About] = []  # by `torusweep run`, of its configuration
 
 
 def asked(workflow: Any) -> Asked:
-    """Read off Snakemake's command line: --configfile (config/default.yaml without one) and --config results=, backend=, …"""
+    """Read off Snakemake's command line: --configfile or --config config= (config/default.yaml without either), results=, backend=, …"""
     from snakemake.exceptions import WorkflowError
 
     atexit.register(gc.freeze)  # Snakemake ends without a last look through all that it imported, half a second
     try:
-        files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
+        given = dict(workflow.config_settings.config or {})
+        named = [given.pop(CONFIG)] if CONFIG in given else []
+        files = [os.path.relpath(path) for path in (*named, *workflow.config_settings.configfiles)] or [DEFAULT]
         if len(files) > 1:
             raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
         config = files[0]
-        given = dict(workflow.config_settings.config or {})
         unknown = [name for name in given if name not in (*OVERRIDES, "results")]
         if unknown:
             known = ", ".join(OVERRIDES)

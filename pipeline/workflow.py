@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import forking, lock, store
-from pipeline.asked import OVERRIDES, About
+from pipeline.asked import CONFIG, OVERRIDES, About
 from pipeline.config import Sweep, load
 from pipeline.config.schema import Family
 from pipeline.config.yaml import shown
@@ -21,9 +22,13 @@ from pipeline.snakemake import Snakemake, say
 ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
-PROMPT = ["--max-jobs-per-timespan", "100/0s"]  # Snakemake ends no sooner than that span after its last rule began to run; by default a second
+# Snakemake ends no sooner than that span after its last rule began to run, by default a second; and else asks a solver of linear programs what to run
+PROMPT = ["--max-jobs-per-timespan", "100/0s", "--scheduler", "greedy"]
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
+OURS = ("--config", "-C")  # what --config and --configfile say to Snakemake, we say to it
 PLACEHOLDERS = "{}<>"
+# what Snakemake's --config, which strips quotes and reads the rest as YAML, takes for something else
+ALTERED = re.compile(r"""[\x00-\x1f]|:\s|\s\#|[:'"\s]$""")
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
@@ -91,10 +96,14 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     sweep = load(config)
     known = about(sweep)
     _check_names([str(config), str(results), *known.inputs])
+    if ALTERED.search(str(results)):
+        raise BadInput(f"{shown(str(results))}: expected a folder without ': ' or ' #', and none of : ' \" or a blank at its end; rename it")
     folder = results / sweep.sweep
-    given = [f"results={os.path.join(os.curdir, results)}", *(f"{name}={value}" for name, value in overrides.items())]
+    read = ["--configfile", str(config)] if ALTERED.search(str(config)) else []  # by Snakemake, too
+    given = {} if read else {CONFIG: os.path.join(os.curdir, config)}
+    given |= {"results": os.path.join(os.curdir, results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
-    arguments = ["--snakefile", str(SNAKEFILE), "--configfile", str(config), "--config", *given]
+    arguments = ["--snakefile", str(SNAKEFILE), *read, "--config", *(f"{name}={value}" for name, value in given.items())]
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
     weighed = weighed_points(sweep, folder)
     points = points_table(weighed)
@@ -134,7 +143,7 @@ def _check_names(paths: Iterable[str]) -> None:
 
 
 def _check_options(options: Sequence[str]) -> None:
-    """Refuse in one line an option that neither this command nor Snakemake has; Snakemake would print its whole usage."""
+    """Refuse in one line an option that neither this command nor Snakemake has, for which Snakemake would print its whole usage; and ours of its."""
     if not options:
         return
     from snakemake.cli import get_argument_parser
@@ -143,6 +152,8 @@ def _check_options(options: Sequence[str]) -> None:
     ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
     for option in options:
         name = option.partition("=")[0]
+        if name.startswith(OURS):
+            raise BadInput(f"{option}: expected the configuration as the first argument, and --results, --backend, --symmetry or --workers after it")
         if name.startswith("--") and name != "--" and not any(full.startswith(name) for full in known):
             raise BadInput(f"unknown option {name}{nearest(name, [*ours, *known])}; 'torusweep run --help' lists ours, 'snakemake --help' the others")
 

@@ -66,6 +66,8 @@ def test_help_imports_nothing_heavy():
         (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
         (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
         (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
+        (["run", "config/smoke.yaml", "--", "--config", "results=other"], "--config: expected the configuration as the first argument, and"),
+        (["run", "config/smoke.yaml", "--configfile", "other.yaml"], "--configfile: expected the configuration as the first argument"),
     ],
 )
 def test_bad_input_is_one_line_and_a_status(arguments, says):

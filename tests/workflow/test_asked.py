@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rings import Run
+from snakemake.exceptions import WorkflowError
 
 from pipeline import asked, store
 from pipeline.asked import About
@@ -54,6 +55,15 @@ def test_told_or_not_it_is_the_same(config: Path, told: About):
     assert [Path(name).name for name in read.inputs] == ["some.yaml", "p04.csv"]
     assert read.points == "torusweep step points some.yaml 'else where/some'"
     assert heard.points.startswith(f"[ 'else where/some/{told.draft}' -nt some.yaml ] && mv ")
+
+
+def test_a_configuration_is_named_in_either_way_but_in_one(config: Path):
+    given = {"config": "./some.yaml", "workers": 2}
+    said = SimpleNamespace(configfiles=[], config=given)
+    assert asked.asked(SimpleNamespace(config_settings=said)) == of(config, workers=2)
+    assert given == {"config": "./some.yaml", "workers": 2}, "Snakemake's own"
+    with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
+        asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[config], config=given)))
 
 
 def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(config: Path, told: About, monkeypatch: pytest.MonkeyPatch):

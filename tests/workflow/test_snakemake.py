@@ -142,7 +142,7 @@ def test_the_slurm_profile_submits_the_table_as_one_job(rings: Run, tmp_path: Pa
     assert "--cpus-per-task=32" in submitted
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
     assert f"--snakefile '{SNAKEFILE}' --target-jobs 'static:' --allowed-rules static" in job
-    assert f"--configfiles {rings.config}" in job
+    assert "--config 'config=./rings.yaml' 'results=./results'" in job
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 
