@@ -59,7 +59,7 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     for many in workers:  # one worker has all threads, of two each has half: other searches, to be compiled before
         _swept(in_a_line(POINTS[0]), many)
     cases = [(points, many, in_a_line(points), "") for points, many in itertools.product(POINTS, workers)]
-    cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=2)"), ", 8 × 8 tori"))
+    cases += [(POINTS[-1], many, in_a_line(POINTS[-1], "torus(k=8, n=2)"), ", 8 × 8 tori") for many in workers]
     cases.append((POINTS[-1], workers[-1], in_a_line(POINTS[-1], "torus(k=8, n=3)"), ", 8³ tori"))
     cases += [(POINTS[-1], many, one_by_one(POINTS[-1]), ", other networks, listed") for many in workers]
     for points, many, written, how in cases:

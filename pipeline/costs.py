@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import comb, prod
 
 from pipeline.points import Point
@@ -26,6 +26,7 @@ SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of anything better
 SATURATION_RUNS = 15  # experiments until saturation is found
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
+LOADED = 0.3  # seconds: Numba takes longer to load, and CuPy
 
 
 def estimated_cost(point: Point) -> float:
@@ -66,6 +67,17 @@ def estimated_cost(point: Point) -> float:
 def estimates(points: Iterable[Point]) -> dict[Point, float]:
     """Every point with its estimated cost, in their order."""
     return {point: estimated_cost(point) for point in points}
+
+
+def soonest(backend: str, estimated: Mapping[Point, float], *, use_symmetry: bool) -> str:
+    """NumPy for `auto`, where so little is to compute that another backend would still be loading; else the backend that was asked for.
+
+    Only static records: of symmetric networks they hardly search, and of small ones little. Rows do not depend on it.
+    """
+    if backend != "auto" or not use_symmetry:
+        return backend
+    few = sum(estimated.values()) < LOADED and all(point.stage == "static" and point.fault_nodes is None for point in estimated)
+    return "numpy" if few else backend
 
 
 def loads_memory(planned: Plan, point: Point) -> int:

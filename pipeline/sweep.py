@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 from pipeline import cluster, forking, store
 from pipeline.batches import Batch, Batches
+from pipeline.costs import soonest
 from pipeline.counts import counted
 from pipeline.errors import BadInput
 from pipeline.points import Point, stage_digest
@@ -138,6 +139,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
     left = Batches(todo, settings.batch_seconds)
     if forking.few(settings, left.cost):
         settings = settings.model_copy(update={"workers": 0})
+    manner = manner._replace(backend=soonest(manner.backend, todo, use_symmetry=manner.use_symmetry))
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
         with progress(f"{manner.stage} ({workers.description})", total=len(estimates), done=len(estimates) - len(todo), cost=left.cost) as shown:

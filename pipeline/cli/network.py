@@ -6,8 +6,6 @@ import click
 
 from pipeline.cli import options
 
-LOADED = 0.3  # seconds, estimated: what takes less is there sooner by NumPy, for Numba takes longer to load, and CuPy
-
 
 def complete_topology(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from pipeline.topologies import FAMILIES
@@ -75,14 +73,13 @@ def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_no
       torusweep describe "pruned_torus(k=4, n=3)" --fault-nodes 3
     """
     from kernels.backend import device_name, resolve
-    from pipeline.costs import estimated_cost
+    from pipeline.costs import estimates, soonest
     from pipeline.points import Point
     from pipeline.static import static_record
     from pipeline.topologies import build
 
     network = build(topology)
-    little = estimated_cost(Point(network.spelling)) < LOADED and symmetry == "on" and fault_nodes is None
-    running = "numpy" if backend == "auto" and little else resolve(backend)
+    running = resolve(soonest(backend, estimates([Point(network.spelling, fault_nodes)]), use_symmetry=symmetry == "on"))
     record = static_record(network, fault_nodes=fault_nodes, backend=running, use_symmetry=symmetry == "on")
     if as_json:
         options.print_json(record)

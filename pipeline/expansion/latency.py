@@ -10,7 +10,6 @@ from math import prod
 
 import pyarrow as pa
 
-from pipeline.arrow_start import without_pandas
 from pipeline.config.models import Dally, ParhamiKwai, Rates, Spread
 from pipeline.config.schema import Sweep
 from pipeline.errors import BadInput, Refused
@@ -22,7 +21,6 @@ from pipeline.records import arrow_schema
 from pipeline.topologies import plan
 from pipeline.verify import expected_latency
 
-without_pandas()
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
 # Rows that agree in these are the same row.
 INPUTS = [

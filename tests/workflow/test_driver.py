@@ -245,6 +245,23 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
     assert [rows[index]["diameter"] for index in (0, 1, 3, 5)] == [4, 4, 7, 3]
 
 
+@pytest.mark.parametrize(
+    ("more", "asked", "ran"),
+    [
+        ("", {}, "numpy"),
+        ("", {"backend": "numba"}, "numba"),
+        ("", {"symmetry": "off"}, "numba"),
+        ("fault_nodes: 1\n", {}, "numba"),
+        ("  - {family: ring, k: {from: 6, to: 200}}\n", {}, "numba"),
+    ],
+)
+def test_a_sweep_that_is_done_before_numba_is_loaded_does_without_it(rings: Run, more: str, asked: dict[str, str], ran: str):
+    rings.config.write_text(f"sweep: rings\ntopologies:\n  - ring(k=4)\n  - ring(k=5)\n{more}")
+    rings.here("points")
+    assert rings.here("static", workers=0, **asked) == 0
+    assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {ran}
+
+
 def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 30
     def evaluate(point: Point, *, backend: str, **how: object) -> dict[str, object]:
         if backend == "cupy" and point.topology == "ring(k=9)":
