@@ -1,6 +1,6 @@
 """pyarrow without pandas, which it imports with its first array, for a third of a second, to know pandas' own arrays.
 
-Our tables are made of lists and arrays: nobody hands Arrow a Series.
+For processes that are ours alone, commands, steps and workers: in them nobody hands Arrow a Series.
 """
 
 from __future__ import annotations

@@ -74,14 +74,16 @@ def asked(workflow: Any) -> Asked:
     atexit.register(gc.freeze)  # Snakemake ends without a last look through all that it imported, half a second
     try:
         given = dict(workflow.config_settings.config or {})
-        named = [given.pop(CONFIG)] if CONFIG in given else []
-        files = [os.path.relpath(path) for path in (*named, *workflow.config_settings.configfiles)] or [DEFAULT]
+        named = [_word(given.pop(CONFIG) or "")] if CONFIG in given else []
+        if "" in named:
+            raise BadInput(f"--config {CONFIG}=: expected a configuration file, got nothing")
+        files = [os.path.relpath(path) for path in named or workflow.config_settings.configfiles] or [DEFAULT]
         if len(files) > 1:
             raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
         config = files[0]
         unknown = [name for name in given if name not in (*OVERRIDES, "results")]
         if unknown:
-            known = ", ".join(OVERRIDES)
+            known = ", ".join((*OVERRIDES, CONFIG))
             raise BadInput(
                 f"--config: unknown key '{unknown[0]}'{nearest(unknown[0], OVERRIDES)}; expected results, {known}: the rest stands in {config}"
             )

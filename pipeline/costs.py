@@ -27,6 +27,7 @@ WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of anything better
 SATURATION_RUNS = 15  # experiments until saturation is found
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 LOADED = 0.3  # seconds: Numba takes longer to load, and CuPy
+SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
 
 
 def estimated_cost(point: Point) -> float:
@@ -74,10 +75,17 @@ def soonest(backend: str, estimated: Mapping[Point, float], *, use_symmetry: boo
 
     Only static records: of symmetric networks they hardly search, and of small ones little. Rows do not depend on it.
     """
-    if backend != "auto" or not use_symmetry:
+    if backend != "auto" or not use_symmetry or sum(estimated.values()) > LOADED:
         return backend
-    few = sum(estimated.values()) < LOADED and all(point.stage == "static" and point.fault_nodes is None for point in estimated)
-    return "numpy" if few else backend
+    return "numpy" if all(_hardly_searched(point) for point in estimated) else backend
+
+
+def _hardly_searched(point: Point) -> bool:
+    """Whether a record is static, and of a network that is searched from a node of each orbit only, or is small."""
+    if point.stage != "static" or point.fault_nodes is not None:
+        return False
+    planned = plan(point.topology)[1]
+    return planned.symmetries is not no_symmetries or planned.nodes <= SMALL
 
 
 def loads_memory(planned: Plan, point: Point) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline import lock, store
+from pipeline.arrow_start import without_pandas
 from pipeline.counts import counted
 from pipeline.errors import BadInput
 from pipeline.points import Point, stage_digest
@@ -24,6 +25,7 @@ from pipeline.records import arrow_schema
 if TYPE_CHECKING:
     from pipeline.config import Sweep
 
+without_pandas()
 LATER = ("loads", "deadlock", "layout", "simulation")  # stages whose tables a sweep may do without
 Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 

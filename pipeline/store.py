@@ -27,11 +27,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import lock
-from pipeline.arrow_start import without_pandas
 from pipeline.errors import BadInput, Refused
 from pipeline.records import arrow_schema
 
-without_pandas()
 SCHEMA_VERSION = 1
 STAGES = ("static", "loads", "deadlock", "layout", "simulation")  # tables whose rows are computed point by point
 MANIFEST = "manifest.json"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 from pipeline import cluster, forking, store
+from pipeline.arrow_start import without_pandas
 from pipeline.batches import Batch, Batches
 from pipeline.costs import soonest
 from pipeline.counts import counted
@@ -27,6 +28,7 @@ from pipeline.progress import progress
 from pipeline.provenance import software
 from pipeline.tasks import DIED, Workers
 
+without_pandas()
 LIVES = 3  # deaths of its worker after which a lone point is given up
 
 

@@ -25,10 +25,10 @@ QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 # Snakemake ends no sooner than that span after its last rule began to run, by default a second; and else asks a solver of linear programs what to run
 PROMPT = ["--max-jobs-per-timespan", "100/0s", "--scheduler", "greedy"]
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
-OURS = ("--config", "-C")  # what --config and --configfile say to Snakemake, we say to it
+OURS = ("--config", "-C")  # what --config, short -C, and --configfile say to Snakemake, we say to it
 PLACEHOLDERS = "{}<>"
 # what Snakemake's --config, which strips quotes and reads the rest as YAML, takes for something else
-ALTERED = re.compile(r"""[\x00-\x1f]|:\s|\s\#|[:'"\s]$""")
+ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]$""")
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
@@ -97,10 +97,10 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     known = about(sweep)
     _check_names([str(config), str(results), *known.inputs])
     if ALTERED.search(str(results)):
-        raise BadInput(f"{shown(str(results))}: expected a folder without ': ' or ' #', and none of : ' \" or a blank at its end; rename it")
+        raise BadInput(f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \" or a blank at its end")
     folder = results / sweep.sweep
-    read = ["--configfile", str(config)] if ALTERED.search(str(config)) else []  # by Snakemake, too
-    given = {} if read else {CONFIG: os.path.join(os.curdir, config)}
+    where = os.path.abspath(config)  # as --configfile is understood, wherever --directory may lead
+    read, given = (["--configfile", where], {}) if ALTERED.search(where) else ([], {CONFIG: where})  # Snakemake need not read it itself
     given |= {"results": os.path.join(os.curdir, results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     arguments = ["--snakefile", str(SNAKEFILE), *read, "--config", *(f"{name}={value}" for name, value in given.items())]
@@ -148,11 +148,13 @@ def _check_options(options: Sequence[str]) -> None:
         return
     from snakemake.cli import get_argument_parser
 
-    known = [name for action in get_argument_parser()._actions for name in action.option_strings]  # argparse has no public list
+    actions = get_argument_parser()._actions  # argparse has no public list
+    known = [name for action in actions for name in action.option_strings]
+    bundled = re.compile(f"-[{''.join(name[1] for action in actions if action.nargs == 0 for name in action.option_strings if len(name) == 2)}]*C")
     ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
     for option in options:
         name = option.partition("=")[0]
-        if name.startswith(OURS):
+        if name.startswith(OURS) or bundled.match(name):
             raise BadInput(f"{option}: expected the configuration as the first argument, and --results, --backend, --symmetry or --workers after it")
         if name.startswith("--") and name != "--" and not any(full.startswith(name) for full in known):
             raise BadInput(f"unknown option {name}{nearest(name, [*ours, *known])}; 'torusweep run --help' lists ours, 'snakemake --help' the others")

@@ -67,6 +67,7 @@ def test_help_imports_nothing_heavy():
         (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
         (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
         (["run", "config/smoke.yaml", "--", "--config", "results=other"], "--config: expected the configuration as the first argument, and"),
+        (["run", "config/smoke.yaml", "--", "-pC", "results=other"], "-pC: expected the configuration as the first argument"),
         (["run", "config/smoke.yaml", "--configfile", "other.yaml"], "--configfile: expected the configuration as the first argument"),
     ],
 )

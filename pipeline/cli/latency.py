@@ -65,8 +65,10 @@ def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_jso
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --wire-delay constant
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --dimension 3 --radices whole --json
     """
+    from pipeline.arrow_start import without_pandas
     from pipeline.errors import BadInput
 
+    without_pandas()
     others = OWN[DALLY if model == PARHAMI_KWAI else PARHAMI_KWAI]
     for name in others:
         if given[name[2:].replace("-", "_")] is not None:

@@ -14,7 +14,7 @@ backend = click.option(
     type=click.Choice(["auto", "numpy", "numba", "cupy"]),
     default="auto",
     show_default=True,
-    help="What computes: auto takes a GPU where there is one, Numba elsewhere ('describe': NumPy, where little is to be done). Results are the same.",
+    help="What computes: auto takes a GPU where there is one, Numba elsewhere, and NumPy for few static properties. Results are the same.",
 )
 symmetry = click.option(
     "--symmetry",

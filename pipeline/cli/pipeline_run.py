@@ -46,7 +46,10 @@ def run(
     from pipeline.snakemake import Snakemake
 
     with Snakemake(essential=not snakemake_options) as snakemake:  # it loads while we do
+        from pipeline.arrow_start import without_pandas
         from pipeline.workflow import is_dry, outcome, run_snakemake, summary
+
+        without_pandas()
 
         status, folder = run_snakemake(snakemake, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
     if status == 0 and not is_dry(snakemake_options):

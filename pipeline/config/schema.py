@@ -228,7 +228,9 @@ class Sweep(Section):
     )
     fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed")
     symmetry: bool = Field(True, description="use proved symmetry; false searches distances and follows loads from every node, with the same result")
-    backend: Literal["auto", "numpy", "numba", "cupy"] = Field("auto", description="what computes; auto: a GPU where there is one")
+    backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
+        "auto", description="what computes; auto: a GPU where there is one, NumPy where little is to be done"
+    )
     cluster: Cluster = Field(default_factory=lambda: Cluster.model_validate({}), description="who computes")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}), description="what is refused")
 

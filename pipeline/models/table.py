@@ -252,9 +252,6 @@ def arrow_table(columns: Columns) -> pa.Table:
     """The columns as an Arrow table of the declared schema."""
     import pyarrow as pa
 
-    from pipeline.arrow_start import without_pandas
-
-    without_pandas()
     schema = arrow_schema("latency")
     return pa.Table.from_arrays([pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema)
 

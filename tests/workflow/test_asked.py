@@ -57,13 +57,18 @@ def test_told_or_not_it_is_the_same(config: Path, told: About):
     assert heard.points.startswith(f"[ 'else where/some/{told.draft}' -nt some.yaml ] && mv ")
 
 
-def test_a_configuration_is_named_in_either_way_but_in_one(config: Path):
+def test_a_configuration_is_named_in_either_way(config: Path):
     given = {"config": "./some.yaml", "workers": 2}
     said = SimpleNamespace(configfiles=[], config=given)
     assert asked.asked(SimpleNamespace(config_settings=said)) == of(config, workers=2)
     assert given == {"config": "./some.yaml", "workers": 2}, "Snakemake's own"
+    in_a_profile = SimpleNamespace(configfiles=[config.with_name("other.yaml")], config=given)
+    assert asked.asked(SimpleNamespace(config_settings=in_a_profile)).config == "some.yaml", "the command line's"
+    for wrong, says in (({"config": None}, "expected a configuration file, got nothing"), ({"config": 5}, "5: expected a configuration file")):
+        with pytest.raises(WorkflowError, match=says):
+            asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[], config=wrong)))
     with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
-        asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[config], config=given)))
+        asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[config] * 2, config={})))
 
 
 def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(config: Path, told: About, monkeypatch: pytest.MonkeyPatch):

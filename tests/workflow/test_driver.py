@@ -253,6 +253,8 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
         ("", {"symmetry": "off"}, "numba"),
         ("fault_nodes: 1\n", {}, "numba"),
         ("  - {family: ring, k: {from: 6, to: 200}}\n", {}, "numba"),
+        ("  - faulty(ring(k=200), nodes=1)\n", {}, "numpy"),
+        ("  - faulty(ring(k=2000), nodes=1)\n", {}, "numba"),  # a thousand levels, by NumPy seconds
     ],
 )
 def test_a_sweep_that_is_done_before_numba_is_loaded_does_without_it(rings: Run, more: str, asked: dict[str, str], ran: str):

@@ -114,6 +114,11 @@ def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
     assert "unknown key 'bakend'; did you mean 'backend'?" in said
 
 
+def test_a_configuration_is_found_from_another_working_directory_of_snakemake(rings: Run):
+    status, said = rings.call("run", "rings.yaml", "--results", str(rings.home / "results"), "--directory", "elsewhere", "--dry-run")
+    assert status == 0, said
+
+
 def plain(run: Run, code: str, *arguments: str) -> tuple[int, str]:
     process = run.start(*arguments, command=(sys.executable, "-c", code))
     said = process.communicate(timeout=60)[0]
@@ -142,7 +147,7 @@ def test_the_slurm_profile_submits_the_table_as_one_job(rings: Run, tmp_path: Pa
     assert "--cpus-per-task=32" in submitted
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
     assert f"--snakefile '{SNAKEFILE}' --target-jobs 'static:' --allowed-rules static" in job
-    assert "--config 'config=./rings.yaml' 'results=./results'" in job
+    assert f"--config 'config={rings.config}' 'results=./results'" in job
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 
