@@ -25,7 +25,7 @@ QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 # Snakemake ends no sooner than that span after its last rule began to run, by default a second; and else asks a solver of linear programs what to run
 PROMPT = ["--max-jobs-per-timespan", "100/0s", "--scheduler", "greedy"]
 PLACED = ("--profile", "--executor", "-e", "--cores", "-c", "--jobs", "-j")  # options that say how much may run, and where
-OURS = ("--config", "-C")  # what --config, short -C, and --configfile say to Snakemake, we say to it
+OURS = "--config"  # what it, short -C, and --configfile say to Snakemake, we say to it
 PLACEHOLDERS = "{}<>"
 # what Snakemake's --config, which strips quotes and reads the rest as YAML, takes for something else
 ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]$""")

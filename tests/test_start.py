@@ -39,6 +39,18 @@ def test_a_driver_waits_for_no_more_than_its_workers_need():
     assert imported("import pipeline.sweep") <= {"scipy"}
 
 
+@pytest.mark.parametrize("arguments", [["latency", "ring(k=5)"], ["run", "small.yaml"]])
+def test_commands_that_make_tables_do_without_pandas(arguments, tmp_path):
+    pytest.importorskip("pandas")
+    (tmp_path / "small.yaml").write_text(STATIC)
+    code = (
+        f"import contextlib, io, os\nos.chdir({str(tmp_path)!r})\nfrom pipeline.cli import torusweep\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        f"    torusweep.main({arguments}, standalone_mode=False)\nimport pyarrow"
+    )
+    assert "pandas" not in imported(code)
+
+
 def test_pandas_is_there_for_whoever_asks_arrow_for_it():
     pytest.importorskip("pandas")
     code = "import pipeline.steps, pyarrow as pa\nassert pa.table({'a': [1, 2]}).to_pandas()['a'].tolist() == [1, 2]"
