@@ -125,7 +125,15 @@ def visible_gpus() -> list[str]:
 def threads_of_worker() -> int | None:
     """Threads that a task may use where it runs; None = all: no Dask there, so nobody to share with."""
     named = os.environ.get("NUMBA_NUM_THREADS")
-    return int(named) if named else 1 if "distributed" in sys.modules else None
+    if named or "distributed" not in sys.modules:
+        return int(named) if named else None
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return None
+    return 1
 
 
 def _threads(workers: int) -> dict[str, str]:
@@ -145,8 +153,8 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
     if memory != "auto":
-        importlib.import_module("pipeline.evaluate")  # a worker imports what we do, and that
-        own = psutil.Process().memory_info().rss
+        importlib.import_module("pipeline.evaluate")  # a worker imports what we do, and that; or is as large as what both of us are forked from
+        own = psutil.Process(os.getppid() if forking.shared() else None).memory_info().rss
         if memory < LEAST_MEMORY * own:
             raise BadInput(
                 f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes {own / 2**30:.2f} GiB"

@@ -1,4 +1,4 @@
-"""What local workers are forked with: all that they need, imported once, by the process that forks them (pipeline.forking)."""
+"""What local workers and the process of the steps are forked with: what they need, imported once, by what forks them (pipeline.forking)."""
 
 import gc
 
@@ -7,6 +7,8 @@ gc.set_threshold(50_000)  # as in a step: what is imported stays
 import distributed  # noqa: E402, F401
 
 import pipeline.evaluate  # noqa: E402
+import pipeline.steps  # noqa: E402
+import pipeline.steps_process  # noqa: E402
 import pipeline.sweep  # noqa: E402, F401
 
 gc.freeze()  # no worker looks through it for garbage, or copies its pages to note that it did

@@ -1,6 +1,6 @@
 """The process that local workers are forked from: started, and what it is born with. It imports what they need (pipeline.forked).
 
-This module imports little, so that it can be started before everything else: by a step that `torusweep run` has told that it will want workers.
+This module imports little, so that `torusweep run` can start it before everything else.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Iterator, Mapping
 from multiprocessing import forkserver, resource_tracker
 from typing import Any
@@ -24,27 +23,13 @@ BORN_WITH = {
     "PYTHONHASHSEED": "6640",
     "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
 }
+SERVER: Any = forkserver._forkserver  # type: ignore[attr-defined]  # the standard library's, of this process
 FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute in the step itself
-WANTED = "TORUSWEEP_WORKERS_FOR"  # in the environment of the steps that `torusweep run` has started: stages with work for local workers
 
 
 def few(settings: Any, seconds: float) -> bool:
     """Whether points of so many estimated seconds are too few for workers that nobody asked for. settings: the configuration's cluster section."""
     return bool(settings.workers == "auto" and seconds < FEW_SECONDS)
-
-
-def wanted(settings: Any, seconds: Mapping[str, float]) -> dict[str, str]:
-    """What the steps' environment has to say for `begin`. seconds: estimated, of each stage's points, finished ones among them."""
-    if settings.scheduler or settings.slurm or settings.workers == 0:
-        return {}
-    return {WANTED: " ".join(stage for stage, much in seconds.items() if not few(settings, much))}
-
-
-def begin(step: str) -> None:
-    """`ready`, where `torusweep run` has said that this step will have local workers."""
-    if step in os.environ.get(WANTED, "").split():
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # or the socket's folder would stay
-        ready()
 
 
 def ready() -> bool:
@@ -55,10 +40,27 @@ def ready() -> bool:
     try:
         with signals_blocked(), environment(BORN_WITH):
             forkserver.set_forkserver_preload(["pipeline.forked"])
-            forkserver.ensure_running()
+            SERVER.ensure_running()
     except OSError:
         return False
     return True
+
+
+def share() -> None:
+    """Let workers be forked from the process that this one was forked from; CPython would start another one."""
+    origin = os.getppid()
+
+    def ensure_running() -> None:
+        if os.getppid() != origin:  # it was killed
+            del SERVER.ensure_running
+            SERVER.ensure_running()
+
+    SERVER.ensure_running = ensure_running
+
+
+def shared() -> bool:
+    """Whether workers are forked from the process that this one was forked from."""
+    return "ensure_running" in vars(SERVER)
 
 
 @contextlib.contextmanager

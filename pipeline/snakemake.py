@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -88,13 +88,19 @@ class Snakemake:
         command = [sys.executable, "-P", "-m", "snakemake", *arguments, "--unlock"]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, arguments: Sequence[str], environment: Mapping[str, str], about: About, computing: Path) -> int:
+    @property
+    def group(self) -> int:
+        """Its process group, in which its steps are."""
+        return self._process.pid
+
+    def run(self, arguments: Sequence[str], environment: Mapping[str, str], about: About, computing: Path, meanwhile: Callable[[], None]) -> int:
         """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
 
         arguments    its command line
         environment  what its steps find in theirs, besides ours
         about        its configuration
         computing    the lock that the step holds
+        meanwhile    what to do when it runs
         """
         asked_to_stop: list[int] = []
 
@@ -108,6 +114,7 @@ class Snakemake:
                 json.dump([arguments, environment, about._asdict()], self._gate)
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
+            meanwhile()
             status = self._process.wait()
             self._listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
         finally:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline import forking, lock, store
+from pipeline import lock, store
 from pipeline.asked import CONFIG, OVERRIDES, About
 from pipeline.config import Sweep, load
 from pipeline.config.schema import Family
@@ -18,6 +18,7 @@ from pipeline.config.yaml import shown
 from pipeline.counts import counted
 from pipeline.errors import BadInput, nearest
 from pipeline.snakemake import Snakemake, say
+from pipeline.steps_process import StepsProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 SNAKEFILE = ROOT / "Snakefile"
@@ -78,10 +79,13 @@ def inputs(sweep: Sweep) -> list[str]:
     return [*dict.fromkeys([*graphs, *demands]), *(str(FOLDER / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
-def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
+def run_snakemake(
+    snakemake: Snakemake, steps: StepsProcess, config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]
+) -> tuple[int, Path]:
     """Run the whole pipeline on a configuration: the function behind `torusweep run`.
 
     snakemake  loading, while the points are counted
+    steps      the process for its steps, importing
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
     options    options for Snakemake; without any, it says only what went wrong, and the steps speak
@@ -89,16 +93,17 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be written; at the
     end, for a table that somebody altered.
     """
-    from pipeline.batches import seconds_by_stage
     from pipeline.expansion.table import points_table, weighed_points
 
     _check_options(options)
     sweep = load(config)
     known = about(sweep)
+    folder = results / sweep.sweep
+    if sweep.cluster_under(overrides).workers != 0 and not _as_before(known, folder):  # without workers, linear algebra has all cores
+        steps.prepare()
     _check_names([str(config), str(results), *known.inputs])
     if ALTERED.search(str(results)):
         raise BadInput(f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \" or a blank at its end")
-    folder = results / sweep.sweep
     where = os.path.abspath(config)  # as --configfile is understood, wherever --directory may lead
     read, given = (["--configfile", where], {}) if ALTERED.search(where) else ([], {CONFIG: where})  # Snakemake need not read it itself
     given |= {"results": os.path.join(os.curdir, results), **overrides}
@@ -107,7 +112,6 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
     arguments += [*cores, "--keep-going", "--rerun-incomplete", *PROMPT, *_again(folder), *(options or QUIET)]
     weighed = weighed_points(sweep, folder)
     points = points_table(weighed)
-    environment = forking.wanted(sweep.cluster_under(overrides), seconds_by_stage(weighed))
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run again")
@@ -115,7 +119,8 @@ def run_snakemake(snakemake: Snakemake, config: Path, results: Path, *, override
         snakemake.unlock(arguments)
         _not_from_the_future([config, *map(Path, known.inputs), *folder.glob("[!.]*.*")])
         with store.drafted_points(folder, points) as draft:
-            status = snakemake.run(arguments, environment, known._replace(draft=draft), folder / store.LOCK)
+            known = known._replace(draft=draft)
+            status = snakemake.run(arguments, steps.announce(), known, folder / store.LOCK, lambda: steps.start(snakemake.group))
         if status == 0 and not is_dry(options):
             store.check_tables(folder)  # one that nothing had to read again, too
         return status, folder
@@ -172,6 +177,17 @@ def summary(folder: Path) -> str:
             f'next: torusweep query "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5" --results {shlex.quote(str(folder))}',
         ]
     )
+
+
+def _as_before(known: About, folder: Path) -> bool:
+    """Whether the results there seem to be this configuration's, by this code, so that there is little or nothing to do."""
+    try:
+        manifest = store.read_manifest(folder)
+    except BadInput:
+        return False
+    stages = {"static", *known.later} & known.code.keys()
+    same = manifest.get("config", {}).get("sha256") == known.sha256 and manifest.get("stage") == {stage: known.code[stage] for stage in stages}
+    return same and not manifest.get("failed")
 
 
 def _again(folder: Path) -> list[str]:

@@ -44,14 +44,15 @@ def run(
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
     from pipeline.snakemake import Snakemake
+    from pipeline.steps_process import StepsProcess
 
-    with Snakemake(essential=not snakemake_options) as snakemake:  # it loads while we do
+    with Snakemake(essential=not snakemake_options) as snakemake, StepsProcess() as steps:  # they load while we do
         from pipeline.arrow_start import without_pandas
         from pipeline.workflow import is_dry, outcome, run_snakemake, summary
 
         without_pandas()
 
-        status, folder = run_snakemake(snakemake, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
+        status, folder = run_snakemake(snakemake, steps, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
     if status == 0 and not is_dry(snakemake_options):
         if as_json:
             options.print_json(outcome(folder))
@@ -77,12 +78,15 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
     Examples:
       torusweep step points config/smoke.yaml results/smoke
     """
-    from pipeline import forking
+    from pipeline.steps_process import ask
 
-    forking.begin(name)  # while it imports, so do we
-    from pipeline.steps import STEPS
+    overrides = _given(backend, symmetry, workers)
+    status = ask(name, config, folder, overrides)
+    if status is None:
+        from pipeline.steps import STEPS
 
-    raise SystemExit(STEPS[name](config, folder, _given(backend, symmetry, workers)))
+        status = STEPS[name](config, folder, overrides)
+    raise SystemExit(status)
 
 
 def _given(backend: str | None, symmetry: str | None, workers: int | None) -> dict[str, Any]:

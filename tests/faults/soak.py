@@ -4,7 +4,7 @@
     .venv/bin/python tests/faults/soak.py --minutes 5 --seed 3
 
 A sweep of every stage is run as a person runs it, `torusweep run`. Every few seconds something of it is
-killed: a worker, the step that drives them, Snakemake, the command itself, or all at once, or it is asked
+killed: a worker, what drives them, a step as Snakemake calls it, Snakemake, the command itself, or all at once, or it is asked
 to stop. Whenever it has ended, it is run again, until it is complete; then its tables are compared,
 everything is removed, and it begins anew. Nothing here is a stand-in: networks, workers, files are real.
 """
@@ -26,6 +26,8 @@ from pathlib import Path
 
 import psutil
 
+from pipeline import lock
+
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
 sweep: soak
@@ -45,12 +47,23 @@ simulation:
 cluster: {workers: 2, batch_seconds: 0.2}
 """
 LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
-SECONDS_BETWEEN = (1.0, 25.0)
-VICTIMS = {"worker": 8, "forking": 2, "driver": 4, "snakemake": 2, "command": 2, "everything": 2, "Ctrl-C": 1, "SIGTERM": 1}  # and how often
+SECONDS_BETWEEN = (0.3, 9.0)  # an undisturbed sweep takes about as long
+VICTIMS = {
+    "worker": 8,
+    "forking": 2,
+    "driver": 4,
+    "asking": 1,
+    "snakemake": 2,
+    "command": 2,
+    "everything": 2,
+    "Ctrl-C": 1,
+    "SIGTERM": 1,
+}  # and how often
 
 
-def processes(run: psutil.Process) -> dict[str, list[psutil.Process]]:
+def processes(run: psutil.Process, home: Path) -> dict[str, list[psutil.Process]]:
     """The processes of a run by what they do."""
+    holder = lock.holder(home / "results" / "soak" / ".lock") or {}
     found = collections.defaultdict(list, {"command": [run], "everything": [run]})
     for process in run.children(recursive=True):
         try:
@@ -59,18 +72,20 @@ def processes(run: psutil.Process) -> dict[str, list[psutil.Process]]:
         except psutil.Error:
             continue
         found["everything"].append(process)
-        if any("forkserver" in word for word in words):
+        if process.pid == holder.get("pid"):
+            found["driver"].append(process)
+        elif any("forkserver" in word for word in words):
             found["worker" if forked else "forking"].append(process)
         elif "step" in words and any("torusweep" in word for word in words):
-            found["driver"].append(process)
+            found["asking"].append(process)
         elif "snakemake" in words:
             found["snakemake"].append(process)
     return found
 
 
-def strike(run: psutil.Process, victim: str, chance: random.Random) -> bool:
+def strike(run: psutil.Process, home: Path, victim: str, chance: random.Random) -> bool:
     """Kill one of the victims; False where there is none now."""
-    found = processes(run)
+    found = processes(run, home)
     if victim in ("Ctrl-C", "SIGTERM"):
         run.send_signal(signal.SIGINT if victim == "Ctrl-C" else signal.SIGTERM)
         return True
@@ -128,7 +143,7 @@ def soak(home: Path, minutes: float, seed: int) -> int:
                 raise SystemExit(f"a run hangs:\n{(home / 'log').read_text()[-4000:]}")
             if pause < time.monotonic() < end:
                 victim = chance.choices(list(VICTIMS), list(VICTIMS.values()))[0]
-                kills[victim] += strike(psutil.Process(run.pid), victim, chance)
+                kills[victim] += strike(psutil.Process(run.pid), home, victim, chance)
                 pause = time.monotonic() + chance.uniform(*SECONDS_BETWEEN)
             time.sleep(0.05)
         if run.returncode == 0:

@@ -9,6 +9,8 @@ import pytest
 from faulty_worker import evaluate as made_up
 from rings import Run
 
+from pipeline import forking
+
 
 @pytest.fixture
 def rings(tmp_path: Path) -> Iterator[Run]:
@@ -30,3 +32,11 @@ def undisturbed(run: Run) -> bytes:
         assert run.here("points") == run.here("static", workers=0) == 0
     assert len(run.shards()) > 1
     return run.static()
+
+
+@pytest.fixture
+def nothing_to_fork_from() -> Iterator[None]:
+    """The process that workers are forked from stays for as long as this one; for this test there is none before, and none after."""
+    forking.SERVER._stop()  # it has no public end
+    yield
+    forking.SERVER._stop()

@@ -6,16 +6,15 @@ import os
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from multiprocessing import forkserver
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from distributed import Client
 from elsewhere import Elsewhere, certificates
 from rings import Run, until
 
@@ -69,51 +68,9 @@ def test_workers_keep_the_memory_that_they_work_in():
     assert outcome.answer < 100
 
 
-@pytest.fixture
-def nothing_to_fork_from() -> Iterator[None]:
-    """The process that workers are forked from stays for as long as this one; for this test there is none before, and none after."""
-    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # it has no public end
-    yield
-    forkserver._forkserver._stop()  # type: ignore[attr-defined]
-
-
 def born_with() -> dict[str, str]:
     """The environment of the process that this one was forked from, before it loaded anything."""
     return dict(item.split("=", 1) for item in Path("/proc/self/environ").read_text().split("\0") if item)
-
-
-@pytest.mark.usefixtures("nothing_to_fork_from")
-def test_a_step_begins_with_what_its_workers_are_forked_from_where_it_will_have_any():
-    seconds = {"static": 10.0, "loads": 0.1}
-    before = signal.getsignal(signal.SIGTERM)
-    for settings, expected in (
-        (Cluster(), {"static"}),
-        (Cluster(workers=2), {"static", "loads"}),
-        (Cluster(workers=0), set()),
-        (Cluster(scheduler="tcp://127.0.0.1:8786"), set()),
-    ):
-        told = forking.wanted(settings, seconds)
-        assert set(" ".join(told.values()).split()) == expected
-        for stage in seconds:
-            with forking.environment(told):
-                forking.begin(stage)
-            started = forkserver._forkserver._forkserver_pid is not None  # type: ignore[attr-defined]
-            forkserver._forkserver._stop()  # type: ignore[attr-defined]
-            assert started == (stage in expected)
-    signal.signal(signal.SIGTERM, before)
-
-
-def test_a_step_stopped_before_it_works_leaves_nothing_in_the_folder_of_temporary_files(tmp_path: Path):
-    code = "from pipeline import forking; forking.begin('static'); print(flush=True); import time; time.sleep(60)"
-    environment = {**os.environ, "TMPDIR": str(tmp_path), forking.WANTED: "static loads"}
-    step = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
-    assert step.stdout is not None
-    step.stdout.readline()
-    assert list(tmp_path.iterdir()) != [], "the socket's folder"
-    step.terminate()
-    step.communicate(timeout=30)
-    assert step.returncode == 128 + signal.SIGTERM
-    until(lambda: not list(tmp_path.iterdir()))
 
 
 @pytest.mark.usefixtures("nothing_to_fork_from")
@@ -137,7 +94,7 @@ def test_workers_are_born_alike_when_what_they_are_forked_from_was_killed(monkey
         found = []
         for kill in (False, True):
             if kill:
-                os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
+                os.kill(forking.SERVER._forkserver_pid, signal.SIGKILL)
                 workers.submit(die)
                 until(lambda: workers.outcome(seconds=1))
             workers.submit(born_with)
@@ -153,7 +110,7 @@ def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkey
     deep.mkdir()
     monkeypatch.setattr("multiprocessing.util.get_temp_dir", lambda: str(deep))
     with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
-        assert forkserver._forkserver._forkserver_pid is None  # type: ignore[attr-defined]
+        assert forking.SERVER._forkserver_pid is None
         workers.submit(born_with)
         outcome = workers.outcome(seconds=60)
     assert outcome is not None
@@ -164,7 +121,7 @@ def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkey
 def test_no_thread_is_lost_when_a_worker_is_forked():
     """Arrow's allocator has one, and looks after it at a fork."""
     with cluster.connect(Cluster(workers=1), backend="numba", tasks=1):
-        server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+        server = forking.SERVER._forkserver_pid
         threads = [task for task in Path(f"/proc/{server}/task").iterdir() if task.name != str(server)]
         assert {(task / "comm").read_text().strip() for task in threads} <= {"jemalloc_bg_thd"}
 
@@ -185,6 +142,14 @@ def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expec
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     found = cluster.local_workers(Cluster(workers=workers), "auto", tasks, devices)
     assert [(environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found] == expected
+
+
+def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: pytest.MonkeyPatch):
+    """Workers of somebody's own scheduler are told nothing, and share their cores with others."""
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+        assert client.submit(cluster.threads_of_worker).result(timeout=30) == 1
+        assert cluster.threads_of_worker() is None
 
 
 @pytest.mark.parametrize(("named", "count", "expected"), [("", 2, ["0", "1"]), ("2,3", 2, ["2", "3"]), ("GPU-aa", 1, ["GPU-aa"]), ("0,1", 0, [])])

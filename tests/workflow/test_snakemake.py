@@ -63,19 +63,16 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 1")  # so long that two more runs are refused meanwhile
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
-    (snakemake,) = psutil.Process(run.pid).children()
+    (snakemake,) = [child for child in psutil.Process(run.pid).children() if "snakemake" in child.cmdline()]
     status, said = rings.call("run", "rings.yaml")  # 11
     assert (status, said.count("\n")) == (2, 1), said
     assert f"process {run.pid} " in said
     snakemake.kill()  # 9
-    assert run.wait(timeout=30) == 128 + signal.SIGKILL
-    assert psutil.pid_exists(driver)
-    status, said = rings.call("run", "rings.yaml")
-    assert (status, said.count("\n")) == (2, 1), said
-    assert f"process {driver} " in said
-    psutil.Process(driver).kill()
-    until(lambda: not psutil.pid_exists(driver))
-    assert "Snakemake was killed (signal 9)" in run.communicate(timeout=30)[0]
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 128 + signal.SIGKILL
+    assert "Snakemake was killed (signal 9)" in said
+    assert "stopped; what is finished is kept" in said
+    assert not psutil.pid_exists(driver), "it has ended its batches, and goes with the run"
     kept = rings.shards()
 
     run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")  # 10

@@ -1,0 +1,164 @@
+"""The process in which the steps of a `torusweep run` run, one after another: what they import, and load of what is compiled, is loaded once.
+
+Snakemake calls `torusweep step …` for each as ever. That asks here (`ask`), over a socket that its environment
+names, and passes on what became of the step; where nobody answers, it is the step itself. The process is forked from the one
+that local workers are forked from (pipeline.forking), which imports while Snakemake does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from pipeline.errors import BadInput
+
+ADDRESS = "TORUSWEEP_STEPS"  # in the environment of the steps: the socket
+TAKEN = b"taken\n"
+
+
+def ask(name: str, config: Path, folder: Path, overrides: Mapping[str, Any]) -> int | None:
+    """Have a step run there; its exit status. None where nobody takes it: it has to be run here.
+
+    Raises BadInput where the step does.
+    """
+    if ADDRESS not in os.environ:
+        return None
+    with socket.socket(socket.AF_UNIX) as there, there.makefile("rb") as talk:
+        try:
+            there.connect(os.environ[ADDRESS])
+            there.sendall(json.dumps([os.getcwd(), name, str(config), str(folder), dict(overrides)]).encode() + b"\n")
+            if talk.readline() != TAKEN:
+                return None
+        except OSError:
+            return None
+        try:
+            answer = talk.readline()
+        except OSError:
+            answer = b""
+    if not answer:
+        sys.stderr.write(f"torusweep: the process of the steps ended in the middle of the step {name}: it was killed, perhaps for its memory\n")
+        return 1
+    status, said, refused = json.loads(answer)
+    if refused:
+        raise BadInput(said)
+    sys.stderr.write(said)
+    return int(status)
+
+
+class StepsProcess:
+    """That process: what it is forked from is there from `prepare` on, itself from `start` on; at the end of `with` it is gone."""
+
+    def __init__(self) -> None:
+        self._prepared = False
+        self._listener: socket.socket | None = None
+        self._process: Any = None
+
+    def __enter__(self) -> StepsProcess:
+        signal.signal(signal.SIGTERM, _leave)  # or the socket's folder would stay
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._listener is not None:
+            os.unlink(self._address)
+            self._listener.close()
+        if self._process is None:
+            return
+        self._living.close()  # it ends when it has nothing to do
+        self._process.terminate()  # and where Snakemake was killed, it finishes what it began
+        try:
+            self._process.join()
+        except BaseException:
+            self._process.kill()
+            raise
+
+    def prepare(self) -> None:
+        """Have imported, meanwhile, what steps need. Without it every step is a process of its own."""
+        from pipeline import forking
+
+        self._prepared = forking.ready()
+
+    def announce(self) -> dict[str, str]:
+        """What the steps' environment has to say for `ask`. Whoever asks before the process is there waits for it."""
+        if not self._prepared:
+            return {}
+        from multiprocessing.util import get_temp_dir
+
+        self._address = os.path.join(get_temp_dir(), "steps")  # a folder that is ours alone
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self._address)
+        self._listener.listen()
+        return {ADDRESS: self._address}
+
+    def start(self, group: int) -> None:
+        """Start what was announced, in a process group, that of the Snakemake whose steps it runs; this waits until imports are done."""
+        if self._listener is None:
+            return
+        from multiprocessing import get_context
+
+        context = get_context("forkserver")
+        living, self._living = context.Pipe(duplex=False)
+        with self._listener, living:  # who asks, and nobody is there, is to know
+            process = context.Process(target=_serve, args=(self._listener, living, group))
+            with contextlib.suppress(OSError, EOFError):  # what it was to be forked from was killed: every step is a process of its own
+                process.start()
+                self._process = process
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _serve(listener: socket.socket, living: Any, group: int) -> None:
+    """Run the steps that are asked for, until the other end of `living` is closed."""
+    from multiprocessing.connection import wait
+
+    from pipeline import forking
+
+    with contextlib.suppress(OSError):  # that Snakemake is gone already
+        os.setpgid(0, group)
+    sys.stdout = sys.stderr  # as Snakemake's, and so a step's: standard output is the command's own
+    forking.share()
+    for name in ("pipeline.config", "pyarrow.compute"):  # while nobody asks
+        importlib.import_module(name)
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})  # workers are born with them blocked
+        while listener in wait([listener, living]):
+            asking = listener.accept()[0]
+            with contextlib.suppress(OSError), asking:  # who asks may be gone before the step has ended
+                with asking.makefile("rb") as talk:
+                    here, *step = json.loads(talk.readline() or b'[""]')
+                if here == os.getcwd():
+                    asking.sendall(TAKEN)
+                    asking.sendall(json.dumps(_answer(*step)).encode() + b"\n")
+    except KeyboardInterrupt:
+        return
+
+
+def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> tuple[int, str, bool]:
+    """(exit status of a step, what is to be said of it, whether that is a refusal)."""
+    from kernels.backend import BackendUnavailable
+    from pipeline.steps import STEPS
+
+    sys.argv[1:] = ["step", name, config, folder]  # as a lock names its holder
+    try:
+        return STEPS[name](Path(config), Path(folder), overrides), "", False
+    except (BadInput, BackendUnavailable) as refusal:
+        return 2, str(refusal), True
+    except SystemExit as ended:  # by a signal
+        return int(ended.code or 0), "", False
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT, "torusweep: interrupted\n", False
+    except Exception:
+        import traceback
+
+        return 1, traceback.format_exc(), False

@@ -1,0 +1,176 @@
+"""The process in which a run's steps run: they do, wherever it can be; where it cannot be, or dies, the run says so or does without."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from rings import PRELOAD, Run, alive, until
+
+from pipeline import forking
+from pipeline.errors import BadInput
+from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, ask
+
+
+@pytest.fixture
+def steps(rings: Run, nothing_to_fork_from: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepsProcess]:
+    """Steps that this process asks for are run by another one, in the folder of `rings`."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(rings.home)
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", f'["{PRELOAD}"]')
+    with StepsProcess() as there:
+        there.prepare()
+        for name, value in there.announce().items():
+            monkeypatch.setenv(name, value)
+        there.start(os.getpgrp())
+        yield there
+    signal.signal(signal.SIGTERM, before)
+
+
+def driver_of(run: Run) -> psutil.Process:
+    """The process that computes, once it has finished something."""
+    until(run.shards)
+    return psutil.Process(json.loads((run.folder / ".lock").read_text())["pid"])
+
+
+def clients(command: int) -> list[psutil.Process]:
+    """Steps as Snakemake calls them."""
+    return [process for process in psutil.Process(command).children(recursive=True) if "step" in process.cmdline()]
+
+
+def test_a_run_has_its_steps_run_beside_its_workers(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    driver = driver_of(rings)
+    origin = driver.parent()
+    assert origin is not None
+    assert origin.ppid() == run.pid, "forked from what the run has started"
+    assert "step static" in json.loads((rings.folder / ".lock").read_text())["command"]
+    (asking,) = clients(run.pid)
+    assert not asking.children(), "it only asks"
+    workers = [child for child in origin.children() if child != driver]
+    assert len(workers) == 2, "of the same"
+    assert os.getpgid(driver.pid) == os.getpgid(asking.pid), "as a step is"
+    said = run.communicate(timeout=120)[0]
+    assert run.returncode == 0, said
+    assert alive([driver, origin, *workers]) == []
+    assert rings.static() == clean
+
+
+def test_what_becomes_of_a_step_is_passed_on(steps: StepsProcess, rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    assert ask("points", rings.config, rings.folder, {}) == 0
+    assert ask("static", rings.config, rings.folder, {"workers": 1}) == 0
+    assert rings.static()
+    assert (capsys.readouterr().err, ask("unheard of", rings.config, rings.folder, {})) == ("", 1)
+    assert "Traceback" in capsys.readouterr().err
+    with pytest.raises(BadInput, match=r"none\.yaml: expected a configuration file"):
+        ask("points", Path("none.yaml"), rings.folder, {})
+    monkeypatch.chdir("/")
+    assert ask("points", rings.config, rings.folder, {}) is None, "its names mean something else there"
+
+
+def test_workers_are_as_large_as_what_they_are_forked_from(steps: StepsProcess, rings: Run):
+    """Not as the process of the steps, which has run others before."""
+    taken = psutil.Process(forking.SERVER._forkserver_pid).memory_info().rss / 2**30
+    rings.with_settings("memory_per_worker_gib: 0.05, workers: 1")
+    assert ask("points", rings.config, rings.folder, {}) == 0
+    with pytest.raises(BadInput, match="since a worker takes") as refused:
+        ask("static", rings.config, rings.folder, {})
+    assert float(str(refused.value).split("since a worker takes ")[1].split()[0]) == pytest.approx(taken, abs=0.006)
+
+
+def test_workers_come_from_where_the_process_of_the_steps_came_from(steps: StepsProcess, rings: Run, clean: bytes):
+    origin = psutil.Process(forking.SERVER._forkserver_pid)
+    assert [child.pid for child in origin.children()] == [steps._process.pid]
+    assert ask("points", rings.config, rings.folder, {}) == 0
+    computing = threading.Thread(target=ask, args=("static", rings.config, rings.folder, {"workers": 2}))
+    computing.start()
+    until(lambda: len(origin.children()) == 3 or not computing.is_alive())
+    computing.join()
+    assert psutil.Process(steps._process.pid).children() == [], "it has started no Python"
+    assert rings.static() == clean
+
+
+def test_workers_are_had_when_what_they_come_from_was_killed(steps: StepsProcess, rings: Run, clean: bytes):
+    assert ask("points", rings.config, rings.folder, {}) == 0
+    os.kill(forking.SERVER._forkserver_pid, signal.SIGKILL)
+    assert ask("static", rings.config, rings.folder, {"workers": 1}) == 0
+    assert rings.static() == clean
+
+
+def test_it_is_killed_in_the_middle_of_a_step(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    driver_of(rings).kill()
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 1, said
+    assert "the process of the steps ended in the middle of the step static: it was killed, perhaps for its memory" in said
+    assert "the same command goes on from here" in said
+    kept = set(rings.shards())
+    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    assert status == 0, said
+    assert kept < set(rings.shards())
+    assert rings.static() == clean
+
+
+def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    driver = driver_of(rings)
+    family = psutil.Process(run.pid).children(recursive=True)
+    run.kill()
+    run.wait()
+    status, said = rings.call("run", "rings.yaml")
+    assert (status, said.count("\n")) == (2, 1), said
+    assert f"process {driver.pid} " in said
+    assert psutil.wait_procs(family, timeout=60)[1] == []
+    assert rings.static() == clean
+
+
+def test_it_could_not_be_started(rings: Run, clean: bytes):
+    """What it was to be forked from is killed while it imports."""
+    run = rings.start("run", "rings.yaml", "--workers", "2")
+
+    def origin() -> list[psutil.Process]:
+        return [child for child in psutil.Process(run.pid).children() if any("forkserver" in word for word in child.cmdline())]
+
+    until(origin)
+    origin()[0].kill()
+    said = run.communicate(timeout=120)[0]
+    assert run.returncode == 0, said
+    assert rings.static() == clean
+
+
+def test_nobody_takes_the_step(rings: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    def asked() -> int | None:
+        return ask("points", rings.config, rings.folder, {"workers": 1})
+
+    monkeypatch.delenv(ADDRESS, raising=False)
+    assert asked() is None
+    address = tmp_path / "steps"
+    monkeypatch.setenv(ADDRESS, str(address))
+    assert asked() is None, "there is no such socket"
+    for answers, expected in (((), None), ((TAKEN,), 1)):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(address))
+            listener.listen()
+
+            def end(listener: socket.socket = listener, answers: tuple[bytes, ...] = answers) -> None:
+                with listener.accept()[0] as there:
+                    there.recv(1 << 16)
+                    for answer in answers:
+                        there.sendall(answer)
+
+            ending = threading.Thread(target=end)
+            ending.start()
+            assert asked() == expected
+            ending.join()
+        address.unlink()
+    assert "it was killed" in capsys.readouterr().err
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
+    assert asked() is None, "nobody listens any more"
