@@ -39,8 +39,9 @@ CHATTER = (
     "Elapsed time",
     "Warning: the following output files",
 )
+STAYS_SECONDS, A_WHILE = 10.0, 1.0  # that Snakemake may take to end when nobody computes any more; between looks
 STDERR = 2  # the file, whatever sys.stderr is where we are called
-INTERRUPTED = (" ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
+INTERRUPTED = ("torusweep: the process of the steps ended", " ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
 
 
 class Snakemake:
@@ -115,7 +116,7 @@ class Snakemake:
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
             meanwhile()
-            status = self._process.wait()
+            status = self._ended(computing, asked_to_stop)
             self._listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
         finally:
             for number, handler in before.items():
@@ -128,6 +129,17 @@ class Snakemake:
         if status > 0 and self._essential:
             say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
         return status
+
+    def _ended(self, computing: Path, asked_to_stop: Sequence[int]) -> int:
+        """Its exit status, when it has ended; killed where it was asked to stop, nobody computes, and it stays."""
+        idle = 0.0
+        while True:
+            try:
+                return self._process.wait(timeout=A_WHILE)
+            except subprocess.TimeoutExpired:
+                idle = idle + A_WHILE if asked_to_stop and lock.holder(computing) is None else 0.0
+            if idle > STAYS_SECONDS:
+                os.killpg(self.group, signal.SIGKILL)
 
     def _pass_on(self, number: int, computing: Path) -> None:
         """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
+from pipeline.ending import end_now
 from pipeline.errors import BadInput
 
 ADDRESS = "TORUSWEEP_STEPS"  # in the environment of the steps: the socket
@@ -35,7 +37,7 @@ def ask(name: str, config: Path, folder: Path, overrides: Mapping[str, Any]) -> 
     with socket.socket(socket.AF_UNIX) as there, there.makefile("rb") as talk:
         try:
             there.connect(os.environ[ADDRESS])
-            there.sendall(json.dumps([os.getcwd(), name, str(config), str(folder), dict(overrides)]).encode() + b"\n")
+            there.sendall(json.dumps([os.getcwd(), os.getpgrp(), name, str(config), str(folder), dict(overrides)]).encode() + b"\n")
             if talk.readline() != TAKEN:
                 return None
         except OSError:
@@ -60,25 +62,42 @@ class StepsProcess:
     def __init__(self) -> None:
         self._prepared = False
         self._listener: socket.socket | None = None
+        self._address = ""
+        self._living: Any = None
         self._process: Any = None
 
     def __enter__(self) -> StepsProcess:
-        signal.signal(signal.SIGTERM, _leave)  # or the socket's folder would stay
+        self._before = signal.signal(signal.SIGTERM, self._die)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._listener is not None:
-            os.unlink(self._address)
-            self._listener.close()
-        if self._process is None:
-            return
-        self._living.close()  # it ends when it has nothing to do
-        self._process.terminate()  # and where Snakemake was killed, it finishes what it began
         try:
-            self._process.join()
+            if self._living is not None:
+                self._living.close()  # it ends when it has nothing to do
+            if self._process is not None:
+                if self._process.is_alive():
+                    self._process.terminate()  # and where Snakemake was killed, it finishes what it began
+                self._process.join()
         except BaseException:
-            self._process.kill()
+            if self._process is not None:
+                self._process.kill()
             raise
+        finally:
+            signal.signal(signal.SIGTERM, self._before)
+            if self._listener is not None:
+                self._listener.close()
+                Path(self._address).unlink(missing_ok=True)
+
+    def _die(self, number: int, _frame: FrameType | None) -> None:
+        """As without a handler, but that no folder of temporary files stays. An exception could be lost in what is interrupted."""
+        if self._process is not None:
+            self._process.kill()
+        if "multiprocessing.util" in sys.modules:
+            from multiprocessing.util import get_temp_dir
+
+            shutil.rmtree(get_temp_dir(), ignore_errors=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     def prepare(self) -> None:
         """Have imported, meanwhile, what steps need. Without it every step is a process of its own."""
@@ -94,8 +113,11 @@ class StepsProcess:
 
         self._address = os.path.join(get_temp_dir(), "steps")  # a folder that is ours alone
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self._address)
-        self._listener.listen()
+        try:
+            self._listener.bind(self._address)
+            self._listener.listen()
+        except OSError:
+            return {}
         return {ADDRESS: self._address}
 
     def start(self, group: int) -> None:
@@ -104,21 +126,21 @@ class StepsProcess:
             return
         from multiprocessing import get_context
 
-        context = get_context("forkserver")
-        living, self._living = context.Pipe(duplex=False)
-        with self._listener, living:  # who asks, and nobody is there, is to know
-            process = context.Process(target=_serve, args=(self._listener, living, group))
-            with contextlib.suppress(OSError, EOFError):  # what it was to be forked from was killed: every step is a process of its own
+        from pipeline import forking
+
+        with self._listener, contextlib.suppress(OSError, EOFError):  # who asks, and nobody is there, is to know, and runs the step itself
+            if not forking.ready():  # again: what it is to be forked from may have been killed
+                return
+            context = get_context("forkserver")
+            living, self._living = context.Pipe(duplex=False)
+            with living:
+                process = context.Process(target=_serve, args=(self._listener, living, group))
                 process.start()
                 self._process = process
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
-
-
 def _serve(listener: socket.socket, living: Any, group: int) -> None:
-    """Run the steps that are asked for, until the other end of `living` is closed."""
+    """Run the steps that are asked for, until the other end of `living` is closed, or one was stopped by a signal."""
     from multiprocessing.connection import wait
 
     from pipeline import forking
@@ -129,36 +151,40 @@ def _serve(listener: socket.socket, living: Any, group: int) -> None:
     forking.share()
     for name in ("pipeline.config", "pyarrow.compute"):  # while nobody asks
         importlib.import_module(name)
-    signal.signal(signal.SIGTERM, _leave)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})  # workers are born with them blocked
-        while listener in wait([listener, living]):
+        going_on = True
+        while going_on and listener in wait([listener, living]):
             asking = listener.accept()[0]
             with contextlib.suppress(OSError), asking:  # who asks may be gone before the step has ended
                 with asking.makefile("rb") as talk:
-                    here, *step = json.loads(talk.readline() or b'[""]')
-                if here == os.getcwd():
+                    *place, name, config, folder, overrides = json.loads(talk.readline() or b"[0, 0, 0, 0]")
+                if place == [os.getcwd(), os.getpgrp()]:  # not a job that a batch system has put on this machine
                     asking.sendall(TAKEN)
-                    asking.sendall(json.dumps(_answer(*step)).encode() + b"\n")
+                    answer, going_on = _answer(name, config, folder, overrides)
+                    asking.sendall(json.dumps(answer).encode() + b"\n")
     except KeyboardInterrupt:
-        return
+        pass
+    finally:
+        end_now(0)
 
 
-def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> tuple[int, str, bool]:
-    """(exit status of a step, what is to be said of it, whether that is a refusal)."""
-    from kernels.backend import BackendUnavailable
+def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> tuple[tuple[int, str, bool], bool]:
+    """((exit status of a step, what is to be said of it, whether that is a refusal), whether this process is fit for another one)."""
+    from kernels.backend import BackendUnavailable, gpu_count
     from pipeline.steps import STEPS
 
     sys.argv[1:] = ["step", name, config, folder]  # as a lock names its holder
     try:
-        return STEPS[name](Path(config), Path(folder), overrides), "", False
+        status = STEPS[name](Path(config), Path(folder), overrides)
     except (BadInput, BackendUnavailable) as refusal:
-        return 2, str(refusal), True
-    except SystemExit as ended:  # by a signal
-        return int(ended.code or 0), "", False
+        return (2, str(refusal), True), True
+    except SystemExit as stopped:
+        return (int(stopped.code or 0), "", False), False
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT, "torusweep: interrupted\n", False
+        return (128 + signal.SIGINT, "torusweep: interrupted\n", False), False
     except Exception:
         import traceback
 
-        return 1, traceback.format_exc(), False
+        return (1, traceback.format_exc(), False), True
+    return (status, "", False), "cupy" not in sys.modules or gpu_count() == 0  # or a GPU's memory and context would be kept from others

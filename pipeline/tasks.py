@@ -19,6 +19,7 @@ from pipeline.errors import BadInput
 
 DIED = "died"  # of what, nobody knows
 NEVER = float("-inf")
+TICKETS = itertools.count()  # of all stages that this process drives: a scheduler may still know an earlier one's
 
 
 def _kill(dask_worker: Any) -> None:
@@ -76,7 +77,6 @@ class Workers:
         self._futures: dict[int, Any] = {}
         self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
         self._lost: set[int] = set()  # tasks whose worker died with the answer: the scheduler has them computed again
-        self._tickets = itertools.count()
         self._places, self._counted = 1, NEVER
 
     @property
@@ -88,7 +88,7 @@ class Workers:
         return self._places
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
-        ticket = next(self._tickets)
+        ticket = next(TICKETS)
         with self._scheduler_alive():
             future = self._client.submit(function, *arguments, key=f"batch-{ticket}-{os.getpid()}", pure=False)
         self._futures[ticket] = future

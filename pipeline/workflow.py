@@ -99,7 +99,8 @@ def run_snakemake(
     sweep = load(config)
     known = about(sweep)
     folder = results / sweep.sweep
-    if sweep.cluster_under(overrides).workers != 0 and not _as_before(known, folder):  # without workers, linear algebra has all cores
+    without_workers = sweep.cluster_under(overrides).workers == 0  # linear algebra has all cores then
+    if not without_workers and not is_dry(options) and (options or not _as_before(known, folder)):
         steps.prepare()
     _check_names([str(config), str(results), *known.inputs])
     if ALTERED.search(str(results)):

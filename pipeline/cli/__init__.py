@@ -6,7 +6,6 @@ DuckDB. Bad input leaves through `main` as one line on standard error and exit s
 
 from __future__ import annotations
 
-import atexit
 import errno
 import gc
 import importlib
@@ -96,17 +95,9 @@ def main() -> None:
         sys.stdout.flush()
     except SystemExit as ended:
         if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
-            import logging
+            from pipeline.ending import end_now
 
-            # what Python code has left for the end, such as temporary folders to remove: undisturbed, and without what Dask says of it
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, signal.SIG_IGN)
-            logging.disable()
-            atexit._run_exitfuncs()
-            # all is written: native libraries' threads now and then abort a process that ends the usual way
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(ended.code)
+            end_now(ended.code)
         raise
     except BrokenPipeError:
         _give_up_stdout(141)

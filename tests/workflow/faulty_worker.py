@@ -1,7 +1,7 @@
 """Loaded into Dask workers by the tests (Dask's own `distributed.worker.preload`): points that misbehave.
 
 FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies of the point NAME; `raise NAME`
-raises; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time;
+raises; `print` prints, as native libraries do; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time;
 `hang FILE` makes the file and hangs, `hang-once FILE` does where the file is missing; `stuck NAME` hangs on
 the point NAME; `swell NAME` takes memory for it until it is stopped. Records are made up: what is tested is the sweep.
 """
@@ -29,6 +29,8 @@ def evaluate(point, **_):
             os.kill(os.getpid(), signal.SIGKILL)
         if fault == "raise" and point.topology == about:
             raise ZeroDivisionError("a made-up defect")
+        if fault == "print":
+            os.write(1, b"printed by a worker\n")
         if fault == "slow":
             time.sleep(float(about))
         if fault == "hang" or (fault == "hang-once" and not Path(about).exists()):

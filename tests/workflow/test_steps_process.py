@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from rings import PRELOAD, Run, alive, until
+from rings import COMMAND, PRELOAD, Run, alive, until
 
 from pipeline import forking
 from pipeline.errors import BadInput
@@ -22,7 +26,6 @@ from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, ask
 @pytest.fixture
 def steps(rings: Run, nothing_to_fork_from: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepsProcess]:
     """Steps that this process asks for are run by another one, in the folder of `rings`."""
-    before = signal.getsignal(signal.SIGTERM)
     monkeypatch.chdir(rings.home)
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", f'["{PRELOAD}"]')
     with StepsProcess() as there:
@@ -31,7 +34,6 @@ def steps(rings: Run, nothing_to_fork_from: None, monkeypatch: pytest.MonkeyPatc
             monkeypatch.setenv(name, value)
         there.start(os.getpgrp())
         yield there
-    signal.signal(signal.SIGTERM, before)
 
 
 def driver_of(run: Run) -> psutil.Process:
@@ -57,6 +59,7 @@ def test_a_run_has_its_steps_run_beside_its_workers(rings: Run, clean: bytes):
     workers = [child for child in origin.children() if child != driver]
     assert len(workers) == 2, "of the same"
     assert os.getpgid(driver.pid) == os.getpgid(asking.pid), "as a step is"
+    assert os.getpgid(run.pid) not in {os.getpgid(process.pid) for process in (driver, origin, *workers)}, "a terminal's business"
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 0, said
     assert alive([driver, origin, *workers]) == []
@@ -131,15 +134,27 @@ def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clea
     assert rings.static() == clean
 
 
-def test_it_could_not_be_started(rings: Run, clean: bytes):
-    """What it was to be forked from is killed while it imports."""
-    run = rings.start("run", "rings.yaml", "--workers", "2")
+def origin_of(run: int) -> psutil.Process:
+    """The process that a run's steps and workers are forked from."""
+    found: list[psutil.Process] = []
 
-    def origin() -> list[psutil.Process]:
-        return [child for child in psutil.Process(run.pid).children() if any("forkserver" in word for word in child.cmdline())]
+    def there() -> bool:
+        found[:] = [child for child in psutil.Process(run).children() if any("forkserver" in word for word in child.cmdline())]
+        return bool(found)
 
-    until(origin)
-    origin()[0].kill()
+    until(there)
+    return found[0]
+
+
+def test_what_it_is_forked_from_is_killed_and_started_again_alike(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    first = origin_of(run.pid)
+    first.kill()
+    driver = driver_of(rings)
+    second = driver.parent()
+    said_of = [Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0") for process in (driver, second) if process is not None]
+    for environment in said_of:
+        assert {f"{name}={value}".encode() for name, value in forking.BORN_WITH.items()} <= set(environment)
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 0, said
     assert rings.static() == clean
@@ -174,3 +189,64 @@ def test_nobody_takes_the_step(rings: Run, tmp_path: Path, monkeypatch: pytest.M
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(address))
     assert asked() is None, "nobody listens any more"
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.2, 0.3, 0.4])
+def test_a_run_stopped_while_its_workers_start_ends(rings: Run, seconds: float):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.2")
+    until(lambda: (rings.folder / ".lock").exists() and (rings.folder / ".lock").read_text())
+    time.sleep(seconds)
+    family = psutil.Process(run.pid).children(recursive=True)
+    run.terminate()
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 128 + signal.SIGTERM, said
+    assert psutil.wait_procs(family, timeout=30)[1] == []
+
+
+def test_its_folder_of_temporary_files_was_cleaned_away(rings: Run, clean: bytes, tmp_path: Path):
+    """As machines do after some days."""
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    run = rings.start("run", "rings.yaml", "--workers", "1", fault="slow 0.05", TMPDIR=str(temporary))
+    driver_of(rings)
+    for folder in temporary.glob("pymp-*"):
+        shutil.rmtree(folder)
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 0, said
+    assert rings.static() == clean
+
+
+def test_a_run_stopped_before_it_computes_leaves_no_folder_of_temporary_files(rings: Run, tmp_path: Path):
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    run = rings.start("run", "rings.yaml", "--workers", "1", TMPDIR=str(temporary))
+    until(lambda: list(temporary.glob("pymp-*")))
+    run.terminate()
+    run.communicate(timeout=60)
+    assert run.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
+    until(lambda: not list(temporary.glob("pymp-*")))
+
+
+def test_standard_output_is_the_commands_own(rings: Run):
+    """What libraries print in workers goes where the steps talk."""
+    with (rings.home / "said").open("w") as other:
+        run = subprocess.run(
+            [*COMMAND, "run", "rings.yaml", "--workers", "1", "--json"],
+            cwd=rings.home,
+            env={**os.environ, "DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": "print"},
+            stdout=subprocess.PIPE,
+            stderr=other,
+            timeout=120,
+            check=True,
+        )
+    assert json.loads(run.stdout)["rows"]["static"] == 40
+    assert "printed by a worker" in (rings.home / "said").read_text()
+
+
+def test_who_is_of_another_group_runs_the_step_itself(steps: StepsProcess, rings: Run):
+    """A job that a batch system has put on this machine has memory and cores of its own."""
+    asks = f"ask('points', Path({str(rings.config)!r}), Path({str(rings.folder)!r}), {{}})"
+    code = f"from pathlib import Path\nfrom pipeline.steps_process import ask\nprint({asks})"
+    for group, expected in ((None, "0"), (0, "None")):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, process_group=group)
+        assert done.stdout.strip() == expected
