@@ -122,7 +122,7 @@ def run_snakemake(
         with store.drafted_points(folder, points) as draft:
             known = known._replace(draft=draft)
             status = snakemake.run(arguments, steps.announce(), known, folder / store.LOCK, lambda: steps.start(snakemake.group))
-        if status == 0 and not is_dry(options):
+        if status == 0 and not is_dry(options) and is_complete(folder):
             store.check_tables(folder)  # one that nothing had to read again, too
         return status, folder
 
@@ -130,6 +130,11 @@ def run_snakemake(
 def is_dry(options: Sequence[str]) -> bool:
     """Whether these options make Snakemake say what it would do, and do nothing."""
     return not DRY.isdisjoint(options)
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a sweep was made to its end. Options such as --until make less of it."""
+    return (folder / "checked.txt").exists()
 
 
 def outcome(folder: Path) -> dict[str, Any]:

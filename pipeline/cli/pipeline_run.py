@@ -48,13 +48,15 @@ def run(
 
     with Snakemake(essential=not snakemake_options) as snakemake, StepsProcess() as steps:  # they load while we do
         from pipeline.arrow_start import without_pandas
-        from pipeline.workflow import is_dry, outcome, run_snakemake, summary
+        from pipeline.workflow import is_complete, is_dry, outcome, run_snakemake, summary
 
         without_pandas()
 
         status, folder = run_snakemake(snakemake, steps, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
     if status == 0 and not is_dry(snakemake_options):
-        if as_json:
+        if not is_complete(folder):
+            click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
+        elif as_json:
             options.print_json(outcome(folder))
         else:
             click.echo(summary(folder))

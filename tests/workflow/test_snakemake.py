@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from rings import Run, until
 
+from pipeline import lock, snakemake
 from pipeline.errors import BadInput
 from pipeline.snakemake import Snakemake
 from pipeline.store import open_table
@@ -83,6 +85,14 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     assert "no Snakemake runs there: unlocked" in said
     assert "stopped; what is finished is kept" in said
     assert set(kept) < set(rings.shards())
+
+
+def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run):
+    for options, made in ((["--summary"], set()), (["--until", "points"], {"points.parquet"}), (["-U", "distances"], {"distances.parquet"})):
+        status, said = rings.call("run", "rings.yaml", *options)
+        assert status == 0, said
+        assert "results/rings: made as far as Snakemake was asked to" in said
+        assert made <= set(files(rings)) <= FILES - {"report.html", "checked.txt"}
 
 
 def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
@@ -176,3 +186,18 @@ def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
     with Snakemake(essential=True) as waiting:
         process = psutil.Process(waiting._process.pid)
     assert not process.is_running()
+
+
+def test_a_snakemake_that_stays_though_it_was_asked_to_stop_is_killed_when_nobody_computes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(snakemake, "STAYS_SECONDS", 0.3)
+    monkeypatch.setattr(snakemake, "A_WHILE", 0.05)
+
+    def ended(seconds: int, asked_to_stop: list[int]) -> int:
+        waiting = Snakemake(essential=True)
+        waiting._process = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds}); raise SystemExit(3)"], process_group=0)
+        return waiting._ended(tmp_path / ".lock", asked_to_stop)
+
+    assert ended(600, [signal.SIGTERM]) == -signal.SIGKILL
+    assert ended(1, []) == 3, "nobody asked"
+    with lock.held(tmp_path / ".lock"):
+        assert ended(1, [signal.SIGTERM]) == 3, "somebody computes"
