@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
@@ -20,7 +21,8 @@ from rings import COMMAND, PRELOAD, Run, alive, until
 
 from pipeline import forking
 from pipeline.errors import BadInput
-from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, ask
+from pipeline.steps import STEPS
+from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, _answer, ask
 
 
 @pytest.fixture
@@ -250,3 +252,35 @@ def test_who_is_of_another_group_runs_the_step_itself(steps: StepsProcess, rings
     for group, expected in ((None, "0"), (0, "None")):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, process_group=group)
         assert done.stdout.strip() == expected
+
+
+def test_a_process_is_fit_for_another_step_unless_it_was_stopped_or_holds_a_gpu(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "argv", ["torusweep"])
+
+    def answer(step: Callable[..., int]) -> tuple[tuple[int, str, bool], bool]:
+        monkeypatch.setitem(STEPS, "made up", step)
+        return _answer("made up", "config", "folder", {})
+
+    def ends(error: BaseException) -> Callable[..., int]:
+        def step(*_: object) -> int:
+            raise error
+
+        return step
+
+    monkeypatch.setattr("kernels.backend.gpu_count", lambda: 0)
+    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
+    assert answer(lambda *_: 3) == ((3, "", False), True)
+    assert sys.argv == ["torusweep", "step", "made up", "config", "folder"], "as a lock names it"
+    assert answer(ends(BadInput("expected this"))) == ((2, "expected this", True), True)
+    assert answer(ends(SystemExit(143))) == ((143, "", False), False)
+    assert answer(ends(KeyboardInterrupt())) == ((130, "torusweep: interrupted\n", False), False)
+    monkeypatch.setattr("kernels.backend.gpu_count", lambda: 1)
+    assert answer(lambda *_: 0) == ((0, "", False), False)
+    monkeypatch.delitem(sys.modules, "cupy")
+    assert answer(lambda *_: 0) == ((0, "", False), True)
+
+
+def test_pythons_whose_forks_need_a_key_start_another_process_to_fork_from(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(forking.SERVER, "_forkserver_authkey", b"key", raising=False)
+    forking.share()
+    assert not forking.shared()
