@@ -47,7 +47,10 @@ def ready() -> bool:
 
 
 def share() -> None:
-    """Let workers be forked from the process that this one was forked from; CPython would start another one, and does where that wants a key (3.14)."""
+    """Let workers be forked from the process that this one was forked from.
+
+    CPython would start another one; and does where that one wants a key of whoever asks (3.14).
+    """
     if hasattr(SERVER, "_forkserver_authkey"):
         return
     origin = os.getppid()
