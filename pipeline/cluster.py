@@ -123,7 +123,7 @@ def visible_gpus() -> list[str]:
 
 
 def threads_of_worker() -> int | None:
-    """Threads that a task may use where it runs; None = all: no Dask there, so nobody to share with."""
+    """Threads that a task may use where it runs; None = all: it runs in no worker, so there is nobody to share with."""
     named = os.environ.get("NUMBA_NUM_THREADS")
     if named or "distributed" not in sys.modules:
         return int(named) if named else None
