@@ -86,7 +86,7 @@ class Batches:
         self.cost += batch.cost
 
 
-def seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
+def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
     """What each stage's points will take together. estimates: of every point, in seconds on a core (pipeline.costs)."""
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
@@ -96,7 +96,7 @@ def seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
 
 def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
-    rows, seconds = Counter[str](), seconds_by_stage(estimates)
+    rows, seconds = Counter[str](), _seconds_by_stage(estimates)
     for point in estimates:
         rows[point.stage] += _rows_of(point)
     shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)

@@ -15,6 +15,7 @@ import shutil
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -117,6 +118,8 @@ class StepsProcess:
             self._listener.bind(self._address)
             self._listener.listen()
         except OSError:
+            self._listener.close()
+            self._listener = None
             return {}
         return {ADDRESS: self._address}
 
@@ -158,13 +161,18 @@ def _serve(listener: socket.socket, living: Any, group: int) -> None:
             asking = listener.accept()[0]
             with contextlib.suppress(OSError), asking:  # who asks may be gone before the step has ended
                 with asking.makefile("rb") as talk:
-                    *place, name, config, folder, overrides = json.loads(talk.readline() or b"[0, 0, 0, 0]")
-                if place == [os.getcwd(), os.getpgrp()]:  # not a job that a batch system has put on this machine
+                    request = talk.readline()
+                if not request:
+                    continue
+                here, theirs, name, config, folder, overrides = json.loads(request)
+                if (here, theirs) == (os.getcwd(), os.getpgrp()):  # not a job that a batch system has put on this machine
                     asking.sendall(TAKEN)
                     answer, going_on = _answer(name, config, folder, overrides)
                     asking.sendall(json.dumps(answer).encode() + b"\n")
     except KeyboardInterrupt:
         pass
+    except Exception:  # a defect: steps to come are processes of their own
+        traceback.print_exc()
     finally:
         end_now(0)
 
@@ -184,7 +192,5 @@ def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> t
     except KeyboardInterrupt:
         return (128 + signal.SIGINT, "torusweep: interrupted\n", False), False
     except Exception:
-        import traceback
-
         return (1, traceback.format_exc(), False), True
     return (status, "", False), "cupy" not in sys.modules or gpu_count() == 0  # or a GPU's memory and context would be kept from others

@@ -154,9 +154,13 @@ def test_what_it_is_forked_from_is_killed_and_started_again_alike(rings: Run, cl
     first.kill()
     driver = driver_of(rings)
     second = driver.parent()
-    said_of = [Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0") for process in (driver, second) if process is not None]
-    for environment in said_of:
+    assert second is not None
+    assert second != first
+    for process in (driver, second):
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
         assert {f"{name}={value}".encode() for name, value in forking.BORN_WITH.items()} <= set(environment)
+    blocked = int(Path(f"/proc/{second.pid}/status").read_text().split("SigBlk:")[1].split()[0], 16)
+    assert all(blocked >> (number - 1) & 1 for number in (signal.SIGINT, signal.SIGTERM)), "so that workers are born with them blocked"
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 0, said
     assert rings.static() == clean
