@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -12,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psutil
 import pytest
@@ -22,7 +25,7 @@ from rings import COMMAND, PRELOAD, Run, alive, until
 from pipeline import forking
 from pipeline.errors import BadInput
 from pipeline.steps import STEPS
-from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, _answer, ask
+from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, _answer, _serve, ask
 
 
 @pytest.fixture
@@ -82,7 +85,12 @@ def test_what_becomes_of_a_step_is_passed_on(steps: StepsProcess, rings: Run, mo
 
 def test_workers_are_as_large_as_what_they_are_forked_from(steps: StepsProcess, rings: Run):
     """Not as the process of the steps, which has run others before."""
-    taken = psutil.Process(forking.SERVER._forkserver_pid).memory_info().rss / 2**30
+    origin, there = (psutil.Process(pid) for pid in (forking.SERVER._forkserver_pid, steps._process.pid))
+    assert ask("points", rings.config, rings.folder, {}) == 0
+    assert ask("static", rings.config, rings.folder, {"workers": 0, "symmetry": "off"}) == 0  # by Numba
+    rings.forget()
+    taken = origin.memory_info().rss / 2**30
+    assert there.memory_info().rss / 2**30 > taken + 0.02, "it has computed"
     rings.with_settings("memory_per_worker_gib: 0.05, workers: 1")
     assert ask("points", rings.config, rings.folder, {}) == 0
     with pytest.raises(BadInput, match="since a worker takes") as refused:
@@ -207,6 +215,28 @@ def test_a_run_stopped_while_its_workers_start_ends(rings: Run, seconds: float):
     said = run.communicate(timeout=60)[0]
     assert run.returncode == 128 + signal.SIGTERM, said
     assert psutil.wait_procs(family, timeout=30)[1] == []
+
+
+def serve_with_something_left(left: Path, listener: socket.socket, living: Any, group: int) -> None:
+    atexit.register(left.touch)
+    _serve(listener, living, group)
+
+
+@pytest.mark.usefixtures("nothing_to_fork_from")
+def test_it_does_what_is_left_for_the_end(tmp_path: Path):
+    """Dask's workers that were starting, for one; multiprocessing would wait for them."""
+    assert forking.ready()
+    context = get_context("forkserver")
+    living, ours = context.Pipe(duplex=False)
+    with socket.socket(socket.AF_UNIX) as listener, living:
+        listener.bind(str(tmp_path / "steps"))
+        listener.listen()
+        process = context.Process(target=serve_with_something_left, args=(tmp_path / "left", listener, living, os.getpgrp()))
+        process.start()
+    ours.close()
+    process.join(timeout=30)
+    assert process.exitcode == 0
+    assert (tmp_path / "left").exists()
 
 
 def test_its_folder_of_temporary_files_was_cleaned_away(rings: Run, clean: bytes, tmp_path: Path):
