@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -106,6 +107,8 @@ class Snakemake:
         asked_to_stop: list[int] = []
 
         def stop(number: int, _frame: FrameType | None) -> None:
+            if not asked_to_stop:
+                threading.Thread(target=self._insist, args=(computing,), daemon=True).start()
             asked_to_stop.append(number)
             self._pass_on(number, computing)
 
@@ -116,7 +119,7 @@ class Snakemake:
             self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
             self._listener.start()
             meanwhile()
-            status = self._ended(computing, asked_to_stop)
+            status = self._process.wait()
             self._listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
         finally:
             for number, handler in before.items():
@@ -130,16 +133,16 @@ class Snakemake:
             say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
         return status
 
-    def _ended(self, computing: Path, asked_to_stop: Sequence[int]) -> int:
-        """Its exit status, when it has ended; killed where it was asked to stop, nobody computes, and it stays."""
+    def _insist(self, computing: Path) -> None:
+        """Kill it where it stays though it was asked to stop, and nobody computes."""
         idle = 0.0
-        while True:
-            try:
-                return self._process.wait(timeout=A_WHILE)
-            except subprocess.TimeoutExpired:
-                idle = idle + A_WHILE if asked_to_stop and lock.holder(computing) is None else 0.0
-            if idle > STAYS_SECONDS:
-                os.killpg(self.group, signal.SIGKILL)
+        while idle <= STAYS_SECONDS:
+            time.sleep(A_WHILE)
+            if self._process.poll() is not None:
+                return
+            idle = idle + A_WHILE if lock.holder(computing) is None else 0.0
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.group, signal.SIGKILL)
 
     def _pass_on(self, number: int, computing: Path) -> None:
         """To the step that holds the results, which saves what it has; to all of Snakemake's group where none does."""
