@@ -5,7 +5,7 @@ batch also loading what is compiled. Beside them are Snakemake, every step's sta
 on their way, shards, tables and the page. Sweeps that are not counted come first: as after them, there are bytecode and compiled kernels.
 
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
-would take, each a thread of a few worker processes, and scheduler, driver and messages are the real ones.
+would take, and processes, scheduler, driver and messages are the real ones.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
-from distributed import LocalCluster
+from asleep import NAP, sleeping
 from race import Row
 
-from pipeline import sweep
+from pipeline import cluster, sweep
 from pipeline.config.schema import Cluster
 from pipeline.points import Point
 from pipeline.store import read_shards
 
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 128)
-A_PROCESS = 16  # sleepers, at most: as many processes as workers would compute nothing but their own business on a few cores
-NAP, NAPS = 2.0, 5  # seconds of a batch that sleeps, as long as batches are by default; batches a worker
+NAPS = 5  # batches a worker
 
 
 def networks(number: int) -> list[str]:
@@ -81,27 +81,23 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
     return wall, sum(float(shard.origin["seconds"]) for shard in shards)
 
 
-def sleeping(points: Sequence[Point], keys: Sequence[str], manner: sweep.Manner) -> sweep.Answer:
-    """In the place of `run_batch`."""
-    time.sleep(NAP)
-    return sweep.Answer("", len(points), NAP, [])
-
-
 def scaling() -> Iterator[Row]:
-    """Weak scaling: as many batches a sleeper each time. ratio: wall time over that of the naps alone."""
+    """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
+    manner = sweep.Manner("", "numba", True, None, "static", "", "")
     for sleepers in SLEEPERS:
         points = [Point(name) for name in networks(sleepers * NAPS)]
-        processes, threads = -(-sleepers // A_PROCESS), min(sleepers, A_PROCESS)
-        with LocalCluster(
-            n_workers=processes, threads_per_worker=threads, memory_limit=0, protocol="tcp://", host="127.0.0.1", dashboard_address=None
-        ) as there:
-            manner = sweep.Manner("", "numba", True, None, "static", "", "")
-            settings = Cluster(scheduler=there.scheduler_address, batch_seconds=NAP)
-            with patch.object(sweep, "run_batch", sleeping):
+        settings = Cluster(workers=sleepers, batch_seconds=NAP)
+        begin = time.perf_counter()
+        with cluster.connect(settings, backend=manner.backend, tasks=len(points)) as workers:
+            started = time.perf_counter() - begin
+            with patch.object(sweep, "run_batch", sleeping), patch.object(cluster, "connect", lambda *_, **__: nullcontext(workers)):
                 begin = time.perf_counter()
                 sweep.compute(dict.fromkeys(points, NAP), set(), manner, settings)
                 wall = time.perf_counter() - begin
-        yield row("scheduler", f"{sleepers} asleep", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS))
+        yield {
+            **row("scheduler", f"{sleepers} asleep", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS)),
+            "note": f"there after {started:.1f} s",
+        }
 
 
 def row(benchmark: str, case: str, nodes: int, seconds: float, work: float, unit: str, ratio: float) -> Row:

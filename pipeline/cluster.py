@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import logging
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,13 @@ from pipeline.tasks import InProcess, Workers
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
+FILES, FILES_PER_WORKER = 128, 12  # that we have open at once: 11 pipes and sockets a worker, as counted; all others
+# what Dask looks at for people who look at it: nobody does, and each time a computing thread gives way to the one that looks
+UNWATCHED = {
+    "distributed.worker.profile.enabled": False,  # one part in twenty of small points
+    "distributed.admin.tick.interval": "1s",  # every scheduler, nanny and worker at its own loop, else 50 times a second: one part in forty
+    "distributed.admin.system-monitor.interval": "10s",
+}
 
 
 @contextlib.contextmanager
@@ -89,7 +97,7 @@ def _manners(settings: Any) -> dict[str, Any]:
         "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # looked for as often: twice that, at the latest
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
-        "distributed.worker.profile.enabled": False,  # nobody looks at it, and it takes one part in twenty of small points
+        **UNWATCHED,
         "distributed.nanny.pre-spawn-environ": {},  # theirs is forking.BORN_WITH
         # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
@@ -110,10 +118,29 @@ def local_workers(settings: Any, backend: str, tasks: int, devices: list[str] | 
         asked = len(found) if settings.workers == "auto" else settings.workers
         chosen = found[: max(1, min(asked, tasks))]
         return [{"CUDA_VISIBLE_DEVICES": device, **_threads(len(chosen))} for device in chosen]
-    cores = len(os.sched_getaffinity(0))
-    asked = cores if settings.workers == "auto" else settings.workers
+    cores, most = len(os.sched_getaffinity(0)), _most_workers()
+    asked = min(cores, most) if settings.workers == "auto" else settings.workers
     count = max(1, min(asked, tasks))
+    if count > most:
+        raise BadInput(
+            f"cluster.workers: expected {most} or fewer, for which this process may have enough files open ({FILES_PER_WORKER} each), got {count};"
+            " raise the limit (ulimit -Hn), or ask for fewer with --workers"
+        )
     return [_threads(count) for _ in range(count)]
+
+
+def _most_workers() -> int:
+    """Local workers for which this process may have enough files open; at least one."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return sys.maxsize if hard == resource.RLIM_INFINITY else max(1, (hard - FILES) // FILES_PER_WORKER)
+
+
+def _open_files(workers: int) -> None:
+    """Let this process have as many files open as so many local workers need: with 75 that is more than the customary 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES + FILES_PER_WORKER * workers
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard))
 
 
 def visible_gpus() -> list[str]:
@@ -149,6 +176,7 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
 
     distributed.utils._forkserver_preload_set = True  # or Dask imports pandas and more, here too, to have workers forked with them
     environments = local_workers(settings, backend, tasks)
+    _open_files(len(environments))
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
@@ -185,7 +213,8 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
     from dask_jobqueue import SLURMCluster
     from distributed.security import Security
 
-    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC}
+    unwatched = {f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()}
+    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC, **unwatched}
     return SLURMCluster(
         cores=slurm.cores,
         processes=slurm.cores,

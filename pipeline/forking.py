@@ -22,6 +22,8 @@ BORN_WITH = {
     **MALLOC,
     "PYTHONHASHSEED": "6640",
     "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
+    # certificates are the run's own: Tornado would load the system's in each of them with the first connection, three hundredths of a second
+    "SSL_CERT_FILE": os.devnull,
 }
 SERVER: Any = forkserver._forkserver  # type: ignore[attr-defined]  # the standard library's, of this process
 FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute in the step itself

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -41,6 +42,14 @@ def pages_taken_again() -> float:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 100
 
 
+def interrupted() -> float:
+    """How often a second a thread that computes has to wait, since another one of its process has something to do."""
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    while time.monotonic() < start + 2:
+        sum(range(1000))
+    return (resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before) / 2
+
+
 def ask_all(workers: cluster.Workers | cluster.InProcess, count: int) -> list[object]:
     for _ in range(count):
         workers.submit(where_i_run)
@@ -63,6 +72,15 @@ def test_workers_keep_the_memory_that_they_work_in():
     """Dask's setting has every array come in new pages, 1024 of them and more, which the kernel clears first."""
     with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
         workers.submit(pages_taken_again)
+        outcome = workers.outcome(seconds=30)
+    assert outcome is not None
+    assert outcome.answer < 100
+
+
+def test_workers_are_left_to_compute():
+    """Dask's own setting has each look 50 times a second how its event loop is."""
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
+        workers.submit(interrupted)
         outcome = workers.outcome(seconds=30)
     assert outcome is not None
     assert outcome.answer < 100
@@ -142,6 +160,28 @@ def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expec
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     found = cluster.local_workers(Cluster(workers=workers), "auto", tasks, devices)
     assert [(environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found] == expected
+
+
+def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: Run):
+    """A worker takes eleven; 1,024 are customary, and machines with 128 cores too."""
+    limited = ("bash", "-c", 'ulimit -Sn 128 && exec "$@"', "bash", sys.executable, "-c", "from pipeline.cli import main; main()")
+    process = rings.start("run", str(rings.config), "--workers", "20", command=limited)
+    said = process.communicate(timeout=280)[0]
+    assert process.returncode == 0, said
+    assert "20 local workers" in said
+    assert "Traceback" not in said
+
+
+def test_workers_that_a_process_may_not_have_the_files_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(128)))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 1024))
+    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 74
+    assert len(cluster.local_workers(Cluster(workers=74), "numba", 500)) == 74
+    assert len(cluster.local_workers(Cluster(workers=75), "numba", 74)) == 74
+    with pytest.raises(BadInput, match=r"expected 74 or fewer, .* got 75; raise the limit"):
+        cluster.local_workers(Cluster(workers=75), "numba", 500)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, resource.RLIM_INFINITY))
+    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 128
 
 
 def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: pytest.MonkeyPatch):
@@ -234,7 +274,10 @@ def test_the_job_script_for_slurm(tmp_path: Path):
         *("#SBATCH --mem=16G", "#SBATCH -t 00:30:00", "#SBATCH --constraint=epyc"),
     }
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
-    assert f"export {threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864" in script
+    (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))
+    assert exported.startswith(f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 ")
+    with dask.config.set(dask.config.collect_env(dict(item.split("=", 1) for item in exported.split()))):
+        assert {name: dask.config.get(name) for name in cluster.UNWATCHED} == cluster.UNWATCHED
     command = next(line for line in script if "dask_worker" in line)
     assert command.startswith(f"{sys.executable} -m distributed.cli.dask_worker tls://127.0.0.1:")
     assert "--nworkers 8 " in command
