@@ -30,7 +30,7 @@ from pipeline.points import Point
 from pipeline.store import read_shards
 
 POINTS = (100, 1_000, 10_000)
-SLEEPERS = (1, 2, 8, 32, 128)
+SLEEPERS = (1, 2, 8, 32, 64, 128)
 NAPS = 5  # batches a worker
 
 
@@ -84,6 +84,8 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
 def scaling() -> Iterator[Row]:
     """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
     manner = sweep.Manner("", "numba", True, None, "static", "", "")
+    with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
+        pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:
         points = [Point(name) for name in networks(sleepers * NAPS)]
         settings = Cluster(workers=sleepers, batch_seconds=NAP)

@@ -34,7 +34,8 @@ from pipeline.tasks import InProcess, Workers
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
-FILES, FILES_PER_WORKER = 128, 12  # that we have open at once: 11 pipes and sockets a worker, as counted; all others
+# that we have open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
+FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
 # what Dask looks at for people who look at it: nobody does, and each time a computing thread gives way to the one that looks
 UNWATCHED = {
     "distributed.worker.profile.enabled": False,  # one part in twenty of small points
@@ -75,6 +76,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             # the home folder is the one that clusters share
             jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
             stack.enter_context(contextlib.closing(jobs))
+            _open_files(FILES_PER_GUEST * settings.slurm.jobs * settings.slurm.cores)
             jobs.scale(jobs=settings.slurm.jobs)
             description = f"{settings.slurm.jobs} Slurm jobs"
             client = stack.enter_context(Client(jobs))
@@ -124,7 +126,7 @@ def local_workers(settings: Any, backend: str, tasks: int, devices: list[str] | 
     if count > most:
         raise BadInput(
             f"cluster.workers: expected {most} or fewer, for which this process may have enough files open ({FILES_PER_WORKER} each), got {count};"
-            " raise the limit (ulimit -Hn), or ask for fewer with --workers"
+            " ask for fewer with --workers, or have the limit raised that 'ulimit -Hn' shows"
         )
     return [_threads(count) for _ in range(count)]
 
@@ -135,10 +137,10 @@ def _most_workers() -> int:
     return sys.maxsize if hard == resource.RLIM_INFINITY else max(1, (hard - FILES) // FILES_PER_WORKER)
 
 
-def _open_files(workers: int) -> None:
-    """Let this process have as many files open as so many local workers need: with 75 that is more than the customary 1,024."""
+def _open_files(of_workers: int) -> None:
+    """Let this process have so many files open, and all others, or as many as it may: 81 local workers want more than the customary 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = FILES + FILES_PER_WORKER * workers
+    needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard))
 
@@ -176,7 +178,7 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
 
     distributed.utils._forkserver_preload_set = True  # or Dask imports pandas and more, here too, to have workers forked with them
     environments = local_workers(settings, backend, tasks)
-    _open_files(len(environments))
+    _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
     loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
@@ -214,7 +216,7 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
     from distributed.security import Security
 
     unwatched = {f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()}
-    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC, **unwatched}
+    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC, **forking.NO_CERTIFICATES, **unwatched}
     return SLURMCluster(
         cores=slurm.cores,
         processes=slurm.cores,

@@ -16,14 +16,15 @@ from typing import Any
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 # a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
+# they bring the run's own, and Tornado would load the system's in each of them with the first connection, three hundredths of a second
+NO_CERTIFICATES = {"SSL_CERT_FILE": os.devnull}
 # the environment of local workers; of Dask, which would put it there itself, the seed, by which sets have one order in all of them
 BORN_WITH = {
     **ONE_THREAD,
     **MALLOC,
     "PYTHONHASHSEED": "6640",
     "PYTHONSAFEPATH": "1",  # they import what we would, not what lies in the working directory
-    # certificates are the run's own: Tornado would load the system's in each of them with the first connection, three hundredths of a second
-    "SSL_CERT_FILE": os.devnull,
+    **NO_CERTIFICATES,
 }
 SERVER: Any = forkserver._forkserver  # type: ignore[attr-defined]  # the standard library's, of this process
 FEW_SECONDS = 3.0  # estimated; workers take longer to start than so little takes to compute in the step itself

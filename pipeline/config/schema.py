@@ -148,7 +148,8 @@ class Cluster(Section):
 
     workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
         "auto",
-        description="worker processes, one thread each; auto: one a core or GPU, none where all takes a few seconds; 0: this process computes alone",
+        description="worker processes, one thread each; auto: one a core or GPU, as far as this process may have files open for them,"
+        " none where all takes a few seconds; 0: this process computes alone",
     )
     memory_per_worker_gib: float | None = Field(None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's")
     batch_seconds: float = Field(2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks")

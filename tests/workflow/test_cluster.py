@@ -175,11 +175,11 @@ def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: 
 def test_workers_that_a_process_may_not_have_the_files_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(128)))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 1024))
-    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 74
-    assert len(cluster.local_workers(Cluster(workers=74), "numba", 500)) == 74
-    assert len(cluster.local_workers(Cluster(workers=75), "numba", 74)) == 74
-    with pytest.raises(BadInput, match=r"expected 74 or fewer, .* got 75; raise the limit"):
-        cluster.local_workers(Cluster(workers=75), "numba", 500)
+    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 80
+    assert len(cluster.local_workers(Cluster(workers=80), "numba", 500)) == 80
+    assert len(cluster.local_workers(Cluster(workers=81), "numba", 80)) == 80
+    with pytest.raises(BadInput, match=r"expected 80 or fewer, .* got 81; ask for fewer"):
+        cluster.local_workers(Cluster(workers=81), "numba", 500)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, resource.RLIM_INFINITY))
     assert len(cluster.local_workers(Cluster(), "numba", 500)) == 128
 
@@ -275,7 +275,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     }
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
     (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))
-    assert exported.startswith(f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 ")
+    assert exported.startswith(f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null ")
     with dask.config.set(dask.config.collect_env(dict(item.split("=", 1) for item in exported.split()))):
         assert {name: dask.config.get(name) for name in cluster.UNWATCHED} == cluster.UNWATCHED
     command = next(line for line in script if "dask_worker" in line)
