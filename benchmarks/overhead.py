@@ -32,6 +32,7 @@ from pipeline.store import read_shards
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 64, 128)
 NAPS = 5  # batches a worker
+LEAST = ("", ", 8 × 8 tori")  # sweeps beside which stands the least time that they could take
 
 
 def networks(number: int) -> list[str]:
@@ -65,14 +66,19 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     for points, many, written, how in cases:
         wall, records = _swept(written, many)
         yield row("sweep", f"{many} worker{'s' * (many > 1)}{how}", points, wall, points, "points", wall / (records / many))
+        if many == 2 and points == POINTS[-1] and how in LEAST:
+            wall, records = _swept(written, 0)
+            yield {**row("sweep", f"2 workers{how}", points, wall, points, "points", wall / (records / 2)), "contender": "the least there could be"}
 
 
 def _swept(topologies: str, workers: int) -> tuple[float, float]:
-    """(wall time of a sweep, seconds of its records, all workers together)."""
+    """(wall time of a sweep, seconds of its records, all workers together). workers: 0 for two processes without Snakemake and Dask (least.py)."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "small.yaml"
         config.write_text(f"sweep: small\ntopologies:\n{topologies}")
         command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(workers)]
+        if not workers:
+            command = [sys.executable, str(Path(__file__).parent / "least.py"), str(config), str(Path(folder) / "small")]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # or every step compiles all again
         begin = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True, env=environment)
@@ -84,6 +90,7 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
 def scaling() -> Iterator[Row]:
     """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
     manner = sweep.Manner("", "numba", True, None, "static", "", "")
+    vars(sys.modules["__main__"]).pop("__file__", None)  # or every worker imports what it does, as multiprocessing has it
     with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
         pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,6 +76,21 @@ def test_small_networks_of_the_sweep_differ_and_can_be_built():
     assert len(set(names)) == len(names) == 10_000
     assert build(names[0]).nodes == 9
     assert build(names[-1]).nodes < 2000
+
+
+def test_the_least_makes_the_same_tables(tmp_path: Path):
+    """What sweeps are set beside saves no work."""
+    from pipeline.steps import STEPS
+
+    config, least, whole = tmp_path / "rings.yaml", tmp_path / "least", tmp_path / "whole"
+    config.write_text("sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 22}}\n")
+    subprocess.run([sys.executable, str(HERE / "least.py"), str(config), str(least)], check=True)
+    whole.mkdir()
+    for step in ("points", "static", "distances"):
+        assert STEPS[step](config, whole, {"workers": 0}) == 0
+    for table in ("points", "static", "distances"):
+        assert (least / f"{table}.parquet").read_bytes() == (whole / f"{table}.parquet").read_bytes()
+    assert (least / "report.html").stat().st_size > 100_000
 
 
 def test_a_power_law_has_its_exponent():

@@ -1,0 +1,62 @@
+"""`python least.py CONFIG FOLDER`: a sweep's static records on two cores without Snakemake, Dask and any care, for the least time that it could take.
+
+Two processes have half of the points each. What happens to them is the pipeline's own: records, shards, tables, page.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import pickle
+import sys
+from pathlib import Path
+
+os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before they are loaded
+gc.set_threshold(50_000)  # as our own processes
+
+from pipeline.arrow_start import without_pandas  # noqa: E402
+
+without_pandas()
+
+
+def main(config: Path, folder: Path) -> None:
+    """What `torusweep run` leaves in a folder, but for the log."""
+    there, here = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(here)
+        importlib.import_module("pipeline.evaluate")  # while the points are written out
+        with os.fdopen(there, "rb") as points:
+            half(*pickle.load(points))
+        os._exit(0)
+    os.close(there)
+    from pipeline import store
+    from pipeline.config import load
+    from pipeline.expansion.table import points_table, weighed_points
+
+    sweep = load(config)
+    asked = list(weighed := weighed_points(sweep, folder))
+    folder.mkdir(parents=True)
+    store.publish_points(folder, points_table(weighed))
+    with os.fdopen(here, "wb") as points:
+        pickle.dump((asked[::2], folder, sweep.digest), points)
+    half(asked[1::2], folder, sweep.digest)
+    if os.waitpid(child, 0)[1]:
+        sys.exit("the other process failed")
+    from pipeline.steps import STEPS
+
+    for name in ("static", "distances", "verification", "report", "check"):  # static finds all records there
+        STEPS[name](config, folder, {})
+
+
+def half(points: list, folder: Path, digest: str) -> None:
+    from pipeline.points import stage_digest
+    from pipeline.sweep import Manner, run_batch
+
+    code = stage_digest("static")
+    run_batch(points, [point.key for point in points], Manner(str(folder), "numba", True, None, "static", code, digest))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
