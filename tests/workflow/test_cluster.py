@@ -184,6 +184,24 @@ def test_workers_that_a_process_may_not_have_the_files_for(monkeypatch: pytest.M
     assert len(cluster.local_workers(Cluster(), "numba", 500)) == 128
 
 
+@pytest.mark.parametrize(
+    ("limits", "of_workers", "then"),
+    [
+        ((1024, 4096), 900, None),
+        ((1024, 4096), 1200, (1264, 4096)),
+        ((1024, 4096), 12_000, (4096, 4096)),
+        ((1024, resource.RLIM_INFINITY), 1200, (1264, resource.RLIM_INFINITY)),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 12_000, None),
+    ],
+)
+def test_the_limit_of_open_files_is_raised_where_workers_need_it(limits, of_workers, then, monkeypatch: pytest.MonkeyPatch):
+    raised: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, new: raised.append(new))
+    cluster._open_files(of_workers)
+    assert raised == ([then] if then else [])
+
+
 def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Workers of somebody's own scheduler are told nothing, and share their cores with others."""
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
