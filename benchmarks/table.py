@@ -60,6 +60,6 @@ def lines_of(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
     for row in rows:
         if row["benchmark"].endswith("growth"):
             found.setdefault((row["benchmark"].removesuffix(", growth"), row["contender"]), []).append(row)
-        elif row["benchmark"] == "sweep":
+        elif row["benchmark"] == "sweep" and row["contender"] == "torusweep":
             found.setdefault(("sweep", row["case"]), []).append(row)
     return found

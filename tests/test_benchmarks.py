@@ -93,6 +93,19 @@ def test_the_least_makes_the_same_tables(tmp_path: Path):
     assert (least / "report.html").stat().st_size > 100_000
 
 
+def test_a_line_of_the_plot_is_ours_at_several_sizes():
+    from table import lines_of
+
+    sizes = {100: "torusweep", 1_000: "torusweep", 10_000: "the least there could be"}
+    rows = [{"benchmark": "sweep", "case": "2 workers", "nodes": nodes, "contender": who} for nodes, who in sizes.items()]
+    rows += [{"benchmark": "loads", "case": "torus 8³", "nodes": 512, "contender": "torusweep"}]
+    rows += [{"benchmark": "loads, growth", "case": "torus 8³", "nodes": 512, "contender": "torusweep"}]
+    assert {line: [row["nodes"] for row in part] for line, part in lines_of(rows).items()} == {
+        ("sweep", "2 workers"): [100, 1_000],
+        ("loads", "torusweep"): [512],
+    }
+
+
 def test_a_power_law_has_its_exponent():
     from growth import exponent
 
