@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dask
@@ -50,6 +50,14 @@ def interrupted() -> float:
     return (resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before) / 2
 
 
+def of_a_worker(task: Callable[[], float]) -> float:
+    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
+        workers.submit(task)
+        outcome = workers.outcome(seconds=30)
+    assert outcome is not None
+    return float(outcome.answer)
+
+
 def ask_all(workers: cluster.Workers | cluster.InProcess, count: int) -> list[object]:
     for _ in range(count):
         workers.submit(where_i_run)
@@ -70,20 +78,12 @@ def test_local_workers_listen_on_the_loopback_address_only_one_per_gpu(monkeypat
 
 def test_workers_keep_the_memory_that_they_work_in():
     """Dask's setting has every array come in new pages, 1024 of them and more, which the kernel clears first."""
-    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
-        workers.submit(pages_taken_again)
-        outcome = workers.outcome(seconds=30)
-    assert outcome is not None
-    assert outcome.answer < 100
+    assert of_a_worker(pages_taken_again) < 100
 
 
 def test_workers_are_left_to_compute():
     """Dask's own setting has each look 50 times a second how its event loop is."""
-    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
-        workers.submit(interrupted)
-        outcome = workers.outcome(seconds=30)
-    assert outcome is not None
-    assert outcome.answer < 100
+    assert of_a_worker(interrupted) < 100
 
 
 def born_with() -> dict[str, str]:
