@@ -11,6 +11,7 @@ import os
 import pickle
 import sys
 from pathlib import Path
+from typing import Any
 
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before they are loaded
 gc.set_threshold(50_000)  # as our own processes
@@ -50,7 +51,8 @@ def main(config: Path, folder: Path) -> None:
         STEPS[name](config, folder, {})
 
 
-def half(points: list, folder: Path, digest: str) -> None:
+def half(points: list[Any], folder: Path, digest: str) -> None:
+    """Compute these points and leave their shard. digest: the configuration's."""
     from pipeline.points import stage_digest
     from pipeline.sweep import Manner, run_batch
 

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from distributed import Client
 from elsewhere import Elsewhere, certificates
-from rings import Run, until
+from rings import COMMAND, Run, until
 
 from pipeline import cluster, forking
 from pipeline.config.schema import Cluster, Slurm
@@ -164,7 +164,7 @@ def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expec
 
 def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: Run):
     """A worker takes eleven; 1,024 are customary, and machines with 128 cores too."""
-    limited = ("bash", "-c", 'ulimit -Sn 128 && exec "$@"', "bash", sys.executable, "-c", "from pipeline.cli import main; main()")
+    limited = ("bash", "-c", 'ulimit -Sn 128 && exec "$@"', "bash", *COMMAND)
     process = rings.start("run", str(rings.config), "--workers", "20", command=limited)
     said = process.communicate(timeout=280)[0]
     assert process.returncode == 0, said
