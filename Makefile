@@ -51,8 +51,8 @@ gpu-check: .venv/ready
 	$(BIN)/python benchmarks/gpu_check.py
 
 docs: .venv/ready
-	$(BIN)/python -c "from pipeline.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
-	$(BIN)/python -c "from pipeline.config.words import documentation; print(documentation(), end=\"\")" > docs/config.md
+	$(BIN)/python -c "from torusweep.tables.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
+	$(BIN)/python -c "from torusweep.sweep.configuration.words import documentation; print(documentation(), end=\"\")" > docs/config.md
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@
 #
 # Snakemake owns the files. The points within static, loads, deadlock, layout and simulation belong to Dask, and the finished ones stay in
 # results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
-from pipeline.asked import asked
+from torusweep.run.asked import asked
 
 CONFIG, FOLDER, INPUTS, OPTIONS, LATER, CODE, PROGRAM, POINTS, PATH = asked(workflow)
 shell.prefix(f"export PATH={PATH}; ")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from pipeline.points import Point
-from pipeline.sweep import Answer, Manner
+from torusweep.run.driver import Answer, Manner
+from torusweep.sweep.points import Point
 
 NAP = 2.0  # seconds, as long as batches are by default
 

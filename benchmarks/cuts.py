@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import networkx
-from networks import in_igraph, in_networkx
 from race import Race
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits_under
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.connectivity import edge_connectivity
+from torusweep.stages.static.links import channel_matrix, link_orbits
 
-from pipeline.static.connectivity import edge_connectivity
-from pipeline.static.links import channel_matrix, link_orbits
-from pipeline.symmetry import orbits_under
-from pipeline.topologies import build
-from pipeline.topology import Topology
+from tests.stages.static.networks import in_igraph, in_networkx
 
 SLOW, SLOWEST = 4096, 64  # nodes beyond which igraph takes minutes, networkx seconds
 
@@ -24,7 +24,9 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
         sizes["100³"] = "torus(k=100, n=3)"
     for size, whole in sizes.items():
         topology = build(f"faulty({whole}, links=2, seed=5)")
-        yield Race("cuts", f"torus {size}, 2 links cut", topology.nodes, contenders(topology), float(topology.nodes), "nodes")
+        yield Race(
+            "cuts", f"torus {size}, 2 links cut", topology.nodes, contenders(topology), float(topology.nodes), "nodes"
+        )
 
 
 def contenders(topology: Topology) -> dict[str, Callable[[], int | None]]:

@@ -9,13 +9,13 @@ import networkx
 import numba
 import numpy as np
 from native import distances, library
-from networks import in_igraph, in_networkit, in_networkx, in_scipy, random_regular
 from race import Race
 from scipy.sparse.csgraph import shortest_path
+from torusweep.networks.families import build
+from torusweep_kernels.backend import gpu_count
+from torusweep_kernels.distance import all_pairs_distance
 
-from kernels.backend import gpu_count
-from kernels.distance import all_pairs_distance
-from pipeline.topologies import build
+from tests.stages.static.networks import in_igraph, in_networkit, in_networkx, in_scipy, random_regular
 
 SLOW = 4096  # nodes: what takes minutes beyond, or N² numbers
 SLOWEST = 512
@@ -45,7 +45,9 @@ def contenders(ports: np.ndarray, large: bool, threads: int | None) -> dict[str,
         return float(histogram @ np.arange(len(histogram))) / pairs
 
     def ours(backend: str) -> Callable[[], float]:
-        return lambda: mean(all_pairs_distance(ports, everyone, one_group, backend=backend, threads=threads).histogram[0])
+        return lambda: mean(
+            all_pairs_distance(ports, everyone, one_group, backend=backend, threads=threads).histogram[0]
+        )
 
     chosen = {"torusweep": ours("numba")}
     if library("ceiling"):

@@ -18,20 +18,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-
-from kernels.backend import array_module, device_name, gpu_count
-from kernels.distance import Task, all_pairs_distance, many_distances
-from kernels.loads import SPLITS, minimal_loads
-from kernels.network import Batch, simulate
-from kernels.routes import route_flows
-from kernels.walks import shortest_walks
-from pipeline.provenance import software
-from pipeline.routing import routing
-from pipeline.routing.forms import SourceRouting
-from pipeline.routing.route_table import RouteTable
-from pipeline.simulation.routes import routes_of
-from pipeline.simulation.setup import Parameters, set_up
-from pipeline.topologies import build
+from torusweep.networks.families import build
+from torusweep.routing import routing
+from torusweep.routing.forms import SourceRouting
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.simulation.routes import routes_of
+from torusweep.stages.simulation.setup import Parameters, set_up
+from torusweep.tables.provenance import software
+from torusweep_kernels.backend import array_module, device_name, gpu_count
+from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.router import Batch, simulate
+from torusweep_kernels.routes import route_flows
+from torusweep_kernels.walks import shortest_walks
 
 TURNS = 3
 Answer = tuple[np.ndarray, ...]
@@ -78,7 +77,12 @@ def many(graphs: int, least: int, most: int) -> Case:
     tasks = [Task(some, np.arange(len(some)), np.arange(len(some)) % 3, eccentricity=True) for some in ports]
 
     def run(backend: str, threads: int | None) -> Answer:
-        return tuple(array for found in many_distances(tasks, backend=backend, threads=threads) for array in found if array is not None)
+        return tuple(
+            array
+            for found in many_distances(tasks, backend=backend, threads=threads)
+            for array in found
+            if array is not None
+        )
 
     return Case("distance", f"{graphs:,} random graphs of {least} to {most} nodes", run)
 
@@ -101,7 +105,11 @@ def routes(spelling: str, packets: int) -> Case:
     row = table.drawn(start, destination, np.zeros(packets, np.uint32))
 
     def run(backend: str, threads: int | None) -> Answer:
-        return (route_flows(made.moves.next, start, row, table.routes.direction, table.routes.hops, backend=backend, threads=threads),)
+        return (
+            route_flows(
+                made.moves.next, start, row, table.routes.direction, table.routes.hops, backend=backend, threads=threads
+            ),
+        )
 
     return Case("routes", f"{spelling}, {packets:,} packets", run)
 
@@ -112,13 +120,17 @@ def walks(spelling: str, packets: int, split: str, estimate: float | None = None
     group = (np.arange(packets) % 32).astype(np.int32)
 
     def run(backend: str, threads: int | None) -> Answer:
-        found = shortest_walks(ports, start, destination, group, groups=32, seed=1, split=split, backend=backend, threads=threads)
+        found = shortest_walks(
+            ports, start, destination, group, groups=32, seed=1, split=split, backend=backend, threads=threads
+        )
         return found.count, found.unreachable
 
     return Case("walks", f"{spelling}, {packets:,} packets, {split}", run, estimate)
 
 
-def network(spelling: str, load: float, cycles: int, experiments: int, estimate: float | None = None, router: str = "default") -> Case:
+def network(
+    spelling: str, load: float, cycles: int, experiments: int, estimate: float | None = None, router: str = "default"
+) -> Case:
     """Uniform traffic at so many flits per node and cycle."""
     setup = set_up(build(spelling), Parameters(router=router, cycles=cycles))
     nodes, rng = len(setup.wiring.to), np.random.default_rng(1)
@@ -129,12 +141,23 @@ def network(spelling: str, load: float, cycles: int, experiments: int, estimate:
     source, moment = source[order], moment[order]
     destination = (source + rng.integers(1, nodes, len(source))) % nodes
     first = np.searchsorted(owner * nodes + source, np.arange(experiments)[:, None] * nodes + np.arange(nodes + 1))
-    rows = routes_of(setup.routing, source, destination, lambda purpose: rng.integers(0, 2**32, (4, len(source)), np.uint32))
+    rows = routes_of(
+        setup.routing, source, destination, lambda purpose: rng.integers(0, 2**32, (4, len(source)), np.uint32)
+    )
     batch = Batch(first, moment, rows.row, np.full(len(source), setup.flits, np.int16), destination)
 
     def run(backend: str, threads: int | None) -> Answer:
         how = rows.direction, rows.hops, rows.phase, batch
-        found = simulate(setup.wiring, setup.router, *how, cycles=cycles, measure_from=cycles // 2, stall=500, backend=backend, threads=threads)
+        found = simulate(
+            setup.wiring,
+            setup.router,
+            *how,
+            cycles=cycles,
+            measure_from=cycles // 2,
+            stall=500,
+            backend=backend,
+            threads=threads,
+        )
         return found[:-1]
 
     return Case("network", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
@@ -170,7 +193,14 @@ def largest() -> Iterator[Case]:
 
 def compared(case: Case, beside: str, threads: int | None = None) -> Row:
     one, other = case.run(beside, threads), case.run("cupy", None)
-    return Row(case, beside, all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True)))
+    return Row(
+        case,
+        beside,
+        all(
+            a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+            for a, b in zip(one, other, strict=True)
+        ),
+    )
 
 
 def timed(case: Case, threads: int) -> Row:
@@ -189,7 +219,16 @@ def seconds(case: Case, backend: str, threads: int | None) -> float:
 
 
 def table(rows: Sequence[Row], threads: int) -> str:
-    head = ["kernel", "case", "same as", "GPU, s", f"Numba, {threads} threads, s", "Numba ÷ GPU", "estimate, s", "GPU ÷ estimate"]
+    head = [
+        "kernel",
+        "case",
+        "same as",
+        "GPU, s",
+        f"Numba, {threads} threads, s",
+        "Numba ÷ GPU",
+        "estimate, s",
+        "GPU ÷ estimate",
+    ]
     lines = [head, ["---"] * len(head)]
     for case, beside, same, gpu, cpu in rows:
         equal = "not compared" if same is None else beside if same else f"**differs from {beside}**"
@@ -217,7 +256,10 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    print(f"{device_name('cupy')}, CuPy {array_module('cupy').__version__}, {time.strftime('%Y-%m-%d')}, commit {software()['commit']}\n", flush=True)
+    print(
+        f"{device_name('cupy')}, CuPy {array_module('cupy').__version__}, {time.strftime('%Y-%m-%d')}, commit {software()['commit']}\n",
+        flush=True,
+    )
     rows = [compared(case, "numpy") for case in small()]
     rows += [timed(case, options.threads) for cases in (large, largest)[: 1 + options.large] for case in cases()]
     print(table(rows, options.threads))

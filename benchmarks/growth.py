@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from race import Race
-
-from kernels.distance import all_pairs_distance
-from kernels.loads import minimal_loads
-from pipeline.topologies import build
+from torusweep.networks.families import build
+from torusweep_kernels.distance import all_pairs_distance
+from torusweep_kernels.loads import minimal_loads
 
 RADICES = {"distance": (8, 12, 16, 20, 24, 32, 40), "loads": (6, 8, 12, 16, 20, 24)}
 
@@ -19,7 +18,14 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
         for radix in (*radices, *((48, 64) if large and benchmark == "distance" else ())):
             ports = build(f"torus(k={radix}, n=3)").ports
             nodes = len(ports)
-            yield Race(f"{benchmark}, growth", f"torus {radix}³", nodes, {"torusweep": ours(benchmark, ports, threads)}, float(nodes) ** 2, "pairs")
+            yield Race(
+                f"{benchmark}, growth",
+                f"torus {radix}³",
+                nodes,
+                {"torusweep": ours(benchmark, ports, threads)},
+                float(nodes) ** 2,
+                "pairs",
+            )
 
 
 def ours(benchmark: str, ports: np.ndarray, threads: int | None) -> Callable[[], int]:

@@ -23,5 +23,7 @@ def fallen(found: Iterable[Row], recorded: Iterable[Row]) -> list[str]:
             if row["ratio"] > MORE * then:
                 lines.append(f"{where}: {row['ratio']:.2f} × its own work, {then:.2f} × when it was recorded")
         elif row["ratio"] < NOISE * then:
-            lines.append(f"{where}: {row['contender']} takes {row['ratio']:.2f} × our time, {then:.2f} × when it was recorded")
+            lines.append(
+                f"{where}: {row['contender']} takes {row['ratio']:.2f} × our time, {then:.2f} × when it was recorded"
+            )
     return lines

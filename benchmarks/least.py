@@ -16,7 +16,7 @@ from typing import Any
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before they are loaded
 gc.set_threshold(50_000)  # as our own processes
 
-from pipeline.arrow_start import without_pandas  # noqa: E402
+from torusweep.tables.arrow_start import without_pandas  # noqa: E402
 
 without_pandas()
 
@@ -27,14 +27,14 @@ def main(config: Path, folder: Path) -> None:
     child = os.fork()
     if not child:
         os.close(here)
-        importlib.import_module("pipeline.evaluate")  # while the points are written out
+        importlib.import_module("torusweep.sweep.evaluate")  # while the points are written out
         with os.fdopen(there, "rb") as points:
             half(*pickle.load(points))
         os._exit(0)
     os.close(there)
-    from pipeline import store
-    from pipeline.config import load
-    from pipeline.expansion.table import points_table, weighed_points
+    from torusweep.sweep.configuration import load
+    from torusweep.sweep.points_table import points_table, weighed_points
+    from torusweep.tables import store
 
     sweep = load(config)
     asked = list(weighed := weighed_points(sweep, folder))
@@ -45,7 +45,7 @@ def main(config: Path, folder: Path) -> None:
     half(asked[1::2], folder, sweep.digest)
     if os.waitpid(child, 0)[1]:
         sys.exit("the other process failed")
-    from pipeline.steps import STEPS
+    from torusweep.run.steps import STEPS
 
     for name in ("static", "distances", "verification", "report", "check"):  # static finds all records there
         STEPS[name](config, folder, {})
@@ -53,8 +53,8 @@ def main(config: Path, folder: Path) -> None:
 
 def half(points: list[Any], folder: Path, digest: str) -> None:
     """Compute these points and leave their shard. digest: the configuration's."""
-    from pipeline.points import stage_digest
-    from pipeline.sweep import Manner, run_batch
+    from torusweep.run.driver import Manner, run_batch
+    from torusweep.sweep.points import stage_digest
 
     code = stage_digest("static")
     run_batch(points, [point.key for point in points], Manner(str(folder), "numba", True, None, "static", code, digest))

@@ -13,19 +13,19 @@ import numba
 import numpy as np
 from native import call, distances, library
 from network import FLITS, Case
-from networks import random_regular
 from race import Race
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
+from torusweep.networks.families import build
+from torusweep_kernels.distance import all_pairs_distance
+from torusweep_kernels.loads import minimal_loads
+from torusweep_kernels.loads.order import BLOCK, order
+from torusweep_kernels.router.live import layout
+from torusweep_kernels.threads import in_threads
+from torusweep_kernels.walks import shortest_walks
+from torusweep_kernels.walks.task import HOPS
 
-from kernels.distance import all_pairs_distance
-from kernels.loads import minimal_loads
-from kernels.loads.order import BLOCK, order
-from kernels.network.live import layout
-from kernels.threads import in_threads
-from kernels.walks import shortest_walks
-from kernels.walks.task import HOPS
-from pipeline.topologies import build
+from tests.stages.static.networks import random_regular
 
 LINE = 64  # bytes
 FIRST_CACHE = 2**14  # bytes that every first-level cache holds
@@ -47,7 +47,11 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
         return
     many = threads or numba.config.NUMBA_NUM_THREADS
     torus, random4 = build("torus(k=16, n=3)").ports, random_regular(4096, 4)
-    cases = {"torus 16³": torus, "torus 32³": build("torus(k=32, n=3)").ports, "random 6-regular, 32768": random_regular(32768, 6)}
+    cases = {
+        "torus 16³": torus,
+        "torus 32³": build("torus(k=32, n=3)").ports,
+        "random 6-regular, 32768": random_regular(32768, 6),
+    }
     for case, ports in cases.items():
         yield distance(case, ports, many)
     for case, ports in {"torus 16³": torus, "random 4-regular, 4096": random4}.items():
@@ -57,7 +61,15 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
         yield network(spelling, vcs, load, cycles, many)
 
 
-def race(kernel: str, case: str, ports: np.ndarray, ours: Callable[[], object], work: float, unit: str, loops: dict[str, tuple[Loop, float]]) -> Race:
+def race(
+    kernel: str,
+    case: str,
+    ports: np.ndarray,
+    ours: Callable[[], object],
+    work: float,
+    unit: str,
+    loops: dict[str, tuple[Loop, float]],
+) -> Race:
     """loops: each with how much of its work the kernel does."""
     contenders = {"torusweep": ours, **{f"only {name}": loop.run for name, (loop, _) in loops.items()}}
     share = {f"only {name}": loop.done / all_of_it for name, (loop, all_of_it) in loops.items()}
@@ -70,12 +82,21 @@ def distance(case: str, ports: np.ndarray, threads: int) -> Race:
     rows = distances(ports, threads)[1]  # ours rests its tiles by the same rule
     loops = {
         "OR, popcount, store": (or_rows(degree, threads), rows),
-        f"copying {size(nodes * LINE)}": (copying(nodes, threads), rows),  # each row once, since a torus has its neighbours' near by
+        f"copying {size(nodes * LINE)}": (
+            copying(nodes, threads),
+            rows,
+        ),  # each row once, since a torus has its neighbours' near by
     }
     if case.startswith("random"):
         loops[f"gathering rows from {size(nodes * LINE)}"] = gathering_rows(nodes, threads), degree * rows
     return race(
-        "distance", case, ports, lambda: all_pairs_distance(ports, everyone, one_group, backend="numba", threads=threads), nodes**2, "pairs", loops
+        "distance",
+        case,
+        ports,
+        lambda: all_pairs_distance(ports, everyone, one_group, backend="numba", threads=threads),
+        nodes**2,
+        "pairs",
+        loops,
     )
 
 
@@ -83,10 +104,20 @@ def loads(case: str, ports: np.ndarray, threads: int) -> Race:
     nodes, degree = ports.shape
     everyone = np.arange(nodes, dtype=np.int32)
     hops = all_distances(ports)[order(ports, everyone)].reshape(-1, BLOCK, nodes)
-    visits = int((np.diff(np.sort(hops, axis=1), axis=1) > 0).sum()) + nodes * len(hops)  # a node is visited once for each distance
+    visits = int((np.diff(np.sort(hops, axis=1), axis=1) > 0).sum()) + nodes * len(
+        hops
+    )  # a node is visited once for each distance
     rows = degree * (2 * visits + nodes * len(hops))  # of 16 numbers: counted forward, carried backward, added to links
     loops = {f"adding rows from {size(128 * nodes)}": (adding(nodes, degree, threads), rows)}
-    return race("loads", case, ports, lambda: minimal_loads(ports, everyone, backend="numba", threads=threads), nodes**2, "pairs", loops)
+    return race(
+        "loads",
+        case,
+        ports,
+        lambda: minimal_loads(ports, everyone, backend="numba", threads=threads),
+        nodes**2,
+        "pairs",
+        loops,
+    )
 
 
 def walks(case: str, ports: np.ndarray, threads: int) -> Race:
@@ -113,14 +144,28 @@ def network(spelling: str, vcs: int, load: float, cycles: int, threads: int) -> 
     batch = case.packets(load, cycles, range(threads))
     hops = case.seconds(batch, cycles, threads)[1]
     shapes = layout(case.wiring, case.router, 0, 1, FLITS, 0, 0)
-    state = sum(int(np.prod(shape)) * np.dtype(dtype).itemsize for shape, dtype in (shapes[name] for name in ("vcs", "outs", "ports", "channels")))
+    state = sum(
+        int(np.prod(shape)) * np.dtype(dtype).itemsize
+        for shape, dtype in (shapes[name] for name in ("vcs", "outs", "ports", "channels"))
+    )
     loops = {f"touching records in {size(state)}": (gathering(state // 4, threads), RECORDS * hops)}
-    return race("network", f"{spelling}, {load:.0%}", case.wiring.to, lambda: case.seconds(batch, cycles, threads), hops, "flits' hops", loops)
+    return race(
+        "network",
+        f"{spelling}, {load:.0%}",
+        case.wiring.to,
+        lambda: case.seconds(batch, cycles, threads),
+        hops,
+        "flits' hops",
+        loops,
+    )
 
 
 def all_distances(ports: np.ndarray) -> np.ndarray:
     """int64[N, N] of an undirected graph, by SciPy."""
-    graph = csr_matrix((np.ones(ports.size), (np.repeat(np.arange(len(ports)), ports.shape[1]), ports.ravel())), (len(ports), len(ports)))
+    graph = csr_matrix(
+        (np.ones(ports.size), (np.repeat(np.arange(len(ports)), ports.shape[1]), ports.ravel())),
+        (len(ports), len(ports)),
+    )
     return shortest_path(graph, unweighted=True).astype(np.int64)
 
 
@@ -131,7 +176,9 @@ def loop(threads: int, done: float, name: str, *arguments: Callable[[], np.ndarr
     """A C function in every thread, on arrays of its own; done: by one of them."""
     function = getattr(library("limits"), name)
     own = [[some if isinstance(some, int) else some() for some in arguments] for _ in range(threads)]
-    return Loop(lambda: in_threads(lambda thread: call(function, *own[thread]), range(threads), threads), threads * done)
+    return Loop(
+        lambda: in_threads(lambda thread: call(function, *own[thread]), range(threads), threads), threads * done
+    )
 
 
 def lines(bytes_: int) -> np.ndarray:
@@ -161,7 +208,17 @@ def or_rows(degree: int, threads: int) -> Loop:
 
 def adding(nodes: int, degree: int, threads: int) -> Loop:
     times = SAMPLE // (2 * LINE * PLACES)
-    return loop(threads, PLACES // degree * degree * times, "add_rows", lambda: lines(128 * nodes), nodes, places, PLACES, degree, times)
+    return loop(
+        threads,
+        PLACES // degree * degree * times,
+        "add_rows",
+        lambda: lines(128 * nodes),
+        nodes,
+        places,
+        PLACES,
+        degree,
+        times,
+    )
 
 
 def gathering(numbers: int, threads: int) -> Loop:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import networkit
 import networkx
 import numpy as np
-from networks import in_igraph, in_networkit, in_networkx, links, random_regular
 from race import Race
+from torusweep.networks.families import build
+from torusweep_kernels.backend import gpu_count
+from torusweep_kernels.loads import minimal_loads
 
-from kernels.backend import gpu_count
-from kernels.loads import minimal_loads
-from pipeline.topologies import build
+from tests.stages.static.networks import in_igraph, in_networkit, in_networkx, links, random_regular
 
 SLOWEST = 512  # nodes
 
@@ -35,7 +35,10 @@ def contenders(ports: np.ndarray, threads: int | None) -> dict[str, Callable[[],
     nodes, width = ports.shape
     tail, head = np.repeat(np.arange(nodes), width), ports.ravel()
     forth, back = np.flatnonzero(tail < head), np.flatnonzero(tail > head)
-    forth, back = forth[np.lexsort((head[forth], tail[forth]))], back[np.lexsort((tail[back], head[back]))]  # link by link
+    forth, back = (
+        forth[np.lexsort((head[forth], tail[forth]))],
+        back[np.lexsort((tail[back], head[back]))],
+    )  # link by link
 
     def ours(backend: str) -> Callable[[], np.ndarray]:
         def load() -> np.ndarray:
@@ -53,7 +56,9 @@ def contenders(ports: np.ndarray, threads: int | None) -> dict[str, Callable[[],
         chosen["torusweep, CuPy"] = ours("cupy")
     # both count each unordered pair once, or (networkit) twice
     chosen["igraph"] = lambda: 2 * np.array(graph.edge_betweenness(directed=False))
-    chosen["networkit"] = lambda: np.array(networkit.centrality.Betweenness(other, computeEdgeCentrality=True).run().edgeScores())[order]
+    chosen["networkit"] = lambda: np.array(
+        networkit.centrality.Betweenness(other, computeEdgeCentrality=True).run().edgeScores()
+    )[order]
     if nodes <= SLOWEST:
         slow, ends = in_networkx(ports), links(ports).tolist()
 

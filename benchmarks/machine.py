@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-
-from kernels.backend import device_name, gpu_count
-from pipeline.provenance import software
+from torusweep.tables.provenance import software
+from torusweep_kernels.backend import device_name, gpu_count
 
 TABLE = 1 << 22  # int32: 16 MiB
 GATHERS = 1 << 24
@@ -19,7 +18,14 @@ GATHERS = 1 << 24
 def described() -> dict[str, str]:
     """The machine, its load, versions, and seconds of the calibration loops."""
     made = software()
-    model = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "")
+    model = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        "",
+    )
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "commit": made["commit"],

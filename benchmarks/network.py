@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from race import Row
-
-from kernels.network import Batch, Router, Wiring, simulate
-from pipeline.deadlock.rules import vc_rule
-from pipeline.routing import routing
-from pipeline.routing.forms import SourceRouting
-from pipeline.routing.route_table import RouteTable
-from pipeline.topologies import build
+from torusweep.networks.families import build
+from torusweep.routing import routing
+from torusweep.routing.forms import SourceRouting
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.deadlock.rules import vc_rule
+from torusweep_kernels.router import Batch, Router, Wiring, simulate
 
 FLITS, BUFFER = 16, 8
 SHARES = (0.3, 0.6, 0.9)
@@ -41,10 +40,16 @@ class Case:
         made = routing("dimension_order(tie=positive)", topology)[1]
         assert isinstance(made, SourceRouting)
         rule = vc_rule("dateline", made)[1]
-        self.nodes, self.table, self.router = topology.nodes, RouteTable(made), Router(vcs, BUFFER, route_delay=1, vc_delay=1)
+        self.nodes, self.table, self.router = (
+            topology.nodes,
+            RouteTable(made),
+            Router(vcs, BUFFER, route_delay=1, vc_delay=1),
+        )
         delay = np.ones(topology.ports.shape, np.int16)
         classes, shares = rule.within(vcs), rule.shares(vcs)
-        self.wiring = Wiring(topology.ports, made.moves.port, made.moves.wrap, delay, classes, rule.memory, shares, balanced=True)
+        self.wiring = Wiring(
+            topology.ports, made.moves.port, made.moves.wrap, delay, classes, rule.memory, shares, balanced=True
+        )
 
     def packets(self, load: float, cycles: int, seeds: range) -> Batch:
         """Uniform traffic, an experiment a seed."""
@@ -65,12 +70,22 @@ class Case:
         moments, rows, lengths, destinations = map(np.concatenate, zip(*parts))
         return Batch(np.array(first), moments, rows, lengths, destinations)
 
-    def seconds(self, batch: Batch, cycles: int, threads: int, clock: Callable[[], float] = time.process_time) -> tuple[float, int, float]:
+    def seconds(
+        self, batch: Batch, cycles: int, threads: int, clock: Callable[[], float] = time.process_time
+    ) -> tuple[float, int, float]:
         """(seconds, hops of flits, flits accepted per node and cycle)."""
         begin = clock()
         routes = self.table.routes
         found = simulate(
-            self.wiring, self.router, routes.direction, routes.hops, routes.phase, batch, cycles=cycles, backend="numba", threads=threads
+            self.wiring,
+            self.router,
+            routes.direction,
+            routes.hops,
+            routes.phase,
+            batch,
+            cycles=cycles,
+            backend="numba",
+            threads=threads,
         )
         passed = clock() - begin
         accepted = (found.delivered >= 0).sum() * FLITS / cycles / self.nodes / len(found.ran)
@@ -91,19 +106,50 @@ def rows(turns: int, threads: int) -> Iterator[Row]:
             ratios = [cycles / other / turn[0] for turn in taken]
             yield row(name, case.nodes, "torusweep", seconds, cycles, [1.0], note)
             yield row(name, case.nodes, "BookSim2, elsewhere", cycles / other, cycles, ratios)
-    for spelling, experiments, cycles in (("torus(k=8, n=2)", 64, 3_000), ("torus(k=8, n=3)", 1, 4_000), ("torus(k=16, n=3)", 1, 1_000)):
+    for spelling, experiments, cycles in (
+        ("torus(k=8, n=2)", 64, 3_000),
+        ("torus(k=8, n=3)", 1, 4_000),
+        ("torus(k=16, n=3)", 1, 1_000),
+    ):
         case = Case(spelling, 2)
         batch = case.packets(0.3 if experiments > 1 else 0.15, cycles, range(experiments))
         case.seconds(batch, 2, threads)
         pairs = [
-            (case.seconds(batch, cycles, threads, time.perf_counter)[0], case.seconds(batch, cycles, 1, time.perf_counter)[0]) for _ in range(turns)
+            (
+                case.seconds(batch, cycles, threads, time.perf_counter)[0],
+                case.seconds(batch, cycles, 1, time.perf_counter)[0],
+            )
+            for _ in range(turns)
         ]
         several, one = (statistics.median(times) for times in zip(*pairs))
         name = f"{experiments} experiment{'s' * (experiments > 1)} of {spelling}, {threads} threads"
         yield row(name, case.nodes, "torusweep", several, experiments * cycles, [1.0])
-        yield row(name, case.nodes, "torusweep, one thread", one, experiments * cycles, [alone / both for both, alone in pairs])
+        yield row(
+            name,
+            case.nodes,
+            "torusweep, one thread",
+            one,
+            experiments * cycles,
+            [alone / both for both, alone in pairs],
+        )
 
 
-def row(name: str, nodes: int, contender: str, seconds: float, cycles: int, ratios: Sequence[float], note: str = "") -> Row:
-    measured = {"seconds": seconds, "rate": cycles / seconds, "ratio": statistics.median(ratios), "ratio_low": min(ratios), "ratio_high": max(ratios)}
-    return {"benchmark": "network", "case": name, "nodes": nodes, "contender": contender, "unit": "cycles/s", "note": note, **measured}
+def row(
+    name: str, nodes: int, contender: str, seconds: float, cycles: int, ratios: Sequence[float], note: str = ""
+) -> Row:
+    measured = {
+        "seconds": seconds,
+        "rate": cycles / seconds,
+        "ratio": statistics.median(ratios),
+        "ratio_low": min(ratios),
+        "ratio_high": max(ratios),
+    }
+    return {
+        "benchmark": "network",
+        "case": name,
+        "nodes": nodes,
+        "contender": contender,
+        "unit": "cycles/s",
+        "note": note,
+        **measured,
+    }

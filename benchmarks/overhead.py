@@ -23,11 +23,11 @@ from unittest.mock import patch
 
 from asleep import NAP, sleeping
 from race import Row
-
-from pipeline import cluster, sweep
-from pipeline.config.schema import Cluster
-from pipeline.points import Point
-from pipeline.store import read_shards
+from torusweep.run import driver as sweep
+from torusweep.run import workers as cluster
+from torusweep.sweep.configuration.schema import Cluster
+from torusweep.sweep.points import Point
+from torusweep.tables.store import read_shards
 
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 64, 128)
@@ -37,7 +37,12 @@ LEAST = ("", ", 8 × 8 tori")  # sweeps beside which stands the least time that 
 
 def networks(number: int) -> list[str]:
     """Small networks, no two alike: two-dimensional tori, twisted in every way."""
-    twisted = (f"lattice(matrix=[[{a}, {t}], [0, {b}]])" for size in itertools.count(3) for a, b in frames(size) for t in range(a))
+    twisted = (
+        f"lattice(matrix=[[{a}, {t}], [0, {b}]])"
+        for size in itertools.count(3)
+        for a, b in frames(size)
+        for t in range(a)
+    )
     return list(itertools.islice(twisted, number))
 
 
@@ -65,10 +70,15 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
     cases += [(POINTS[-1], many, one_by_one(POINTS[-1]), ", other networks, listed") for many in workers]
     for points, many, written, how in cases:
         wall, records = _swept(written, many)
-        yield row("sweep", f"{many} worker{'s' * (many > 1)}{how}", points, wall, points, "points", wall / (records / many))
+        yield row(
+            "sweep", f"{many} worker{'s' * (many > 1)}{how}", points, wall, points, "points", wall / (records / many)
+        )
         if many == 2 and points == POINTS[-1] and how in LEAST:
             wall, records = _swept(written, 0)
-            yield {**row("sweep", f"2 workers{how}", points, wall, points, "points", wall / (records / 2)), "contender": "the least there could be"}
+            yield {
+                **row("sweep", f"2 workers{how}", points, wall, points, "points", wall / (records / 2)),
+                "contender": "the least there could be",
+            }
 
 
 def _swept(topologies: str, workers: int) -> tuple[float, float]:
@@ -76,10 +86,25 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "small.yaml"
         config.write_text(f"sweep: small\ntopologies:\n{topologies}")
-        command = [str(Path(sys.executable).parent / "torusweep"), "run", str(config), "--results", folder, "--workers", str(workers)]
+        command = [
+            str(Path(sys.executable).parent / "torusweep"),
+            "run",
+            str(config),
+            "--results",
+            folder,
+            "--workers",
+            str(workers),
+        ]
         if not workers:
-            command = [sys.executable, str(Path(__file__).parent / "least.py"), str(config), str(Path(folder) / "small")]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # or every step compiles all again
+            command = [
+                sys.executable,
+                str(Path(__file__).parent / "least.py"),
+                str(config),
+                str(Path(folder) / "small"),
+            ]
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }  # or every step compiles all again
         begin = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True, env=environment)
         wall = time.perf_counter() - begin
@@ -90,7 +115,9 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
 def scaling() -> Iterator[Row]:
     """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
     manner = sweep.Manner("", "numba", True, None, "static", "", "")
-    vars(sys.modules["__main__"]).pop("__file__", None)  # or every worker imports what it does, as multiprocessing has it
+    vars(sys.modules["__main__"]).pop(
+        "__file__", None
+    )  # or every worker imports what it does, as multiprocessing has it
     with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
         pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:
@@ -99,7 +126,10 @@ def scaling() -> Iterator[Row]:
         begin = time.perf_counter()
         with cluster.connect(settings, backend=manner.backend, tasks=len(points)) as workers:
             started = time.perf_counter() - begin
-            with patch.object(sweep, "run_batch", sleeping), patch.object(cluster, "connect", lambda *_, **__: nullcontext(workers)):
+            with (
+                patch.object(sweep, "run_batch", sleeping),
+                patch.object(cluster, "connect", lambda *_, **__: nullcontext(workers)),
+            ):
                 begin = time.perf_counter()
                 sweep.compute(dict.fromkeys(points, NAP), set(), manner, settings)
                 wall = time.perf_counter() - begin
@@ -111,4 +141,12 @@ def scaling() -> Iterator[Row]:
 
 def row(benchmark: str, case: str, nodes: int, seconds: float, work: float, unit: str, ratio: float) -> Row:
     measured = {"seconds": seconds, "rate": work / seconds, "ratio": ratio, "ratio_low": ratio, "ratio_high": ratio}
-    return {"benchmark": benchmark, "case": case, "nodes": nodes, "contender": "torusweep", "unit": f"{unit}/s", "note": "", **measured}
+    return {
+        "benchmark": benchmark,
+        "case": case,
+        "nodes": nodes,
+        "contender": "torusweep",
+        "unit": f"{unit}/s",
+        "note": "",
+        **measured,
+    }

@@ -30,7 +30,9 @@ class Race(NamedTuple):
     work: float
     unit: str
     share: Mapping[str, float] = {}
-    agree: Callable[[str, Any, Any], None] = lambda name, ours, theirs: np.testing.assert_allclose(theirs, ours, rtol=1e-9)
+    agree: Callable[[str, Any, Any], None] = lambda name, ours, theirs: np.testing.assert_allclose(
+        theirs, ours, rtol=1e-9
+    )
 
 
 def rows(races: Sequence[Race], turns: int) -> Iterator[Row]:

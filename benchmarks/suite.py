@@ -22,8 +22,7 @@ from guard import fallen
 from machine import described
 from race import Row, rows
 from table import SCHEMA, draw, markdown, replace
-
-from pipeline import store
+from torusweep.tables import store
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
@@ -44,7 +43,14 @@ def raced(name: str, options: argparse.Namespace) -> Iterator[Row]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="BENCHMARK", help=f"some of {', '.join(NAMES)}; all by default")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=NAMES,
+        default=NAMES,
+        metavar="BENCHMARK",
+        help=f"some of {', '.join(NAMES)}; all by default",
+    )
     parser.add_argument("--large", action="store_true", help="larger networks too: igraph takes minutes there")
     parser.add_argument("--turns", type=int, default=5, help="turns of each contender")
     parser.add_argument("--threads", type=int, help="threads of ours; all by default. Theirs choose for themselves")

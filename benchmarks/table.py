@@ -10,11 +10,12 @@ import altair as alt
 import pyarrow as pa
 from growth import exponent
 from race import Row
-
-from pipeline.figures import finished, save
+from torusweep.results.charts import finished, save
 
 TEXTS, NUMBERS = ("benchmark", "case", "contender", "unit"), ("seconds", "rate", "ratio", "ratio_low", "ratio_high")
-SCHEMA = pa.schema([("nodes", pa.int64()), *((name, pa.string()) for name in TEXTS), *((name, pa.float64()) for name in NUMBERS)])
+SCHEMA = pa.schema(
+    [("nodes", pa.int64()), *((name, pa.string()) for name in TEXTS), *((name, pa.float64()) for name in NUMBERS)]
+)
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
@@ -22,9 +23,17 @@ def markdown(rows: Sequence[Row], about: Mapping[str, str]) -> str:
     """A table a benchmark, after the machine's description."""
     lines = [f"- {name}: {words}" for name, words in about.items()]
     for benchmark, part in groupby(rows, lambda row: row["benchmark"]):
-        lines += ["", f"### {benchmark}", "", "| case | who | seconds | rate | ratio (least – greatest) | note |", "|---|---|--:|--:|--:|---|"]
+        lines += [
+            "",
+            f"### {benchmark}",
+            "",
+            "| case | who | seconds | rate | ratio (least – greatest) | note |",
+            "|---|---|--:|--:|--:|---|",
+        ]
         for row in part:
-            spread = "" if row["ratio_low"] == row["ratio_high"] else f" ({row['ratio_low']:.2f} – {row['ratio_high']:.2f})"
+            spread = (
+                "" if row["ratio_low"] == row["ratio_high"] else f" ({row['ratio_low']:.2f} – {row['ratio_high']:.2f})"
+            )
             figures = f"{row['seconds']:.3g} | {row['rate']:.3g} {row['unit']} | {row['ratio']:.2f}{spread}"
             lines.append(f"| {row['case']} | {row['contender']} | {figures} | {row['note']} |")
     return "\n".join(lines)
@@ -43,13 +52,22 @@ def draw(rows: Sequence[Row], out: Path) -> None:
     for (benchmark, contender), part in lines_of(rows).items():
         if len(part) >= 3:
             power = exponent([row["nodes"] for row in part], [row["seconds"] for row in part])
-            drawn += [{"nodes": row["nodes"], "seconds": row["seconds"], "line": f"{benchmark}, {contender}: N^{power:.2f}"} for row in part]
+            drawn += [
+                {"nodes": row["nodes"], "seconds": row["seconds"], "line": f"{benchmark}, {contender}: N^{power:.2f}"}
+                for row in part
+            ]
     if not drawn:
         return
     x = alt.X("nodes:Q", title="nodes, or points of a sweep", scale=alt.Scale(type="log"))
     y = alt.Y("seconds:Q", scale=alt.Scale(type="log"))
-    colour = alt.Color("line:N", title=None, legend=alt.Legend(labelLimit=320, columns=1))  # side by side, a browser's wider letters overlap
-    chart = alt.Chart(alt.Data(values=drawn)).mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=alt.StrokeDash("line:N", title=None))
+    colour = alt.Color(
+        "line:N", title=None, legend=alt.Legend(labelLimit=320, columns=1)
+    )  # side by side, a browser's wider letters overlap
+    chart = (
+        alt.Chart(alt.Data(values=drawn))
+        .mark_line(point=True)
+        .encode(x=x, y=y, color=colour, strokeDash=alt.StrokeDash("line:N", title=None))
+    )
     out.parent.mkdir(parents=True, exist_ok=True)
     save(finished(chart, "Time against size"), out)
 

@@ -20,7 +20,11 @@ def imports(path: Path) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module" and isinstance(node.args[0], ast.Constant):
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") == "import_module"
+            and isinstance(node.args[0], ast.Constant)
+        ):
             found.append(str(node.args[0].value))
     return found
 
@@ -40,20 +44,29 @@ def test_kernels_know_nothing_of_the_pipeline():
 @pytest.mark.parametrize(
     ("packages", "rooms"),
     [
-        (("cupy",), {"kernels/backend.py"}),
-        (("dask", "distributed", "dask_jobqueue"), {"pipeline/cluster.py", "pipeline/forked.py", "pipeline/tasks.py"}),
-        (("pyarrow.parquet",), {"pipeline/store.py", "pipeline/query.py"}),
-        (("duckdb",), {"pipeline/query.py"}),
+        (("cupy",), {"kernels/torusweep_kernels/backend.py"}),
+        (
+            ("dask", "distributed", "dask_jobqueue"),
+            {
+                "pipeline/torusweep/run/workers.py",
+                "pipeline/torusweep/run/forked.py",
+                "pipeline/torusweep/run/tasks.py",
+            },
+        ),
+        (("pyarrow.parquet",), {"pipeline/torusweep/tables/store.py", "pipeline/torusweep/results/query.py"}),
+        (("duckdb",), {"pipeline/torusweep/results/query.py"}),
         (("click",), {str(path.relative_to(ROOT)) for path in SOURCES if "cli" in path.parts}),
     ],
 )
 def test_a_library_has_its_room(packages, rooms):
-    allowed = rooms | {str(path.relative_to(ROOT)) for path in ROOT.glob("kernels/*/gpu.py")} if "cupy" in packages else rooms
+    allowed = (
+        rooms | {str(path.relative_to(ROOT)) for path in ROOT.glob("kernels/*/gpu.py")} if "cupy" in packages else rooms
+    )
     assert users_of(*packages) <= allowed
 
 
 def test_nothing_imports_the_command_line():
-    assert {path for path in users_of("pipeline.cli") if not path.startswith("pipeline/cli/")} == set()
+    assert {path for path in users_of("torusweep.cli") if not path.startswith("pipeline/torusweep/cli/")} == set()
 
 
 def test_no_room_without_an_idea():
@@ -63,5 +76,9 @@ def test_no_room_without_an_idea():
 def test_every_room_is_in_the_architecture():
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = {path.name for path in (ROOT / "pipeline").glob("*.py")} - {"__init__.py"}
-    rooms |= {f"{path.parent.name}/`" for path in SOURCES if path.name == "__init__.py" and path.parent.name not in ("pipeline", "kernels")}
+    rooms |= {
+        f"{path.parent.name}/`"
+        for path in SOURCES
+        if path.name == "__init__.py" and path.parent.name not in ("pipeline", "kernels")
+    }
     assert {room for room in rooms if room not in text} == set()

@@ -48,7 +48,9 @@ def gpu_errors(kernel: str) -> Iterator[None]:
     try:
         yield
     except cupy.cuda.memory.OutOfMemoryError as error:
-        raise GpuOutOfMemory(f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba") from error
+        raise GpuOutOfMemory(
+            f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba"
+        ) from error
     except cupy.cuda.compiler.CompileException as error:
         raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
 

@@ -11,7 +11,7 @@ import networkx
 import numpy as np
 import pytest
 
-HERE = Path(__file__).resolve().parent.parent / "benchmarks"
+HERE = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,14 @@ def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("race.time.perf_counter", lambda: clock[0])
     # the first call is not timed; the machine is ten times as slow in the second turn
-    race = Race("any", "case", 5, {"ours": contender("ours", [9, 1, 10, 1]), "theirs": contender("theirs", [9, 2, 30, 4])}, 12.0, "pairs")
+    race = Race(
+        "any",
+        "case",
+        5,
+        {"ours": contender("ours", [9, 1, 10, 1]), "theirs": contender("theirs", [9, 2, 30, 4])},
+        12.0,
+        "pairs",
+    )
     ours, theirs = rows([race], 3)
     assert turns == ["ours", "theirs"] * 4
     assert (ours["seconds"], ours["rate"], ours["ratio"]) == (1.0, 12.0, 1.0)
@@ -69,8 +76,7 @@ def test_the_guard_tells_a_fall_from_noise(contender: str, ratio: float, falls: 
 
 def test_small_networks_of_the_sweep_differ_and_can_be_built():
     from overhead import networks
-
-    from pipeline.topologies import build
+    from torusweep.networks.families import build
 
     names = networks(10_000)
     assert len(set(names)) == len(names) == 10_000
@@ -80,7 +86,7 @@ def test_small_networks_of_the_sweep_differ_and_can_be_built():
 
 def test_the_least_makes_the_same_tables(tmp_path: Path):
     """What sweeps are set beside saves no work."""
-    from pipeline.steps import STEPS
+    from torusweep.run.steps import STEPS
 
     config, least, whole = tmp_path / "rings.yaml", tmp_path / "least", tmp_path / "whole"
     config.write_text("sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 22}}\n")
@@ -97,7 +103,9 @@ def test_a_line_of_the_plot_is_ours_at_several_sizes():
     from table import lines_of
 
     sizes = {100: "torusweep", 1_000: "torusweep", 10_000: "the least there could be"}
-    rows = [{"benchmark": "sweep", "case": "2 workers", "nodes": nodes, "contender": who} for nodes, who in sizes.items()]
+    rows = [
+        {"benchmark": "sweep", "case": "2 workers", "nodes": nodes, "contender": who} for nodes, who in sizes.items()
+    ]
     rows += [{"benchmark": "loads", "case": "torus 8³", "nodes": 512, "contender": "torusweep"}]
     rows += [{"benchmark": "loads, growth", "case": "torus 8³", "nodes": 512, "contender": "torusweep"}]
     assert {line: [row["nodes"] for row in part] for line, part in lines_of(rows).items()} == {
@@ -134,14 +142,15 @@ def test_tiles_of_a_ring_rest_in_c():
     nodes = 4096
     histogram, rows = distances((np.arange(nodes)[:, None] + [-1, 1]) % nodes, 2)
     assert histogram.tolist() == [nodes, *[2 * nodes] * (nodes // 2 - 1), nodes]
-    assert 0 < rows < nodes // 512 * nodes * (nodes // 2) // 3  # a front of each side, and not every level of every node
+    assert (
+        0 < rows < nodes // 512 * nodes * (nodes // 2) // 3
+    )  # a front of each side, and not every level of every node
 
 
 @NEEDS_CC
 def test_philox_in_c_is_philox():
     from native import call, library
-
-    from kernels.philox import philox
+    from torusweep_kernels.philox import philox
 
     words = np.zeros((4, 32), np.uint32)
     call(library("limits").philox, words, 32, 8)

@@ -10,24 +10,24 @@ from math import inf
 import networkx as nx
 import numpy as np
 import pytest
+import torusweep.capacity.commodities
+import torusweep.capacity.throughput
 from scipy.optimize import linprog
-from static.networks import as_networkx, network, random_network
+from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
+from torusweep.capacity.bisection_use import crossing_demand
+from torusweep.capacity.certificate import proved_bound, proved_loads
+from torusweep.capacity.commodities import distances, gather, usable_arcs
+from torusweep.capacity.linear_program import Solution, solve
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.networks.topology import Plan, Wiring, realise
+from torusweep.stages.static.bisection import cut_width
+from torusweep.stages.static.links import channel_matrix, channel_orbits
+from torusweep.traffic import traffic
+from torusweep_kernels.loads import minimal_loads
 
-import pipeline.capacity.commodities
-import pipeline.capacity.throughput
-from kernels.loads import minimal_loads
-from pipeline.capacity import best_half, capacity, effective_bisection, worst_permutation
-from pipeline.capacity.bisection_use import crossing_demand
-from pipeline.capacity.certificate import proved_bound, proved_loads
-from pipeline.capacity.commodities import distances, gather, usable_arcs
-from pipeline.capacity.linear_program import Solution, solve
-from pipeline.errors import BadInput, Refused
-from pipeline.static.bisection import cut_width
-from pipeline.static.links import channel_matrix, channel_orbits
-from pipeline.symmetry import proved_symmetries
-from pipeline.topologies import build
-from pipeline.topology import Plan, Wiring, realise
-from pipeline.traffic import traffic
+from tests.stages.static.networks import as_networkx, network, random_network
 
 KITE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 6), (4, 6), (5, 6), (6, 7)]
 MADE = {
@@ -68,7 +68,11 @@ def pdtt_mean(a):
 # network, traffic, routes, throughput
 CLOSED = [
     # k even: a cut of 2k^(n−1) links each way halves a torus, and N/4 of the traffic crosses each way (Dally 1990, bisection)
-    *((f"torus(k={k}, n={n})", "uniform", routes, F(8, k)) for k, n in ((4, 2), (8, 2), (8, 3)) for routes in ("all", "minimal")),
+    *(
+        (f"torus(k={k}, n={n})", "uniform", routes, F(8, k))
+        for k, n in ((4, 2), (8, 2), (8, 3))
+        for routes in ("all", "minimal")
+    ),
     *((f"torus(k={k}, n=2)", "uniform", "all", balanced(F(k * k - 1, 2 * k), 4)) for k in (3, 7)),
     *((f"mesh(k={k}, n=2)", "uniform", routes, F(4, k)) for k in (4, 6) for routes in ("all", "minimal")),
     # Parhami & Kwai 2004, Theorem 4: half as many links cross as in the torus
@@ -76,19 +80,30 @@ CLOSED = [
     ("pruned_torus(k=8, n=3)", "uniform", "minimal", F(4, 8)),
     ("hypercube(n=6)", "uniform", "all", 2),
     ("torus(k=5, n=2, directed=true)", "uniform", "minimal", F(2, 5 - 1)),
-    *((f"rtt(a={a})", "uniform", routes, balanced(rtt_mean(a), 4)) for a in (4, 8, 16) for routes in ("all", "minimal")),
+    *(
+        (f"rtt(a={a})", "uniform", routes, balanced(rtt_mean(a), 4))
+        for a in (4, 8, 16)
+        for routes in ("all", "minimal")
+    ),
     *((f"pdtt(a={a})", "uniform", "minimal", balanced(pdtt_mean(a), 6)) for a in (4, 8)),
     *((f"rt(a={a})", "uniform", "all", F(4, a)) for a in (4, 8)),
     # three hops ahead or five back
     ("ring(k=8)", "tornado", "minimal", F(1, 3)),
     ("ring(k=8)", "tornado", "all", F(1, 3) + F(1, 5)),
     ("ring(k=8)", "neighbour", "all", 1 + F(1, 7)),
-    ("ring(k=16)", "bit_complement", "all", F(2 * 2, 16)),  # 16 flits over the two cuts of the middle, two links each way
+    (
+        "ring(k=16)",
+        "bit_complement",
+        "all",
+        F(2 * 2, 16),
+    ),  # 16 flits over the two cuts of the middle, two links each way
     ("torus(k=6, n=2)", "nearest_neighbour", "minimal", 4),
 ]
 
 
-@pytest.mark.parametrize(("topology", "pattern", "routes", "throughput"), CLOSED, ids=["-".join(map(str, row[:3])) for row in CLOSED])
+@pytest.mark.parametrize(
+    ("topology", "pattern", "routes", "throughput"), CLOSED, ids=["-".join(map(str, row[:3])) for row in CLOSED]
+)
 def test_closed_forms(topology, pattern, routes, throughput):
     found = capacity(build(topology), pattern, routes=routes)
     assert found.throughput <= found.bound
@@ -116,7 +131,9 @@ def test_what_a_twist_gains_at_best(pattern, gain):
 @pytest.mark.slow
 def test_gates_limit_a_hierarchy():
     """MH3DT, q = 0: 32 links each way (Rahman et al. 2005, bisection width) carry a quarter of what 4096 nodes send."""
-    assert capacity(build("mh3dt(m=4, n=4, levels=2, q=0)"), "uniform").throughput == pytest.approx(32 / (4096 / 4), rel=1e-9)
+    assert capacity(build("mh3dt(m=4, n=4, levels=2, q=0)"), "uniform").throughput == pytest.approx(
+        32 / (4096 / 4), rel=1e-9
+    )
 
 
 # --- every route written out ------------------------------------------------------------------------------------
@@ -155,11 +172,19 @@ def best_over_routes(name, spelling, routes):
     sent[:, -1] = [-flits for _, flits in amounts]
     best = np.zeros(len(columns) + 1)
     best[-1] = -1
-    found = linprog(best, A_ub=over, b_ub=[graph.edges[ends]["capacity"] for ends in number], A_eq=sent, b_eq=np.zeros(len(amounts)))
+    found = linprog(
+        best, A_ub=over, b_ub=[graph.edges[ends]["capacity"] for ends in number], A_eq=sent, b_eq=np.zeros(len(amounts))
+    )
     return -found.fun
 
 
-SMALL = [*MADE, "rtt(a=2)", "mesh(radices=[3, 2])", "pruned_directed_torus(k=2, n=3)", "faulty(torus(k=3, n=2), links=7, seed=2)"]
+SMALL = [
+    *MADE,
+    "rtt(a=2)",
+    "mesh(radices=[3, 2])",
+    "pruned_directed_torus(k=2, n=3)",
+    "faulty(torus(k=3, n=2), links=7, seed=2)",
+]
 PATTERNS = ("uniform", "hot_spot(percent=60)", "random_permutation(seed=5)", "nearest_neighbour")
 
 
@@ -181,7 +206,9 @@ def test_one_pair_gets_the_maximum_flow(tmp_path, seed, ends, directed):
     most = nx.maximum_flow_value(as_networkx(topology), *ends)
     assert most > 0
     found = capacity(topology, f'demand(path="{tmp_path / "demand.csv"}")')
-    assert found.throughput == pytest.approx(most / 20, rel=1e-9)  # one flit a node in the mean: 20 from the only source
+    assert found.throughput == pytest.approx(
+        most / 20, rel=1e-9
+    )  # one flit a node in the mean: 20 from the only source
     assert found.gap < 1e-9
 
 
@@ -229,7 +256,8 @@ def test_symmetry_changes_nothing(topology, pattern, roots, routes):
 
 @pytest.mark.parametrize("routes", ["all", "minimal"])
 @pytest.mark.parametrize(
-    ("name", "pattern"), [("mesh(k=4, n=2)", "uniform"), ("kite with parallel links", "hot_region"), ("torus(k=4, n=2)", "bit_reversal")]
+    ("name", "pattern"),
+    [("mesh(k=4, n=2)", "uniform"), ("kite with parallel links", "hot_region"), ("torus(k=4, n=2)", "bit_reversal")],
 )
 def test_the_lengths_prove_the_bound(name, pattern, routes):
     topology = made(name)
@@ -274,7 +302,7 @@ def test_proofs_that_do_not_meet_are_reported(monkeypatch):
         best = solve(flows, usable)
         return Solution(best.flow * 0.99, best.price)
 
-    monkeypatch.setattr(pipeline.capacity.throughput, "solve", poor)
+    monkeypatch.setattr(torusweep.capacity.throughput, "solve", poor)
     found = capacity(build("mesh(k=3, n=2)"), "uniform")
     assert found.gap > 1e-3
     assert "proofs leave a gap of" in found.method
@@ -289,7 +317,9 @@ def test_parallel_channels():
     topology = realise("twins()", "twins", plan, 1 << 20)
     for routes in ("all", "minimal"):
         found = capacity(topology, "uniform", routes=routes, use_symmetry=False)
-        assert (found.throughput, found.bound) == pytest.approx((6, 6), rel=1e-12)  # half a flit a node over three links
+        assert (found.throughput, found.bound) == pytest.approx(
+            (6, 6), rel=1e-12
+        )  # half a flit a node over three links
 
 
 def test_the_shorter_of_parallel_channels_counts():
@@ -324,7 +354,12 @@ def test_nothing_to_send():
 @pytest.mark.parametrize(
     ("topology", "pattern", "routes", "says"),
     [
-        ("ring(k=4)", "uniform", "minimum", r"unknown routes 'minimum'; did you mean 'minimal'\?; there are all, minimal"),
+        (
+            "ring(k=4)",
+            "uniform",
+            "minimum",
+            r"unknown routes 'minimum'; did you mean 'minimal'\?; there are all, minimal",
+        ),
         ("ring(k=4)", "unifrom", "all", "unknown traffic 'unifrom'"),
         ("ring(k=6)", "bit_reversal", "all", "expected a power of 2"),
         ("pruned_xy(k=4)", "uniform", "all", r"^capacity of pruned_xy\(k=4\): 0\.5 of traffic uniform has no path"),
@@ -336,9 +371,13 @@ def test_what_does_not_fit_is_refused(topology, pattern, routes, says):
         capacity(build(topology), pattern, routes=routes)
 
 
-@pytest.mark.parametrize(("limit", "says"), [("FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("CELLS", "pairs of root and channel")])
+@pytest.mark.parametrize(
+    ("limit", "says"), [("FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("CELLS", "pairs of root and channel")]
+)
 def test_a_program_too_large_is_refused(monkeypatch, limit, says):
-    monkeypatch.setattr(pipeline.capacity.throughput if limit == "FLOWS" else pipeline.capacity.commodities, limit, 100)
+    monkeypatch.setattr(
+        torusweep.capacity.throughput if limit == "FLOWS" else torusweep.capacity.commodities, limit, 100
+    )
     with pytest.raises(Refused, match=says):
         capacity(build("mesh(k=4, n=2)"), "uniform", use_symmetry=False)
 
@@ -352,7 +391,9 @@ def test_worst_permutation_of_all(terminals, seed):
     random = np.random.default_rng(seed)
     shares, links = random.uniform(size=(7, terminals, terminals)) ** 3, random.integers(1, 3, 7)
     everyone = np.arange(terminals)
-    loads = {(c, p): shares[c, everyone, list(p)].sum() / links[c] for c in range(7) for p in permutations(range(terminals))}
+    loads = {
+        (c, p): shares[c, everyone, list(p)].sum() / links[c] for c in range(7) for p in permutations(range(terminals))
+    }
     found = worst_permutation(shares, capacity=links)
     assert found.load == pytest.approx(max(loads.values()), rel=1e-12)
     assert loads[found.channel, tuple(found.permutation.tolist())] == pytest.approx(found.load, rel=1e-12)
@@ -373,7 +414,13 @@ def dimension_order(k):
         ways = []
         for axis in (0, 1):
             ahead = (d[axis] - s[axis]) % k
-            ways.append([(1, ahead, 0.5), (-1, ahead, 0.5)] if 2 * ahead == k else [(1, ahead, 1.0)] if 2 * ahead < k else [(-1, k - ahead, 1.0)])
+            ways.append(
+                [(1, ahead, 0.5), (-1, ahead, 0.5)]
+                if 2 * ahead == k
+                else [(1, ahead, 1.0)]
+                if 2 * ahead < k
+                else [(-1, k - ahead, 1.0)]
+            )
         for chosen in product(*ways):
             at, part = s, chosen[0][2] * chosen[1][2]
             for axis, (way, hops, _) in enumerate(chosen):
@@ -394,7 +441,9 @@ def test_worst_case_of_dimension_order(k):
 def test_worst_case_of_valiant(k):
     """Two phases of uniform traffic, whatever the permutation (Valiant & Brebner 1981): k/8 each."""
     uniform = dimension_order(k)
-    found = worst_permutation(lambda c: uniform[c].mean(axis=1)[:, None] + uniform[c].mean(axis=0), channels=range(4 * k * k))
+    found = worst_permutation(
+        lambda c: uniform[c].mean(axis=1)[:, None] + uniform[c].mean(axis=0), channels=range(4 * k * k)
+    )
     assert found.load == pytest.approx(2 * k / 8, rel=1e-12)
 
 
@@ -473,7 +522,9 @@ def test_a_cut_without_traffic_uses_nothing():
     assert (silent.links, silent.effective, silent.carried) == (2, 0, 0)
 
 
-@pytest.mark.parametrize(("name", "width"), [("rtt(a=4)", 16), ("torus(k=4, n=3)", 32), ("directed_torus(k=4, n=2)", 4), ("ccc(n=3)", 4)])
+@pytest.mark.parametrize(
+    ("name", "width"), [("rtt(a=4)", 16), ("torus(k=4, n=3)", 32), ("directed_torus(k=4, n=2)", 4), ("ccc(n=3)", 4)]
+)
 def test_the_best_half_is_half(name, width):
     built = build(name)
     half = best_half(built)

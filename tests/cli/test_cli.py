@@ -10,13 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from pipeline.cli import COMMANDS
+from torusweep.cli import COMMANDS
 
 
 def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from torusweep.cli import main; main()", *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -33,7 +32,7 @@ def test_help_has_examples(command):
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, pipeline.cli; print([m for m in ('numba','scipy','dask','pyarrow','duckdb','altair','rich','numpy') if m in sys.modules])"
+    code = "import sys, torusweep.cli; print([m for m in ('numba','scipy','dask','pyarrow','duckdb','altair','rich','numpy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
@@ -66,9 +65,18 @@ def test_help_imports_nothing_heavy():
         (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
         (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
         (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
-        (["run", "config/smoke.yaml", "--", "--config", "results=other"], "--config: expected the configuration as the first argument, and"),
-        (["run", "config/smoke.yaml", "--", "-pC", "results=other"], "-pC: expected the configuration as the first argument"),
-        (["run", "config/smoke.yaml", "--configfile", "other.yaml"], "--configfile: expected the configuration as the first argument"),
+        (
+            ["run", "config/smoke.yaml", "--", "--config", "results=other"],
+            "--config: expected the configuration as the first argument, and",
+        ),
+        (
+            ["run", "config/smoke.yaml", "--", "-pC", "results=other"],
+            "-pC: expected the configuration as the first argument",
+        ),
+        (
+            ["run", "config/smoke.yaml", "--configfile", "other.yaml"],
+            "--configfile: expected the configuration as the first argument",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_a_status(arguments, says):
@@ -119,10 +127,15 @@ def test_describe_for_a_person():
 @pytest.mark.parametrize("arguments", [["topologies"], ["describe", "ring(k=4)"], ["describe", "ring(k=4)", "--json"]])
 def test_a_full_disk_is_one_line(arguments):
     with open("/dev/full", "w") as full:
-        code = "from pipeline.cli import main; main()"
-        run = subprocess.run([sys.executable, "-c", code, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+        code = "from torusweep.cli import main; main()"
+        run = subprocess.run(
+            [sys.executable, "-c", code, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
     assert run.returncode == 1
-    assert run.stderr == "torusweep: cannot write standard output: No space left on device; make room, or write elsewhere\n"
+    assert (
+        run.stderr
+        == "torusweep: cannot write standard output: No space left on device; make room, or write elsewhere\n"
+    )
 
 
 def test_compiling_is_said_on_a_terminal_and_only_when_it_happens(tmp_path):
@@ -130,8 +143,14 @@ def test_compiling_is_said_on_a_terminal_and_only_when_it_happens(tmp_path):
 
     def said() -> str:
         ours, its = pty.openpty()
-        command = [sys.executable, "-c", "from pipeline.cli import main; main()", "loads", "ring(k=4)", "--json"]
-        subprocess.run(command, stdout=subprocess.PIPE, stderr=its, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, check=True)
+        command = [sys.executable, "-c", "from torusweep.cli import main; main()", "loads", "ring(k=4)", "--json"]
+        subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=its,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            check=True,
+        )
         os.close(its)
         read = bytearray()
         with contextlib.suppress(OSError):  # which is a terminal's end
@@ -172,7 +191,7 @@ def test_completion_offers_topologies():
 def test_without_a_folder_the_sweep_that_ran_last_is_meant(tmp_path, monkeypatch):
     """results/default where it was run; else the latest of results/."""
     monkeypatch.chdir(tmp_path)
-    from pipeline.cli.options import _latest_results
+    from torusweep.cli.options import _latest_results
 
     assert _latest_results(None, None, Path("mine")) == Path("mine")
     assert _latest_results(None, None, None) == Path("results/default")

@@ -10,8 +10,7 @@ import sys
 from typing import NamedTuple, NoReturn
 
 import pytest
-
-from pipeline.cli import main
+from torusweep.cli import main
 
 
 class Said(NamedTuple):

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fixtures import clean, rings, undisturbed
-from rings import Run
+
+from tests.run.fixtures import clean, rings, undisturbed
+from tests.run.rings import Run
 
 __all__ = ["clean", "clean_many", "many", "rings"]
 MANY = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 402}}\ncluster: {batch_seconds: 0.01}\n"

@@ -25,8 +25,7 @@ import time
 from pathlib import Path
 
 import psutil
-
-from pipeline import lock
+from torusweep.tables import lock
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
@@ -109,14 +108,19 @@ def kill(process: psutil.Process) -> None:
 
 def tables(home: Path) -> dict[str, str]:
     """Digests of the sweep's tables."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted((home / "results" / "soak").glob("*.parquet"))}
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((home / "results" / "soak").glob("*.parquet"))
+    }
 
 
 def start(home: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "run", "soak.yaml"]
+    command = [sys.executable, "-c", "from torusweep.cli import main; main()", "run", "soak.yaml"]
     with (home / "log").open("ab") as log:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        return subprocess.Popen(command, cwd=home, env={**os.environ, "PYTHONPATH": path}, stdout=log, stderr=log, process_group=0)
+        return subprocess.Popen(
+            command, cwd=home, env={**os.environ, "PYTHONPATH": path}, stdout=log, stderr=log, process_group=0
+        )
 
 
 def soak(home: Path, minutes: float, seed: int) -> int:
@@ -153,7 +157,9 @@ def soak(home: Path, minutes: float, seed: int) -> int:
             wrong += len(differing)
             elapsed = (time.monotonic() - began) / 60
             verdict = f"{', '.join(differing)} differ" if differing else "all tables equal"
-            print(f"{elapsed:5.1f} min: sweep {completed} complete, {kills.total()} kills so far, {verdict}", flush=True)
+            print(
+                f"{elapsed:5.1f} min: sweep {completed} complete, {kills.total()} kills so far, {verdict}", flush=True
+            )
             shutil.rmtree(home / "results")
     by_kind = ", ".join(f"{victim} {count}" for victim, count in kills.most_common())
     print(

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-import fake_cupy
-import nvrtc
 import pytest
-from rings import Run
+from torusweep.tables.store import read_shards
+from torusweep_kernels import backend
+from torusweep_kernels.distance import gpu
 
-from kernels import backend
-from kernels.distance import gpu
-from pipeline.store import read_shards
+from tests.kernels import fake_cupy, nvrtc
+from tests.run.rings import Run
 
 NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=120, n=2)", "ring(k=9)"]\n'
 
@@ -47,11 +46,15 @@ def test_a_gpu_that_is_not_there(rings: Run, monkeypatch: pytest.MonkeyPatch):  
     assert (status, said.count("\n")) == (2, 1), said
     assert "backend cupy: expected a GPU that CuPy can use, found none" in said
     assert rings.shards() == []
-    assert rings.step("static", "--backend", "auto", "--workers", "0", "--symmetry", "off")[0] == 0  # with symmetry it is soon done by NumPy
+    assert (
+        rings.step("static", "--backend", "auto", "--workers", "0", "--symmetry", "off")[0] == 0
+    )  # with symmetry it is soon done by NumPy
     assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {"numba"}
 
 
-def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(rings: Run, as_cupy: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch):  # 30
+def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
+    rings: Run, as_cupy: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
+):  # 30
     """Blocks are halved first: tests/kernels/test_out_of_memory.py."""
     rings.config.write_text(NETWORKS)
     rings.here("points")
@@ -64,7 +67,11 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(rings: Run, as_cupy: Ca
     assert rings.here("static", backend="cupy") == 0
     assert rings.static() == expected
     assert rings.failed() == {}
-    ran = {name: shard.origin for shard in read_shards(rings.folder).whole for name in shard.rows.column("topology").to_pylist()}
+    ran = {
+        name: shard.origin
+        for shard in read_shards(rings.folder).whole
+        for name in shard.rows.column("topology").to_pylist()
+    }
     assert ran["mesh(k=120, n=2)"]["backend"] == "cupy, numba"
     assert ran["mesh(k=4, n=2)"]["device"] == "a processor that plays a GPU"
     assert "cupy" in {origin["backend"] for origin in ran.values()}, "small ones fit"
@@ -81,9 +88,13 @@ class NvidiasCompiler(fake_cupy.RawModule):
         super().build(code, source, library)
 
 
-def test_a_kernel_that_does_not_compile(rings: Run, as_cupy: Callable[..., ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # 31
+def test_a_kernel_that_does_not_compile(
+    rings: Run, as_cupy: Callable[..., ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):  # 31
     cupy = as_cupy()
-    monkeypatch.setattr(cupy, "RawModule", type("RawModule", (NvidiasCompiler,), {"folder": tmp_path, "backwards": False}))
+    monkeypatch.setattr(
+        cupy, "RawModule", type("RawModule", (NvidiasCompiler,), {"folder": tmp_path, "backwards": False})
+    )
     wrong = tmp_path / "wrong.cu"
     wrong.write_text(gpu.SOURCE.read_text().replace("happened[level]", "undeclared[level]"))
     monkeypatch.setattr(gpu, "SOURCE", wrong)

@@ -6,7 +6,8 @@ import random
 import time
 
 import pytest
-from rings import Run, until
+
+from tests.run.rings import Run, until
 
 KILLS = 20
 SEED = 8

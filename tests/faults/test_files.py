@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from rings import Run, until
+from torusweep.run.steps import STEPS
 
-from pipeline.steps import STEPS
+from tests.run.rings import Run, until
 
 
 @contextlib.contextmanager
 def disk(folder: Path, size: str) -> Iterator[Path]:
     """A file system of its own of so many bytes, mounted at a folder."""
     folder.mkdir(parents=True)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True
+    )
     if mounted.returncode:
         pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
     try:
@@ -89,7 +91,9 @@ def test_damaged_shards_are_computed_again(rings: Run, clean: bytes):  # 17, 18,
     (rings.folder / "static.parquet").unlink()
     status, said = rings.step("static")
     assert status == 0, said
-    assert all(f"{path.resolve()} was damaged: removed, its points are computed again" in said for path in hurt.values())
+    assert all(
+        f"{path.resolve()} was damaged: removed, its points are computed again" in said for path in hurt.values()
+    )
     assert rings.static() == clean
     assert whole(rings)
 

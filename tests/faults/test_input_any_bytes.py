@@ -18,13 +18,13 @@ import networkx as nx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import settled, torusweep
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from rings import Run
+from torusweep.sweep.points import Point
+from torusweep.tables import store
 
-from pipeline import store
-from pipeline.points import Point
+from tests.faults.command_line import settled, torusweep
+from tests.run.rings import Run
 
 CORPUS = Path(__file__).parent / "corpus"
 FEW, MANY = 25, 300  # examples in make test, in make test-faults
@@ -37,7 +37,9 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def mixed(*words: bytes) -> st.SearchStrategy[bytes]:
     """Bytes: any at all, or words that the reader knows in any order."""
-    return st.binary(max_size=120) | st.lists(st.sampled_from([*words, b" ", b"\n", b"\x00", b"\xff", "é\u202e".encode()]), max_size=30).map(b"".join)
+    return st.binary(max_size=120) | st.lists(
+        st.sampled_from([*words, b" ", b"\n", b"\x00", b"\xff", "é\u202e".encode()]), max_size=30
+    ).map(b"".join)
 
 
 # --- topologies ----------------------------------------------------------------------------------
@@ -58,13 +60,34 @@ NAMES = [
     "graph",
     "x",
 ]
-VALUES = ["0", "1", "2", "3", "4", "-1", "1e308", "nan", "true", "[2, 3]", "[[2, 0], [0, 2]]", "{1: {0: 2}}", '"a\\u0000b"', '"\\ud800"', "split"]
+VALUES = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "-1",
+    "1e308",
+    "nan",
+    "true",
+    "[2, 3]",
+    "[[2, 0], [0, 2]]",
+    "{1: {0: 2}}",
+    '"a\\u0000b"',
+    '"\\ud800"',
+    "split",
+]
 ARGUMENTS = st.tuples(
-    st.sampled_from(["k", "n", "a", "m", "radices", "matrix", "twists", "levels", "q", "path", "links", "x"]), st.sampled_from(VALUES)
+    st.sampled_from(["k", "n", "a", "m", "radices", "matrix", "twists", "levels", "q", "path", "links", "x"]),
+    st.sampled_from(VALUES),
 )
 SPELLINGS = st.recursive(
-    st.tuples(st.sampled_from(NAMES), st.lists(ARGUMENTS.map("=".join), max_size=3)).map(lambda parts: f"{parts[0]}({', '.join(parts[1])})"),
-    lambda inner: st.tuples(inner, st.lists(ARGUMENTS.map("=".join), max_size=2)).map(lambda parts: f"faulty({', '.join([parts[0], *parts[1]])})"),
+    st.tuples(st.sampled_from(NAMES), st.lists(ARGUMENTS.map("=".join), max_size=3)).map(
+        lambda parts: f"{parts[0]}({', '.join(parts[1])})"
+    ),
+    lambda inner: st.tuples(inner, st.lists(ARGUMENTS.map("=".join), max_size=2)).map(
+        lambda parts: f"faulty({', '.join([parts[0], *parts[1]])})"
+    ),
     max_leaves=2,
 )
 
@@ -74,7 +97,9 @@ def a_topology(spelling: str) -> None:
     said = torusweep("describe", spelling, "--json")
     if settled(said):
         record = json.loads(said.out, parse_constant=pytest.fail)
-        assert json.loads(torusweep("describe", record["topology"], "--json").out) == record, "the canonical spelling is another network"
+        assert json.loads(torusweep("describe", record["topology"], "--json").out) == record, (
+            "the canonical spelling is another network"
+        )
         assert sum(record["distance_histogram"]) <= record["terminals"] ** 2
 
 
@@ -107,8 +132,29 @@ def plainly(content: bytes) -> tuple[int, int, int]:
 PAIRS = st.lists(st.tuples(*[st.integers(0, 7) | st.integers(0, 2**62 - 1)] * 2), min_size=1, max_size=12)
 EDGES = PAIRS.map(lambda pairs: "".join(f"{tail} {head}\n" for tail, head in pairs).encode())
 GRAPHS = EDGES | mixed(
-    *(b"0", b"1", b"2", b"-1", b"1.5", b"9223372036854775807", b",", b"#", b"\xef\xbb\xbf", b"\r", b"router ", b"node ", "²".encode()),
-    *(b"<graphml>", b'<graph edgedefault="directed">', b'<node id="a"/>', b'<edge source="a" target="b"/>', b"</graph>", b"</graphml>"),
+    *(
+        b"0",
+        b"1",
+        b"2",
+        b"-1",
+        b"1.5",
+        b"9223372036854775807",
+        b",",
+        b"#",
+        b"\xef\xbb\xbf",
+        b"\r",
+        b"router ",
+        b"node ",
+        "²".encode(),
+    ),
+    *(
+        b"<graphml>",
+        b'<graph edgedefault="directed">',
+        b'<node id="a"/>',
+        b'<edge source="a" target="b"/>',
+        b"</graph>",
+        b"</graphml>",
+    ),
     *(b'<!DOCTYPE x [<!ENTITY y "z">]>', b"&y;", b'<?xml version="1.0" encoding="utf-16"?>'),
 )
 
@@ -120,15 +166,37 @@ def demands(content: bytes, suffix: str) -> None:
     Path(f"any.{suffix}").write_bytes(content)
     said = torusweep("loads", "ring(k=5)", "--traffic", f'demand(path="any.{suffix}")', "--json")
     if settled(said):
-        rows = csv.DictReader(io.StringIO(content.decode())) if suffix == "csv" else pq.read_table(io.BytesIO(content)).to_pylist()
+        rows = (
+            csv.DictReader(io.StringIO(content.decode()))
+            if suffix == "csv"
+            else pq.read_table(io.BytesIO(content)).to_pylist()
+        )
         sent = [(int(row["source"]), int(row["destination"]), float(row["demand"])) for row in rows]
-        hops = sum(amount * min((source - destination) % 5, (destination - source) % 5) for source, destination, amount in sent)
+        hops = sum(
+            amount * min((source - destination) % 5, (destination - source) % 5) for source, destination, amount in sent
+        )
         assert json.loads(said.out)["mean_hops"] == pytest.approx(hops / sum(amount for _, _, amount in sent), rel=1e-9)
 
 
-ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([0, 1, 0.25, 1e-90, 1e90])), min_size=1, max_size=8)
-LISTED = ROWS.map(lambda rows: ("source,destination,demand\n" + "".join(f"{s},{d},{a!r}\n" for s, d, a in rows)).encode())
-TABLES = LISTED | mixed(b"source", b"destination", b"demand", b",", b"0", b"1", b"-1", b"1e400", b"nan", b'"', b"source,destination,demand\n0,1,")
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([0, 1, 0.25, 1e-90, 1e90])), min_size=1, max_size=8
+)
+LISTED = ROWS.map(
+    lambda rows: ("source,destination,demand\n" + "".join(f"{s},{d},{a!r}\n" for s, d, a in rows)).encode()
+)
+TABLES = LISTED | mixed(
+    b"source",
+    b"destination",
+    b"demand",
+    b",",
+    b"0",
+    b"1",
+    b"-1",
+    b"1e400",
+    b"nan",
+    b'"',
+    b"source,destination,demand\n0,1,",
+)
 WHOLE = io.BytesIO()
 pq.write_table(pa.table({"source": [0, 1], "destination": [1, 3], "demand": [1.0, 2.0]}), WHOLE)
 CHANGES = st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=4)
@@ -151,8 +219,33 @@ def damaged_demands(changes: list[tuple[int, int]]) -> None:
 # --- configurations ------------------------------------------------------------------------------
 
 HEAD = b"sweep: a\ntopologies: ['ring(k=4)', {family: torus, k: [3, 4], n: 2}]\n"
-SECTIONS = ["loads", "deadlock", "layout", "latency", "simulation", "cluster", "limits", "fault_nodes", "papers", "backend", "description"]
-ENTRIES = ["routing", "traffic", "vc_rule", "virtual_channels", "placement", "families", "nodes", "loads", "seeds", "model", "scheduler", "workers"]
+SECTIONS = [
+    "loads",
+    "deadlock",
+    "layout",
+    "latency",
+    "simulation",
+    "cluster",
+    "limits",
+    "fault_nodes",
+    "papers",
+    "backend",
+    "description",
+]
+ENTRIES = [
+    "routing",
+    "traffic",
+    "vc_rule",
+    "virtual_channels",
+    "placement",
+    "families",
+    "nodes",
+    "loads",
+    "seeds",
+    "model",
+    "scheduler",
+    "workers",
+]
 SCALARS = [
     "0",
     "-1",
@@ -185,7 +278,21 @@ SWEEPS = st.dictionaries(st.sampled_from(SECTIONS), TREES, max_size=3).map(
     lambda sections: HEAD + "".join(f"{key}: {tree}\n" for key, tree in sections.items()).encode()
 )
 CONFIGS = SWEEPS | mixed(
-    HEAD, b"loads: ", b"- ", b"{", b"}", b"[", b"]", b": ", b"&a ", b"*a", b"!!python/object/apply:os.system ", b"'", b"\t", b"<<", b"|"
+    HEAD,
+    b"loads: ",
+    b"- ",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b": ",
+    b"&a ",
+    b"*a",
+    b"!!python/object/apply:os.system ",
+    b"'",
+    b"\t",
+    b"<<",
+    b"|",
 )
 
 
@@ -235,7 +342,9 @@ KINDS = [
     "VARCHAR[]",
     "MAP(INTEGER[], INTEGER)",
 ]
-CAST = st.tuples(st.sampled_from(["infinity", "290000-01-01", "1", "nan", "[]", "{[1]=2}", "\x1b[2J"]), st.sampled_from(KINDS))
+CAST = st.tuples(
+    st.sampled_from(["infinity", "290000-01-01", "1", "nan", "[]", "{[1]=2}", "\x1b[2J"]), st.sampled_from(KINDS)
+)
 QUERIES = (
     CAST.map(lambda cast: f"SELECT '{cast[0]}'::{cast[1]} AS v FROM static")
     | st.lists(st.sampled_from(WORDS), max_size=12).map("".join)
@@ -257,7 +366,9 @@ def a_query(sql: str) -> None:
 
 # --- the properties ------------------------------------------------------------------------------
 
-PROPERTIES: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]] = {  # what is drawn, what holds, its share of the examples
+PROPERTIES: dict[
+    str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]
+] = {  # what is drawn, what holds, its share of the examples
     "topology": (SPELLINGS | st.text(max_size=40).filter(lambda text: "\x00" not in text), a_topology, 1),
     "graph": (GRAPHS, a_graph, 1),
     "demand": (TABLES, lambda content: demands(content, "csv"), 1),
@@ -270,7 +381,9 @@ PROPERTIES: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]]
 def hold(what: str, examples: int) -> None:
     drawn, holds, dear = PROPERTIES[what]
 
-    @settings(max_examples=max(3, examples // dear), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=max(3, examples // dear), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(drawn)
     def always(value: Any) -> None:
         holds(value)
@@ -292,7 +405,7 @@ def test_many_more_bytes(what: str):
 @pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])
 def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.MonkeyPatch, examples: int):
     """Under its old name, where the digest finds it, and under that of its new content, where nothing but the file itself can."""
-    monkeypatch.setattr("pipeline.evaluate.evaluate_all", lambda point, **_: [made_up(point)])
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate_all", lambda point, **_: [made_up(point)])
     rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
     rings.here("points")
     rings.here("static", workers=0)
@@ -313,7 +426,7 @@ def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.Mo
 
 
 def made_up(point: Point) -> dict[str, Any]:
-    from faulty_worker import evaluate
+    from tests.run.faulty_worker import evaluate
 
     return evaluate(point)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import settled, torusweep
+from torusweep.traffic import demands
 
-from pipeline.traffic import demands
+from tests.faults.command_line import settled, torusweep
 
 NETWORKS = {
     "one node": ("one.adjlist", "0\n"),
@@ -74,7 +74,11 @@ def test_what_is_far_too_much_is_refused_at_once(tmp_path: Path, what: str):
     (tmp_path / "my.yaml").write_text(f"sweep: a\n{TOO_MUCH[what]}\n")
     start = time.monotonic()
     process = subprocess.run(
-        [sys.executable, "-c", f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({3 << 30},) * 2); from pipeline.cli import main; main()"]
+        [
+            sys.executable,
+            "-c",
+            f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({3 << 30},) * 2); from torusweep.cli import main; main()",
+        ]
         + ["run", "my.yaml"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -91,7 +95,10 @@ def test_what_is_far_too_much_is_refused_at_once(tmp_path: Path, what: str):
 def test_a_small_file_of_very_many_rows_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     many = 2_000_000
     path = tmp_path / "many.parquet"
-    pq.write_table(pa.table({"source": pa.repeat(0, many), "destination": pa.repeat(1, many), "demand": pa.repeat(1.0, many)}), path)
+    pq.write_table(
+        pa.table({"source": pa.repeat(0, many), "destination": pa.repeat(1, many), "demand": pa.repeat(1.0, many)}),
+        path,
+    )
     assert path.stat().st_size < 30_000
     monkeypatch.setattr(demands, "default_memory", lambda: many * 3 * 8 - 1)
     said = torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")')

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rings import RINGS, Run
+from torusweep.errors import Refused
+from torusweep.run.batches import disk_bytes
+from torusweep.sweep.costs import estimates
+from torusweep.sweep.points import Point
+from torusweep.tables import store
 
-from pipeline import store
-from pipeline.batches import disk_bytes
-from pipeline.costs import estimates
-from pipeline.errors import Refused
-from pipeline.points import Point
+from tests.run.rings import RINGS, Run
 
 SWEEP = """
 sweep: rings
@@ -23,8 +23,8 @@ cluster: {workers: 0, batch_seconds: 0.01}
 
 
 def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
-    from pipeline.config import load
-    from pipeline.expansion.asked import asked_points
+    from torusweep.sweep.configuration import load
+    from torusweep.sweep.requested import asked_points
 
     rings.config.write_text(SWEEP)
     predicted = disk_bytes(estimates(asked_points(load(rings.config))), 0.01)
@@ -41,7 +41,9 @@ def test_more_points_and_shorter_batches_take_more():
 
 
 def test_a_disk_without_room_is_refused_with_both_numbers(tmp_path: Path):
-    with pytest.raises(Refused, match=r"the sweep's 7 points need about 976,562,500 MiB of disk, .* has [\d,]+ MiB free; make room"):
+    with pytest.raises(
+        Refused, match=r"the sweep's 7 points need about 976,562,500 MiB of disk, .* has [\d,]+ MiB free; make room"
+    ):
         store.check_room(tmp_path / "not" / "there", 1024 * 10**12, "the sweep's 7 points")
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from elsewhere import Elsewhere, certificates
-from rings import Run, until
+
+from tests.run.elsewhere import Elsewhere, certificates
+from tests.run.rings import Run, until
 
 LISTENING = "0A"  # state of a TCP socket in /proc/net
 
@@ -50,13 +51,18 @@ def live(rings: Run) -> set[tuple[str, str, int]]:
 
 
 def test_sockets_are_read_as_the_kernel_lists_them():
-    with socket.create_server(("0.0.0.0", 0)) as everywhere, socket.create_server(("::1", 0), family=socket.AF_INET6) as here:
+    with (
+        socket.create_server(("0.0.0.0", 0)) as everywhere,
+        socket.create_server(("::1", 0), family=socket.AF_INET6) as here,
+    ):
         found = bound(psutil.Process())
         assert {("tcp", "0.0.0.0", everywhere.getsockname()[1]), ("tcp6", "::1", here.getsockname()[1])} <= found
 
 
 @pytest.mark.faults
-def test_a_run_listens_to_its_own_machine_and_to_nobody_without_its_certificate(live: set[tuple[str, str, int]], tmp_path: Path):
+def test_a_run_listens_to_its_own_machine_and_to_nobody_without_its_certificate(
+    live: set[tuple[str, str, int]], tmp_path: Path
+):
     assert len(live) >= 3, "a scheduler and two workers"
     assert {(protocol, address) for protocol, address, _ in live} == {("tcp", "127.0.0.1")}
     answers = [answer(port, context) for _, _, port in live for context in strangers(tmp_path)]
@@ -84,7 +90,10 @@ def answer(port: int, context: ssl.SSLContext) -> str:
         except ConnectionError:
             pass
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as plain, context.wrap_socket(plain) as connection:
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=60) as plain,
+            context.wrap_socket(plain) as connection,
+        ):
             connection.sendall(bytes(8))
             said = connection.recv(4)
             return repr(said) if said else "refused: closed"
@@ -114,7 +123,14 @@ def test_a_scheduler_refuses_certificates_of_another_authority(rings: Run, elsew
 
 
 @pytest.mark.parametrize(
-    "address", ["tcp://10.77.0.1:8786", "tcp://0.0.0.0:8786", "tcp://[::]:8786", "tcp://127.0.0.1.evil.example:8786", "tcp://localhos:1"]
+    "address",
+    [
+        "tcp://10.77.0.1:8786",
+        "tcp://0.0.0.0:8786",
+        "tcp://[::]:8786",
+        "tcp://127.0.0.1.evil.example:8786",
+        "tcp://localhos:1",
+    ],
 )
 def test_an_address_that_others_reach_needs_tls_or_consent(rings: Run, address: str):
     rings.config.write_text(f"sweep: rings\ntopologies: ['ring(k=4)']\ncluster: {{scheduler: '{address}'}}\n")

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from command_line import settled, torusweep
-from rings import Run
+from torusweep.run.command import SNAKEFILE
+from torusweep.tables.store import STAGES
 
-from pipeline.store import STAGES
-from pipeline.workflow import SNAKEFILE
+from tests.faults.command_line import settled, torusweep
+from tests.run.rings import Run
 
 SMALL = "sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)']\n"
 
@@ -22,7 +22,10 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("name", ["../outside", "../../outside", "/tmp/outside", "a/../../outside", ".", "..", "~", "a\\nb", "$(touch outside)"])
+@pytest.mark.parametrize(
+    "name",
+    ["../outside", "../../outside", "/tmp/outside", "a/../../outside", ".", "..", "~", "a\\nb", "$(touch outside)"],
+)
 def test_a_sweeps_name_leads_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.chdir(tmp_path)
     Path("my.yaml").write_text(f'sweep: "{name}"\ntopologies: ["ring(k=4)"]\n')
@@ -54,7 +57,10 @@ def test_a_link_that_leads_out_is_refused(rings: Run, what: str):
     link = LINKS[what](rings.folder)
     if link == rings.folder:
         rings.folder.rename(outside / "rings")
-        target, before = outside / "rings", {**before, **{f"rings/{name}": content for name, content in files(outside / "rings").items()}}
+        target, before = (
+            outside / "rings",
+            {**before, **{f"rings/{name}": content for name, content in files(outside / "rings").items()}},
+        )
     link.symlink_to(target)
     said = torusweep("step", "static", str(rings.config), str(rings.folder), "--workers", "0")
     assert not settled(said)
@@ -103,7 +109,9 @@ def test_nor_does_snakemake_make_objects_of_it(rings: Run):
     run = rings.start("--configfile", "rings.yaml", command=(sys.executable, "-c", code))
     said = run.communicate(timeout=150)[0]
     assert run.returncode != 0, said
-    assert set(files(rings.home)) - {name for name in files(rings.home) if name.startswith(".snakemake")} == {"rings.yaml"}
+    assert set(files(rings.home)) - {name for name in files(rings.home) if name.startswith(".snakemake")} == {
+        "rings.yaml"
+    }
 
 
 class Page(HTMLParser):
@@ -161,16 +169,26 @@ def test_hostile_names_are_text_in_every_table_and_on_the_page(rings: Run, monke
     page = Page((rings.folder / "report.html").read_text())
     assert not [tag for tag, _ in page.elements if tag in ("img", "iframe", "object")]
     assert not [attributes for _, attributes in page.elements if any(name.startswith("on") for name in attributes)]
-    assert [attributes.get("type") for tag, attributes in page.elements if tag == "script"].count(None) == 1, "the page's own program"
+    assert [attributes.get("type") for tag, attributes in page.elements if tag == "script"].count(None) == 1, (
+        "the page's own program"
+    )
     text = "".join(page.text)
     for name in HOSTILE[:3]:
         assert name.replace('"', '\\"') in text
     assert not {"\x1b", "\u202e", "\x07"} & set(text)
     for table in ("static", "loads", "deadlock", "simulation"):
         assert settled(torusweep("query", f"SELECT topology FROM {table}", "--results", str(rings.folder)))
-    assert settled(torusweep("plot", "nodes", "diameter", "--results", str(rings.folder), "--colour", "topology", "--output", "drawn.svg"))
+    assert settled(
+        torusweep(
+            "plot", "nodes", "diameter", "--results", str(rings.folder), "--colour", "topology", "--output", "drawn.svg"
+        )
+    )
     drawn = Page(Path("drawn.svg").read_text())
-    assert not [attributes for tag, attributes in drawn.elements if tag in ("img", "script") or any(name.startswith("on") for name in attributes)]
+    assert not [
+        attributes
+        for tag, attributes in drawn.elements
+        if tag in ("img", "script") or any(name.startswith("on") for name in attributes)
+    ]
 
 
 def test_a_name_that_snakemake_would_fill_in_is_refused(rings: Run):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from command_line import settled, torusweep
+from torusweep.errors import BadInput
+from torusweep.results import query as queries
+from torusweep.tables.store import publish_table
 
-from pipeline import query as queries
-from pipeline.errors import BadInput
-from pipeline.store import publish_table
+from tests.faults.command_line import settled, torusweep
 
 SECRET = "the-secret-of-this-test"
 ATTACKS = [
@@ -157,7 +157,12 @@ def reached(sql: str, folder: Path) -> tuple[str, bool]:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("lock_configuration", "true"), ("enable_external_access", "false"), ("autoload_known_extensions", "false"), ("enable_progress_bar", "false")],
+    [
+        ("lock_configuration", "true"),
+        ("enable_external_access", "false"),
+        ("autoload_known_extensions", "false"),
+        ("enable_progress_bar", "false"),
+    ],
 )
 def test_settings_of_the_process_that_answers(folder: Path, name: str, value: str):
     """A progress bar would be drawn into the answer of whatever takes more than two seconds."""

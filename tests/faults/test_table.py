@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from pipeline.workflow import ROOT
+from torusweep.run.command import ROOT
 
 PAGE = ROOT / "docs" / "reliability.md"
 ROWS = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]  # after the head
@@ -15,7 +15,9 @@ def test_every_test_that_is_named_exists():
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE.read_text())
     assert len(named) >= len(ROWS)
     functions = {
-        path: {node.name for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.FunctionDef)}
+        path: {
+            node.name for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.FunctionDef)
+        }
         for path in {path for path, _ in named}
     }
     assert [(path, name) for path, name in named if name not in functions[path]] == []

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from elsewhere import Elsewhere
-from rings import COMMAND, PRELOAD, Run, until
+
+from tests.run.elsewhere import Elsewhere
+from tests.run.rings import COMMAND, PRELOAD, Run, until
 
 pytestmark = pytest.mark.faults
 
@@ -47,14 +48,38 @@ class Network:
         ip("-n", self.name("switch"), "link", "add", "bridge", "type", "bridge")
         ip("-n", self.name("switch"), "link", "set", "bridge", "up")
         for host, address in ADDRESSES.items():
-            ip("-n", self.name("switch"), "link", "add", host, "type", "veth", "peer", "name", "eth0", "netns", self.name(host))
+            ip(
+                "-n",
+                self.name("switch"),
+                "link",
+                "add",
+                host,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "eth0",
+                "netns",
+                self.name(host),
+            )
             ip("-n", self.name("switch"), "link", "set", host, "master", "bridge", "up")
             ip("-n", self.name(host), "address", "add", f"{address}/24", "dev", "eth0")
             ip("-n", self.name(host), "link", "set", "eth0", "up")
 
     def within(self, host: str) -> tuple[str, ...]:
         """What starts a process on a host, which knows its own name."""
-        return ("ip", "netns", "exec", self.name(host), "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"', host)
+        return (
+            "ip",
+            "netns",
+            "exec",
+            self.name(host),
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            'hostname "$0"; exec "$@"',
+            host,
+        )
 
     def link(self, host: str, state: str) -> None:
         """Cut a host's cable (down), or put it back (up)."""
@@ -75,7 +100,9 @@ def network() -> Iterator[Network]:
         try:
             made.make()
         except subprocess.CalledProcessError as refusal:
-            pytest.skip(f"network namespaces are not permitted here ({refusal.stderr.strip()}); run as root with CAP_NET_ADMIN to test two hosts")
+            pytest.skip(
+                f"network namespaces are not permitted here ({refusal.stderr.strip()}); run as root with CAP_NET_ADMIN to test two hosts"
+            )
         yield made
     finally:
         made.end()
@@ -98,9 +125,13 @@ def hosts_of(shards: list[Path]) -> set[str]:
 def test_a_cut_link_loses_nothing(network: Network, elsewhere: Elsewhere, many: Run, clean_many: bytes):
     slow = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": "slow 0.06"}
     _, given_up = [elsewhere.worker(ADDRESSES[host], network.within(host), **slow) for host in ("one", "two")]
-    many.config.write_text(many.config.read_text().partition("cluster:")[0] + "cluster:" + elsewhere.config().partition("cluster:")[2])
+    many.config.write_text(
+        many.config.read_text().partition("cluster:")[0] + "cluster:" + elsewhere.config().partition("cluster:")[2]
+    )
     many.here("points")
-    driver = many.start("step", "static", str(many.config), str(many.folder), command=(*network.within("head"), *COMMAND))
+    driver = many.start(
+        "step", "static", str(many.config), str(many.folder), command=(*network.within("head"), *COMMAND)
+    )
     until(lambda: hosts_of(many.shards()) == {"one", "two"})
 
     network.link("two", "down")  # so short that TCP sends again what was lost
@@ -120,7 +151,9 @@ def test_a_cut_link_loses_nothing(network: Network, elsewhere: Elsewhere, many: 
     said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert many.static() == clean_many
-    until(lambda: given_up.poll() is not None)  # it ends as soon as it hears of it, and comes back only where something starts it again
+    until(
+        lambda: given_up.poll() is not None
+    )  # it ends as soon as it hears of it, and comes back only where something starts it again
 
 
 STRANGER = """
@@ -136,10 +169,16 @@ except (OSError, TypeError) as refusal:
 """
 
 
-@pytest.mark.parametrize(("certificates", "answer"), [((), "refused"), (("ca",), "refused"), (("ca", "cert", "key"), "let in")])
-def test_a_stranger_on_the_network_is_refused(network: Network, elsewhere: Elsewhere, certificates: tuple[str, ...], answer: str):
+@pytest.mark.parametrize(
+    ("certificates", "answer"), [((), "refused"), (("ca",), "refused"), (("ca", "cert", "key"), "let in")]
+)
+def test_a_stranger_on_the_network_is_refused(
+    network: Network, elsewhere: Elsewhere, certificates: tuple[str, ...], answer: str
+):
     address = elsewhere.address if certificates else elsewhere.address.replace("tls", "tcp")
     arguments = [address, *(elsewhere.tls[name] for name in certificates)]
-    asked = subprocess.run([*network.within("two"), sys.executable, "-c", STRANGER, *arguments], capture_output=True, text=True, timeout=60)
+    asked = subprocess.run(
+        [*network.within("two"), sys.executable, "-c", STRANGER, *arguments], capture_output=True, text=True, timeout=60
+    )
     assert asked.stdout.startswith(answer), asked.stdout + asked.stderr
     assert elsewhere.scheduler.poll() is None

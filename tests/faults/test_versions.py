@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from rings import Run
-from test_cluster import Elsewhere
+from torusweep.run.command import ROOT
+from torusweep.run.workers import code_version
 
-from pipeline.cluster import code_version
-from pipeline.workflow import ROOT
+from tests.run.rings import Run
+from tests.run.test_cluster import Elsewhere
 
 
 @pytest.mark.faults

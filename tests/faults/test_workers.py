@@ -9,13 +9,18 @@ import time
 
 import psutil
 import pytest
-from rings import Run, until
+
+from tests.run.rings import Run, until
 
 
 def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
     """The processes that compute: all that were forked from another."""
     children = psutil.Process(driver.pid).children(recursive=True)
-    return [child for child in children if child.ppid() != driver.pid and any("forkserver" in word for word in child.cmdline())]
+    return [
+        child
+        for child in children
+        if child.ppid() != driver.pid and any("forkserver" in word for word in child.cmdline())
+    ]
 
 
 def at_work(run: Run) -> tuple[subprocess.Popen[str], psutil.Process]:
@@ -81,10 +86,16 @@ def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
     ("fault", "settings", "says"),
     [
         ("stuck ring(k=17)", "watchdog_seconds: 5", "it was stopped after 5 s"),
-        ("swell ring(k=17)", "memory_per_worker_gib: 0.75", "GiB of memory, more than it may (cluster.memory_per_worker_gib says how much)"),
+        (
+            "swell ring(k=17)",
+            "memory_per_worker_gib: 0.75",
+            "GiB of memory, more than it may (cluster.memory_per_worker_gib says how much)",
+        ),
     ],
 )
-def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(rings: Run, clean: bytes, fault: str, settings: str, says: str):  # 3, 5, 6
+def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(
+    rings: Run, clean: bytes, fault: str, settings: str, says: str
+):  # 3, 5, 6
     rings.with_settings(settings)
     rings.here("points")
     status, said = rings.step("static", "--workers", "2", fault=fault)

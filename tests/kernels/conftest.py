@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-import fake_cupy
 import pytest
+from torusweep_kernels import backend
+from torusweep_kernels.distance import gpu
 
-from kernels import backend
-from kernels.distance import gpu
+from tests.kernels import fake_cupy
 
 
 @pytest.fixture(scope="session")

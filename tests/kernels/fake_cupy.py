@@ -22,8 +22,20 @@ import numpy as np
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
 SHARED = re.compile(r"extern __shared__ unsigned int (\w+)\[\];")
-TYPES = {"word_t": np.uint64, "unsigned long long": np.uint64, "long long": np.int64, "unsigned int": np.uint32, "int": np.int32}
-TYPES |= {"short": np.int16, "unsigned short": np.uint16, "unsigned char": np.uint8, "signed char": np.int8, "double": np.float64}
+TYPES = {
+    "word_t": np.uint64,
+    "unsigned long long": np.uint64,
+    "long long": np.int64,
+    "unsigned int": np.uint32,
+    "int": np.int32,
+}
+TYPES |= {
+    "short": np.int16,
+    "unsigned short": np.uint16,
+    "unsigned char": np.uint8,
+    "signed char": np.int8,
+    "double": np.float64,
+}
 
 USUAL = 48 * 2**10  # bytes of shared memory that a block gets without being asked for by name
 
@@ -57,7 +69,13 @@ class DeviceArray(np.ndarray):
 
 
 def index(key: Any) -> Any:
-    return tuple(map(on_host, key)) if isinstance(key, tuple) else key if isinstance(key, slice | int) or key is None else on_host(key)
+    return (
+        tuple(map(on_host, key))
+        if isinstance(key, tuple)
+        else key
+        if isinstance(key, slice | int) or key is None
+        else on_host(key)
+    )
 
 
 def on_host(value: Any) -> Any:
@@ -111,7 +129,9 @@ class RawModule:
         command += [f"-DSHARED={name}" for name in sorted(set(SHARED.findall(code)))]
         command.append("-Wl,-Bsymbolic")  # or a kernel called like a function of the C library would be taken for it
         caches = {f"ZIG_{which}_CACHE_DIR": str(self.folder / "zig") for which in ("GLOBAL", "LOCAL")}
-        done = subprocess.run([*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True)
+        done = subprocess.run(
+            [*command, str(source), "-o", str(library)], env={**os.environ, **caches}, capture_output=True, text=True
+        )
         if done.returncode:
             raise CompileException(done.stderr)
 
@@ -121,14 +141,22 @@ class RawModule:
         def kernel(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...], shared_mem: int = 0) -> None:
             granted = min(kernel.max_dynamic_shared_size_bytes, self.shared)  # type: ignore[attr-defined]
             assert shared_mem <= granted, f"{name}: {shared_mem} bytes of shared memory, {granted} granted"
-            assert len(arguments) == len(parameters), f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
+            assert len(arguments) == len(parameters), (
+                f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
+            )
             pointers = (ctypes.c_void_p * len(arguments))()
             kept = []
             for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, parameters)):
-                assert isinstance(argument, DeviceArray if pointer else np.generic), f"{name}: argument {i} is {type(argument)}"
+                assert isinstance(argument, DeviceArray if pointer else np.generic), (
+                    f"{name}: argument {i} is {type(argument)}"
+                )
                 assert argument.dtype == dtype, f"{name}: argument {i} is {argument.dtype}, its parameter {dtype}"
                 assert not pointer or argument.flags.c_contiguous, f"{name}: argument {i} is not contiguous"
-                holder = ctypes.c_void_p(argument.ctypes.data) if pointer else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
+                holder = (
+                    ctypes.c_void_p(argument.ctypes.data)
+                    if pointer
+                    else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
+                )
                 kept.append(holder)
                 pointers[i] = ctypes.addressof(holder)
             assert 1 <= block[0] <= 1024
@@ -169,7 +197,9 @@ def module(
     def on_the_device(function: Any) -> Any:
         def call(*arguments: Any, **options: Any) -> Any:
             options = {name: on_host(value) for name, value in options.items()}
-            result = on_device(function(*[on_host(a) if isinstance(a, DeviceArray | np.ndarray) else a for a in arguments], **options))
+            result = on_device(
+                function(*[on_host(a) if isinstance(a, DeviceArray | np.ndarray) else a for a in arguments], **options)
+            )
             if isinstance(result, DeviceArray) and result.nbytes > memory:
                 raise OutOfMemoryError(f"Out of memory allocating {result.nbytes:,} bytes")
             return result
@@ -177,12 +207,24 @@ def module(
         return call
 
     creation = np.empty, np.zeros, np.ones, np.full, np.arange
-    for function in (*creation, np.cumsum, np.bincount, np.flatnonzero, np.argsort, np.where, np.bitwise_count, np.bitwise_or, np.bitwise_xor):
+    for function in (
+        *creation,
+        np.cumsum,
+        np.bincount,
+        np.flatnonzero,
+        np.argsort,
+        np.where,
+        np.bitwise_count,
+        np.bitwise_or,
+        np.bitwise_xor,
+    ):
         setattr(cupy, function.__name__, on_the_device(function))
     cupy.asarray = lambda array: on_device(np.array(array))
     cupy.stack = lambda arrays: on_device(np.stack([on_host(array) for array in arrays]))
     cupy.concatenate = lambda arrays: on_device(np.concatenate([on_host(array) for array in arrays]))
-    cupy.take = lambda a, indices, axis=None, out=None: on_device(np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip"))
+    cupy.take = lambda a, indices, axis=None, out=None: on_device(
+        np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip")
+    )
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
     properties = {
         "multiProcessorCount": multiprocessors,
@@ -194,7 +236,11 @@ def module(
         Device=lambda: SimpleNamespace(id=0),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         compiler=SimpleNamespace(CompileException=CompileException),
-        runtime=SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda device: properties, memGetInfo=lambda: (free or memory, memory)),
+        runtime=SimpleNamespace(
+            getDeviceCount=lambda: 1,
+            getDeviceProperties=lambda device: properties,
+            memGetInfo=lambda: (free or memory, memory),
+        ),
     )
     cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder, "backwards": backwards, "shared": shared})
     return cupy

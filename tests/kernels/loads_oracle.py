@@ -28,7 +28,9 @@ def nearer(ports: Sequence[Sequence[int]], hops: Sequence[int | None], node: int
             yield (node, port), other
 
 
-def over_paths(ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]], source: int, target: int) -> Load | None:
+def over_paths(
+    ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]], source: int, target: int
+) -> Load | None:
     """A unit of traffic, spread equally over all shortest paths; parallel links make different paths. None: there is none."""
     hops = hops_to(ports, target)
     if hops[source] is None:
@@ -50,7 +52,9 @@ def over_paths(ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]]
     return load
 
 
-def over_next_hops(ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]], source: int, target: int) -> Load | None:
+def over_next_hops(
+    ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]], source: int, target: int
+) -> Load | None:
     """A unit of traffic, split equally at every node over the links that lead nearer. None: there is no path."""
     hops = hops_to(ports, target)
     if hops[source] is None:
@@ -58,7 +62,11 @@ def over_next_hops(ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[i
     load: Load = {}
 
     def send(node: int, amount: Fraction) -> None:
-        links = [(channel, other) for channel, other in nearer(ports, hops, node) for _ in range(capacity[channel[0]][channel[1]])]
+        links = [
+            (channel, other)
+            for channel, other in nearer(ports, hops, node)
+            for _ in range(capacity[channel[0]][channel[1]])
+        ]
         for channel, other in links:
             load[channel] = load.get(channel, Fraction(0)) + amount / len(links)
             send(other, amount / len(links))

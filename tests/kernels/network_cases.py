@@ -6,12 +6,14 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import oracle
+from torusweep_kernels.router import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate
 
-from kernels.network import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate
+from tests.kernels import oracle
 
 
-def torus_wiring(*radices: int, vcs: int = 2, dateline: bool = True, delay: int = 1, escape: int | None = None, memory: str = "axis") -> Wiring:
+def torus_wiring(
+    *radices: int, vcs: int = 2, dateline: bool = True, delay: int = 1, escape: int | None = None, memory: str = "axis"
+) -> Wiring:
     """Port p is direction p; with a dateline, class 1 from the wrap on, else one class; the classes share all VCs (the escape's)."""
     to = oracle.torus(*radices)
     nodes, ports = to.shape
@@ -41,7 +43,9 @@ class Routes:
 
     def row(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         shape = self.radices[::-1]
-        away = [(d - s) % k for s, d, k in zip(np.unravel_index(source, shape), np.unravel_index(destination, shape), shape)]
+        away = [
+            (d - s) % k for s, d, k in zip(np.unravel_index(source, shape), np.unravel_index(destination, shape), shape)
+        ]
         return np.ravel_multi_index(away, shape)
 
     @property
@@ -70,7 +74,11 @@ def uniform(routes: Routes, load: float, cycles: int, flits: int, seeds: list[in
         rng = np.random.default_rng(seed)
         source, time = np.nonzero(rng.random((nodes, cycles)) < load / flits)
         destination = (source + rng.integers(1, nodes, len(source))) % nodes
-        packets.append(np.stack([time, source, destination, routes.row(source, destination), np.full(len(source), flits)], axis=1).tolist())
+        packets.append(
+            np.stack(
+                [time, source, destination, routes.row(source, destination), np.full(len(source), flits)], axis=1
+            ).tolist()
+        )
     return batch(nodes, packets)
 
 
@@ -79,7 +87,12 @@ def both(wiring: Wiring, router: Router, routes: Any, packets: Batch, **options:
     one = simulate(wiring, router, *routes, packets, backend="numpy", **options)
     same(one, simulate(wiring, router, *routes, packets, backend="numba", **options))
     with patch.object(cpu, "SHARE", 1):
-        same(one, simulate(wiring, router, *routes, packets, backend="numba", threads=3 * max(1, len(packets.first)), **options))
+        same(
+            one,
+            simulate(
+                wiring, router, *routes, packets, backend="numba", threads=3 * max(1, len(packets.first)), **options
+            ),
+        )
     return one
 
 
@@ -147,7 +160,9 @@ def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batc
     return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
 
 
-def arrival(to: np.ndarray, port_of: np.ndarray, node: int, direction: np.ndarray, hops: np.ndarray, every_order: bool) -> int | None:
+def arrival(
+    to: np.ndarray, port_of: np.ndarray, node: int, direction: np.ndarray, hops: np.ndarray, every_order: bool
+) -> int | None:
     """Where a route leads; None where it does not lead on (in some order of its hops)."""
     ends = set()
     seen, states = set(), [(node, tuple(hops.tolist()))]

@@ -1,10 +1,10 @@
-"""One flit after the other in plain Python, from the text of `kernels.network` alone: lists of flits, dictionaries of VCs."""
+"""One flit after the other in plain Python, from the text of `torusweep_kernels.router` alone: lists of flits, dictionaries of VCs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from kernels.network import Batch, Router, Wiring
+from torusweep_kernels.router import Batch, Router, Wiring
 
 Place = tuple[int, int, int]  # of an input VC: its node, its port among the node's, its number
 
@@ -43,7 +43,9 @@ class Channel:
 
 
 class Network:
-    def __init__(self, wiring: Wiring, router: Router, routes: tuple[Any, Any, Any], batch: Batch, experiment: int = 0) -> None:
+    def __init__(
+        self, wiring: Wiring, router: Router, routes: tuple[Any, Any, Any], batch: Batch, experiment: int = 0
+    ) -> None:
         self.wiring, self.router = wiring, router
         self.V, self.B, self.J = router.virtual_channels, router.buffer_flits, router.injection_flits
         self.capacity = None if wiring.capacity is None else wiring.capacity.tolist()
@@ -51,7 +53,10 @@ class Network:
         self.N, self.P = wiring.to.shape
         self.next = [[int(wiring.to[n, p]) if p >= 0 else -1 for p in wiring.port_of[n]] for n in range(self.N)]
         self.channels = {
-            (n, p): Channel(n, p, int(wiring.to[n, p]), int(wiring.delay[n, p])) for n in range(self.N) for p in range(self.P) if wiring.to[n, p] >= 0
+            (n, p): Channel(n, p, int(wiring.to[n, p]), int(wiring.delay[n, p]))
+            for n in range(self.N)
+            for p in range(self.P)
+            if wiring.to[n, p] >= 0
         }
         self.into: list[list[Channel]] = [[] for _ in range(self.N)]
         for channel in self.channels.values():
@@ -67,16 +72,22 @@ class Network:
             for k in range(first[n], first[n + 1]):
                 row = int(batch.row[k])
                 runs = [tuple(int(array[row, i]) for array in routes) for i in range(routes[0].shape[1])]
-                own.append(Packet(k - first[0], n, int(batch.time[k]), int(batch.length[k]), [(d, h, f) for d, h, f in runs]))
+                own.append(
+                    Packet(k - first[0], n, int(batch.time[k]), int(batch.length[k]), [(d, h, f) for d, h, f in runs])
+                )
             self.packets += own
             self.sources.append(own.copy())
         self.messages = self.make_messages(batch, experiment)
         self.queues: list[list[Packet]] = [[] for _ in range(self.N)]
         self.gone: list[Packet] = []
         self.longest = max((packet.length for packet in self.packets), default=0)
-        self.buffer: dict[Place, list[tuple[Packet, int]]] = {(n, i, v): [] for n in range(self.N) for i in range(self.I) for v in range(self.V)}
+        self.buffer: dict[Place, list[tuple[Packet, int]]] = {
+            (n, i, v): [] for n in range(self.N) for i in range(self.I) for v in range(self.V)
+        }
         self.forward: dict[Place, tuple[Packet, int]] = {}  # who has come forward, and when
-        self.output: dict[Place, tuple[Any, int]] = {}  # (channel and VC, or None for ejection), from when on flits may go
+        self.output: dict[
+            Place, tuple[Any, int]
+        ] = {}  # (channel and VC, or None for ejection), from when on flits may go
         self.held: dict[tuple[Channel, int], Place] = {}
         self.credits = {(channel, v): self.B for channel in self.channels.values() for v in range(self.V)}
         self.in_flight: list[tuple[int, Channel, int, tuple[Packet, int]]] = []
@@ -125,7 +136,8 @@ class Network:
     def run(self, cycles: int) -> int:
         t = 0
         while t < cycles and not (
-            all(packet.delivered >= 0 or packet in self.gone for packet in self.packets) and all(message.known >= 0 for message in self.messages)
+            all(packet.delivered >= 0 or packet in self.gone for packet in self.packets)
+            and all(message.known >= 0 for message in self.messages)
         ):
             self.cycle(t)
             t += 1
@@ -200,7 +212,9 @@ class Network:
             for run, (_, hops, _) in enumerate(packet.runs):
                 if hops:
                     need = self.B if wormhole else packet.length
-                    possible += [(channel_of(run), v, run) for v in range(self.escape, self.V) if free(channel_of(run), v, need)]
+                    possible += [
+                        (channel_of(run), v, run) for v in range(self.escape, self.V) if free(channel_of(run), v, need)
+                    ]
         run = packet.next_run()
         assert run is not None
         if not possible:
@@ -263,7 +277,9 @@ class Network:
                     if place in self.output and self.buffer[place] and self.output[place][1] <= t:
                         target = self.output[place][0]
                         # flits of a later packet wait for their own output
-                        if self.buffer[place][0][0] is self.forward[place][0] and (target is None or self.credits[target] > 0):
+                        if self.buffer[place][0][0] is self.forward[place][0] and (
+                            target is None or self.credits[target] > 0
+                        ):
                             able.append(v)
                 links = self.links(self.into[n][i]) if i < len(self.into[n]) else 1
                 in_turn = [v for v in able if v > self.last_vc[n, i]] + [v for v in able if v <= self.last_vc[n, i]]
@@ -272,8 +288,16 @@ class Network:
                     target = self.output[n, i, v][0]
                     bids.setdefault(("out of", n) if target is None else target[0], {}).setdefault(i, []).append(v)
         for output, who in bids.items():
-            n, many = (output[1], self.router.ejection_flits) if isinstance(output, tuple) else (output.node, self.links(output))
-            in_order = [(i, v) for i in self.round_robin(list(who), self.last_sent.get(output, -1), self.transit) for v in who[i]]
+            n, many = (
+                (output[1], self.router.ejection_flits)
+                if isinstance(output, tuple)
+                else (output.node, self.links(output))
+            )
+            in_order = [
+                (i, v)
+                for i in self.round_robin(list(who), self.last_sent.get(output, -1), self.transit)
+                for v in who[i]
+            ]
             for i, v in in_order[:many]:
                 self.last_sent[output] = i
                 sent.setdefault((n, i), set()).add(v)

@@ -7,7 +7,7 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-from kernels.backend import cuda_source
+from torusweep_kernels.backend import cuda_source
 
 PATTERNS = {12: "cuda_nvrtc/lib/libnvrtc.so.12", 13: "cu13/lib/libnvrtc.so.13"}  # where the wheels put it
 
@@ -34,9 +34,16 @@ def architectures(cuda: int, oldest: int) -> list[int]:
 def compile_for(cuda: int, architecture: int, source: Path, options: tuple[str, ...]) -> tuple[str, bytes]:
     """(log, machine code; empty where the source was refused)."""
     nvrtc, program, size = library(cuda), ctypes.c_void_p(), ctypes.c_size_t()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), cuda_source(source).encode(), source.name.encode(), 0, None, None) == 0
+    assert (
+        nvrtc.nvrtcCreateProgram(
+            ctypes.byref(program), cuda_source(source).encode(), source.name.encode(), 0, None, None
+        )
+        == 0
+    )
     flags = [*options, f"--gpu-architecture=sm_{architecture}"]
-    failed = nvrtc.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags)))
+    failed = nvrtc.nvrtcCompileProgram(
+        program, len(flags), (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+    )
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)

@@ -35,7 +35,10 @@ def distances(
             pairs[groups[i], distance] = pairs.get((groups[i], distance), 0) + 1
         eccentricities.append(max(reached, default=0))
     depth = max((distance for _, distance in pairs), default=0)
-    return [[pairs.get((group, distance), 0) for distance in range(depth + 1)] for group in range(max(groups, default=-1) + 1)], eccentricities
+    return [
+        [pairs.get((group, distance), 0) for distance in range(depth + 1)]
+        for group in range(max(groups, default=-1) + 1)
+    ], eccentricities
 
 
 def torus(*radices: int) -> np.ndarray:
@@ -69,10 +72,14 @@ def table(successors: Sequence[Iterable[int]]) -> np.ndarray:
     return ports
 
 
-def drawn(seed: int, nodes: int, degree: int, lanes: int, groups: int, *, counted: bool, removed: int) -> dict[str, Any]:
+def drawn(
+    seed: int, nodes: int, degree: int, lanes: int, groups: int, *, counted: bool, removed: int
+) -> dict[str, Any]:
     """A random network with one-way, repeated and missing links, and a random task on it."""
     rng = np.random.default_rng(seed)
-    task: dict[str, Any] = {"ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree)))}
+    task: dict[str, Any] = {
+        "ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree)))
+    }
     task["sources"] = rng.integers(0, nodes, lanes)
     task["groups"] = rng.integers(0, groups, lanes)
     task["counted"] = rng.random(nodes) < 0.6 if counted else None

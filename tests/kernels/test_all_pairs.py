@@ -10,12 +10,12 @@ from typing import Any
 
 import networkx
 import numpy as np
-import oracle
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torusweep_kernels.distance import Distances, all_pairs_distance, cpu
 
-from kernels.distance import Distances, all_pairs_distance, cpu
+from tests.kernels import oracle
 
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]
@@ -89,7 +89,9 @@ def test_against_networkx(name: str, backend: str) -> None:
     for source, reached in lengths.items():
         for distance in reached.values():
             expected[groups[source], distance] += 1
-    found = search(oracle.table([graph.neighbors(node) for node in range(nodes)]), backend, groups=groups, eccentricity=True)
+    found = search(
+        oracle.table([graph.neighbors(node) for node in range(nodes)]), backend, groups=groups, eccentricity=True
+    )
     depth = found.histogram.shape[1]
     assert found.histogram.tolist() == expected[:, :depth].tolist()
     assert not expected[:, depth:].any()
@@ -104,7 +106,9 @@ def check(task: dict[str, Any], backend: str, **options: Any) -> None:
     for wanted in (False, True):
         found = all_pairs_distance(**task, eccentricity=wanted, backend=backend, **options)
         assert found.histogram.tolist() == histogram
-        assert (None if found.eccentricity is None else found.eccentricity.tolist()) == (eccentricity if wanted else None)
+        assert (None if found.eccentricity is None else found.eccentricity.tolist()) == (
+            eccentricity if wanted else None
+        )
 
 
 TASKS = {
@@ -124,7 +128,9 @@ def test_random_tasks(name: str, counted: bool, removed: int, backend: str) -> N
     check(oracle.drawn(7, **TASKS[name], counted=counted, removed=removed), backend)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1)
@@ -176,7 +182,9 @@ def test_blocks_of_few_levels_and_of_many(shallow: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(cpu, "SHALLOW", shallow)
     monkeypatch.setattr(cpu, "width", lambda *_: 1)
     sources = np.repeat([0, 70], 128)
-    found = search(oracle.table([[node + 1] for node in range(100)] + [[]]), "numba", sources, np.repeat([0, 1], 128), threads=1)
+    found = search(
+        oracle.table([[node + 1] for node in range(100)] + [[]]), "numba", sources, np.repeat([0, 1], 128), threads=1
+    )
     assert found.histogram.tolist() == [[128] * 101, [128] * 31 + [0] * 70]
 
 
@@ -189,7 +197,9 @@ def test_more_levels_than_lanes_is_given_to_the_queue() -> None:
 
 
 def test_tile_graph_is_given_up_where_it_would_not_pay() -> None:
-    torus, random = (cpu.tile_graph(*cpu.turned_round(ports)) for ports in (oracle.torus(32, 40), shuffled(oracle.torus(32, 40))))
+    torus, random = (
+        cpu.tile_graph(*cpu.turned_round(ports)) for ports in (oracle.torus(32, 40), shuffled(oracle.torus(32, 40)))
+    )
     assert [len(start) for start, _ in (torus, random)] == [41, 0]
     assert sorted(torus[1][torus[0][1] : torus[0][2]]) == [0, 2]
 
@@ -234,7 +244,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "negative source": ({"sources": [-1, 2]}, "sources of 0 … 5, got -1 … 2"),
     "groups of another length": ({"groups": [0]}, r"groups of shape \(2,\), one per source, got \(1,\)"),
     "negative group": ({"groups": [-1, 0]}, "groups of 0 … 2147483647, got -1 … 0"),
-    "a port that 32 bits cannot hold": ({"ports": RING.astype(np.int64) + 2**32}, "ports of -1 … 5, got 4294967296 … 4294967301"),
+    "a port that 32 bits cannot hold": (
+        {"ports": RING.astype(np.int64) + 2**32},
+        "ports of -1 … 5, got 4294967296 … 4294967301",
+    ),
     "broken numbers": ({"sources": [0.5, 1.0]}, "sources of whole numbers, got float64"),
     "counted of another length": ({"counted": np.ones(5, bool)}, r"counted bool\[6\], got bool\[5\]"),
     "counted as numbers": ({"counted": np.ones(6, int)}, r"counted bool\[6\], got int64\[6\]"),
@@ -250,6 +263,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_contradictions_are_refused(name: str) -> None:
     change, message = REFUSED[name]
     arguments: dict[str, Any] = {"ports": RING, "sources": [0, 1], "groups": [0, 0], "backend": "numpy", **change}
-    arrays = {name: np.asarray(arguments.pop(name)) for name in ("ports", "sources", "groups", "removed") if name in arguments}
+    arrays = {
+        name: np.asarray(arguments.pop(name)) for name in ("ports", "sources", "groups", "removed") if name in arguments
+    }
     with pytest.raises(ValueError, match=message):
         all_pairs_distance(**arrays, **arguments)

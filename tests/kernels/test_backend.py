@@ -8,8 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-
-from kernels import backend
+from torusweep_kernels import backend
 
 
 @pytest.fixture
@@ -22,7 +21,10 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_gpu")
 def test_without_a_gpu() -> None:
     assert [backend.resolve(name) for name in ("auto", "numba", "numpy")] == ["numba", "numba", "numpy"]
-    with pytest.raises(backend.BackendUnavailable, match=r"expected a GPU that CuPy can use, found none; install .* or use --backend auto"):
+    with pytest.raises(
+        backend.BackendUnavailable,
+        match=r"expected a GPU that CuPy can use, found none; install .* or use --backend auto",
+    ):
         backend.resolve("cupy")
     assert backend.array_module("numba") is np
     assert backend.device_name("numba") == "cpu"

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
-
-from kernels.cuts import Channels, both_ways, dominating, least_cut, spanning
+from torusweep_kernels.cuts import Channels, both_ways, dominating, least_cut, spanning
 
 PLENTY = 10**12
 
@@ -21,14 +20,21 @@ def channels(nodes, links):
     first = np.searchsorted([u for u, _ in both], np.arange(nodes + 1)).astype(np.int64)
     capacity = [graph.edges[arc]["capacity"] if graph.has_edge(*arc) else 0 for arc in both]
     made = Channels(
-        first, np.array([v for _, v in both], np.int32), np.array(capacity, np.int64), np.array([number[v, u] for u, v in both], np.int64)
+        first,
+        np.array([v for _, v in both], np.int32),
+        np.array(capacity, np.int64),
+        np.array([number[v, u] for u, v in both], np.int64),
     )
     return made, graph
 
 
 def random_links(nodes, degree, seed, most=1, directed=True):
     random = np.random.default_rng(seed)
-    chosen = {(int(u), int(v)): int(random.integers(1, most + 1)) for u, v in random.integers(0, nodes, (nodes * degree, 2)) if u != v}
+    chosen = {
+        (int(u), int(v)): int(random.integers(1, most + 1))
+        for u, v in random.integers(0, nodes, (nodes * degree, 2))
+        if u != v
+    }
     back = {} if directed else {(v, u): c for (u, v), c in chosen.items()}
     return [(u, v, c) for (u, v), c in (chosen | back).items()]
 
@@ -43,7 +49,9 @@ def test_every_pair_alone_and_the_least_of_all(seed, directed, most):
     alone = [least_cut(made, pair[:1], pair[1:], enough=PLENTY, looks=PLENTY).links for pair in pairs]
     assert alone == cuts
     assert least_cut(made, *pairs.T, enough=PLENTY, looks=PLENTY)[:2] == (min(cuts), len(pairs))
-    assert [least_cut(made, pair[:1], pair[1:], enough=2, looks=PLENTY).links for pair in pairs] == [min(2, cut) for cut in cuts]
+    assert [least_cut(made, pair[:1], pair[1:], enough=2, looks=PLENTY).links for pair in pairs] == [
+        min(2, cut) for cut in cuts
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -52,7 +60,11 @@ def test_larger_networks(seed):
     nodes = 300
     links = random_links(nodes, 2, seed, 3)
     made, _ = channels(nodes, links)
-    matrix = csr_array(([c for *_, c in links], ([u for u, *_ in links], [v for _, v, _ in links])), shape=(nodes, nodes), dtype=np.int32)
+    matrix = csr_array(
+        ([c for *_, c in links], ([u for u, *_ in links], [v for _, v, _ in links])),
+        shape=(nodes, nodes),
+        dtype=np.int32,
+    )
     pairs = np.random.default_rng(seed).integers(0, nodes, (60, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     expected = [int(maximum_flow(matrix, u, v).flow_value) for u, v in pairs]
@@ -135,4 +147,8 @@ def test_spanning(seed, clusters):
     graph.add_nodes_from(range(clusters))
     depth = nx.single_source_shortest_path_length(graph, 0)
     assert {number for number in range(clusters) if parent[number] >= 0} == set(depth) - {0}
-    assert all(graph.has_edge(parent[number], number) and depth[parent[number]] + 1 == far for number, far in depth.items() if number)
+    assert all(
+        graph.has_edge(parent[number], number) and depth[parent[number]] + 1 == far
+        for number, far in depth.items()
+        if number
+    )

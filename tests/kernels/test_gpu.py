@@ -7,19 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-import fake_cupy
 import numpy as np
-import nvrtc
-import oracle
 import pytest
+import torusweep_kernels
+from torusweep_kernels import backend
+from torusweep_kernels.distance import all_pairs_distance, gpu, reference
+from torusweep_kernels.distance.lanes import Task
 
-import kernels
-from kernels import backend
-from kernels.distance import all_pairs_distance, gpu, reference
-from kernels.distance.lanes import Task
+from tests.kernels import fake_cupy, nvrtc, oracle
 
 AsCupy = Callable[..., ModuleType]
-SOURCES = sorted(Path(kernels.__file__).parent.rglob("*.cu"))
+SOURCES = sorted(Path(torusweep_kernels.__file__).parent.rglob("*.cu"))
 OLDEST = {12: 70, 13: 75}
 
 
@@ -58,7 +56,9 @@ def network() -> tuple[np.ndarray, list[int]]:
         ({"multiprocessors": 132, "cache": 2**26}, 16),  # more threads than words of the network
     ],
 )
-def test_widths_and_launches(device: dict[str, int], words: int, eccentricity: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_widths_and_launches(
+    device: dict[str, int], words: int, eccentricity: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ports, from_one = network()
     used = []
     width = gpu.Network.width
@@ -88,7 +88,9 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
-    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/distance: expected enough GPU memory, got: .*; make the work smaller"):
+    with pytest.raises(
+        backend.GpuOutOfMemory, match=r"kernels/distance: expected enough GPU memory, got: .*; make the work smaller"
+    ):
         all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600, int), backend="cupy")
 
 
@@ -122,12 +124,24 @@ def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:
 def test_a_real_gpu_gives_the_same_bits(removed: int, eccentricity: bool) -> None:
     rng = np.random.default_rng(1)
     nodes, lanes = 3000, 5000
-    ports, sources, groups = rng.integers(-1, nodes, (nodes, 3)), rng.integers(0, nodes, lanes), rng.integers(0, 7, lanes)
+    ports, sources, groups = (
+        rng.integers(-1, nodes, (nodes, 3)),
+        rng.integers(0, nodes, lanes),
+        rng.integers(0, 7, lanes),
+    )
     gone = rng.integers(-1, nodes, (lanes, removed))
     gone = np.where(gone == sources[:, None], -1, gone)
     counted = rng.random(nodes) < 0.5
     here, there = (
-        all_pairs_distance(ports, sources, groups, counted=counted, removed=gone if removed else None, eccentricity=eccentricity, backend=name)
+        all_pairs_distance(
+            ports,
+            sources,
+            groups,
+            counted=counted,
+            removed=gone if removed else None,
+            eccentricity=eccentricity,
+            backend=name,
+        )
         for name in ("numba", "cupy")
     )
     assert here.histogram.tolist() == there.histogram.tolist()

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from torusweep_kernels import backend
 
 from benchmarks import gpu_check
 from benchmarks.gpu_check import Case, Row
-from kernels import backend
 
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = {path.parent.name for path in (ROOT / "kernels").glob("*/gpu.py")}
@@ -29,7 +29,9 @@ def test_small_cases_are_the_same_on_a_stand_in(as_cupy: Callable[..., ModuleTyp
         assert gpu_check.compared(case, "numpy").same, case.name
 
 
-@pytest.mark.parametrize("wrong", [np.array([1, 2, 4]), np.array([1, 2, 3], np.int32), np.array([1.0, 2.0, 3.0]), np.array([[1, 2, 3]])])
+@pytest.mark.parametrize(
+    "wrong", [np.array([1, 2, 4]), np.array([1, 2, 3], np.int32), np.array([1.0, 2.0, 3.0]), np.array([[1, 2, 3]])]
+)
 def test_a_difference_is_told(wrong: np.ndarray) -> None:
     def case(found: np.ndarray) -> Case:
         return Case("walks", "a case", lambda name, threads: (found if name == "cupy" else right,))
@@ -37,7 +39,10 @@ def test_a_difference_is_told(wrong: np.ndarray) -> None:
     right = np.array([1, 2, 3])
     rows = [gpu_check.compared(case(found), "numpy") for found in (right, wrong)]
     assert [row.same for row in rows] == [True, False]
-    assert [line.split(" | ")[2] for line in gpu_check.table(rows, 2).splitlines()[2:]] == ["numpy", "**differs from numpy**"]
+    assert [line.split(" | ")[2] for line in gpu_check.table(rows, 2).splitlines()[2:]] == [
+        "numpy",
+        "**differs from numpy**",
+    ]
 
 
 def test_the_table() -> None:

@@ -9,17 +9,16 @@ from types import ModuleType
 from typing import Any
 
 import igraph
-import loads_oracle
 import networkx
 import numpy as np
-import oracle
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torusweep.networks.families import build
+from torusweep_kernels.loads import SPLITS, Loads, cpu, minimal_loads
+from torusweep_kernels.loads.order import order, share
 
-from kernels.loads import SPLITS, Loads, cpu, minimal_loads
-from kernels.loads.order import order, share
-from pipeline.topologies import build
+from tests.kernels import loads_oracle, oracle
 
 BACKENDS = ("numpy", "numba", "cupy")
 CLOSE = 1e-12
@@ -133,8 +132,12 @@ def test_pruned_tori_are_not_balanced(name: str) -> None:
 def test_twisted_tori_saturate(name: str) -> None:
     topology = build(name)
     # a lattice: every node sees the same, so that what one node's traffic puts on all channels of a class, all nodes' puts on each
-    from_one = minimal_loads(topology.ports, np.zeros(1), demand=np.full(topology.nodes, 1 / topology.nodes), backend="numba")
-    load = np.array([from_one.load[topology.link_class == kind].sum() / 2 for kind in range(topology.link_class.max() + 1)])
+    from_one = minimal_loads(
+        topology.ports, np.zeros(1), demand=np.full(topology.nodes, 1 / topology.nodes), backend="numba"
+    )
+    load = np.array(
+        [from_one.load[topology.link_class == kind].sum() / 2 for kind in range(topology.link_class.max() + 1)]
+    )
     assert 1 / load.max() == pytest.approx(TWISTED[name], abs=last_digit(TWISTED[name]))
     if not name.startswith("ptt"):
         np.testing.assert_allclose(load, load[0], rtol=CLOSE)  # LU = 1
@@ -158,7 +161,9 @@ def test_against_igraph(name: str, backend: str) -> None:
     ports = oracle.table([graph.successors(node) for node in range(len(graph))])
     found = all_to_all(ports, backend)
     for node, row in enumerate(ports):
-        np.testing.assert_allclose(found.load[node, row >= 0], [expected[node, head] for head in row[row >= 0].tolist()], rtol=CLOSE)
+        np.testing.assert_allclose(
+            found.load[node, row >= 0], [expected[node, head] for head in row[row >= 0].tolist()], rtol=CLOSE
+        )
         assert not found.load[node, row < 0].any()
     reached = {source: len(lengths) for source, lengths in networkx.all_pairs_shortest_path_length(graph)}
     assert found.delivered == sum(reached.values())
@@ -200,13 +205,25 @@ def check(task: dict[str, Any], split: str, backend: str, **options: Any) -> Loa
 
 TASKS: dict[str, dict[str, Any]] = {
     "one root": {"nodes": 20, "degree": 3, "roots": 1, "demand": "by node", "capacity": False},
-    "the most roots that are searched from singly": {"nodes": 20, "degree": 3, "roots": 8, "demand": "by root and node", "capacity": True},
+    "the most roots that are searched from singly": {
+        "nodes": 20,
+        "degree": 3,
+        "roots": 8,
+        "demand": "by root and node",
+        "capacity": True,
+    },
     "one more": {"nodes": 20, "degree": 3, "roots": 9, "demand": "by root and node", "capacity": False},
     "a block": {"nodes": 25, "degree": 3, "roots": 16, "demand": "uniform", "capacity": False},
     "a block and one": {"nodes": 25, "degree": 3, "roots": 17, "demand": "by root and node", "capacity": True},
     "several blocks": {"nodes": 30, "degree": 2, "roots": 100, "demand": "by root and node", "capacity": True},
     "few destinations": {"nodes": 30, "degree": 3, "roots": 100, "demand": "of few", "capacity": True},
-    "few destinations, searched from singly": {"nodes": 30, "degree": 3, "roots": 7, "demand": "of few", "capacity": False},
+    "few destinations, searched from singly": {
+        "nodes": 30,
+        "degree": 3,
+        "roots": 7,
+        "demand": "of few",
+        "capacity": False,
+    },
     "no roots": {"nodes": 5, "degree": 2, "roots": 0, "demand": "by root and node", "capacity": True},
 }
 
@@ -238,7 +255,12 @@ def large_task() -> dict[str, Any]:
     """Numbers that no binary fraction equals, on 400 nodes; more roots than shares hold in one block."""
     rng = np.random.default_rng(11)
     ports = np.concatenate([oracle.torus(20, 20), rng.integers(0, 400, (400, 1))], axis=1)
-    return {"ports": ports, "roots": rng.integers(0, 400, 1100), "weights": rng.random(1100), "demand": rng.random((1100, 400))}
+    return {
+        "ports": ports,
+        "roots": rng.integers(0, 400, 1100),
+        "weights": rng.random(1100),
+        "demand": rng.random((1100, 400)),
+    }
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -263,7 +285,12 @@ def test_a_search_ends_with_the_farthest_demand(reach: int, split: str, as_cupy:
     as_cupy()
     rng = np.random.default_rng(reach)
     ports = oracle.torus(20, 20)
-    away = np.array([[sum(min(abs(a - b), 20 - abs(a - b)) for a, b in zip(divmod(u, 20), divmod(v, 20))) for v in range(400)] for u in range(400)])
+    away = np.array(
+        [
+            [sum(min(abs(a - b), 20 - abs(a - b)) for a, b in zip(divmod(u, 20), divmod(v, 20))) for v in range(400)]
+            for u in range(400)
+        ]
+    )
     demand = np.where((away == reach) & (rng.random(away.shape) < 0.1) | (away == 0), rng.random(away.shape), 0.0)
     found = [minimal_loads(ports, np.arange(400), demand=demand, split=split, backend=backend) for backend in BACKENDS]
     assert found[0].load.tolist() == found[1].load.tolist() == found[2].load.tolist()
@@ -288,7 +315,9 @@ def test_shares_keep_threads_and_lanes_busy(roots: int) -> None:
 
 def test_roots_of_a_block_are_near_one_another() -> None:
     side = 32
-    roots = np.random.default_rng(3).permutation(np.tile(np.arange(side * side), 2)).astype(np.int32)  # every node twice
+    roots = (
+        np.random.default_rng(3).permutation(np.tile(np.arange(side * side), 2)).astype(np.int32)
+    )  # every node twice
     places = order(oracle.torus(side, side), roots)
     assert sorted(places.tolist()) == list(range(len(roots)))
     blocks = roots[places].reshape(-1, 16)
@@ -296,7 +325,9 @@ def test_roots_of_a_block_are_near_one_another() -> None:
     for digit in (blocks % side, blocks // side):
         turn = np.abs(digit - digit[:, :1])
         apart = apart + np.minimum(turn, side - turn)
-    assert np.median(apart.max(axis=1)) <= 3  # 25 nodes are within 3 hops of one; in random order it would be about 25 hops
+    assert (
+        np.median(apart.max(axis=1)) <= 3
+    )  # 25 nodes are within 3 hops of one; in random order it would be about 25 hops
 
 
 def test_what_flows_in_flows_out() -> None:
@@ -321,8 +352,16 @@ def test_next_hops_follow_destinations_and_paths_either_end() -> None:
     assert minimal_loads(ports, np.array([5]), demand=back, split="next-hops").load[0].tolist() == [0.5, 0.5]
     all_pairs = np.random.default_rng(2).random((8, 8))
     turned = oracle.table([[tail for tail in range(8) if head in ports[tail]] for head in range(8)])
-    forth, reverse = minimal_loads(ports, np.arange(8), demand=all_pairs), minimal_loads(turned, np.arange(8), demand=all_pairs.T)
-    over = {(head, tail): reverse.load[head, port] for head in range(8) for port, tail in enumerate(turned[head]) if tail >= 0}
+    forth, reverse = (
+        minimal_loads(ports, np.arange(8), demand=all_pairs),
+        minimal_loads(turned, np.arange(8), demand=all_pairs.T),
+    )
+    over = {
+        (head, tail): reverse.load[head, port]
+        for head in range(8)
+        for port, tail in enumerate(turned[head])
+        if tail >= 0
+    }
     for tail in range(8):
         for port, head in enumerate(ports[tail]):
             assert head < 0 or forth.load[tail, port] == pytest.approx(over[head, tail], rel=CLOSE)
@@ -330,7 +369,9 @@ def test_next_hops_follow_destinations_and_paths_either_end() -> None:
 
 def diamonds(number: int) -> np.ndarray:
     """A chain: node 3i leads to 3i + 1 and 3i + 2, both lead to 3i + 3; so 2^number paths from end to end."""
-    return oracle.table([[3 * i + 1, 3 * i + 2] if j == 0 else [3 * i + 3] for i in range(number) for j in range(3)] + [[]])
+    return oracle.table(
+        [[3 * i + 1, 3 * i + 2] if j == 0 else [3 * i + 3] for i in range(number) for j in range(3)] + [[]]
+    )
 
 
 def test_many_paths(backend: str) -> None:
@@ -344,10 +385,14 @@ def test_many_paths(backend: str) -> None:
 
 def test_more_paths_than_can_be_counted(backend: str) -> None:
     ports = diamonds(1030)
-    with pytest.raises(OverflowError, match=r"expected at most 1\.8e308 shortest paths between two nodes, got more; next-hops"):
+    with pytest.raises(
+        OverflowError, match=r"expected at most 1\.8e308 shortest paths between two nodes, got more; next-hops"
+    ):
         minimal_loads(ports, np.array([0]), backend=backend)
     found = minimal_loads(ports, np.array([len(ports) - 1]), split="next-hops", backend=backend)
-    np.testing.assert_allclose(found.load[3 * 1029], 3088 / 2, rtol=CLOSE)  # that node's own and all before it, on two links
+    np.testing.assert_allclose(
+        found.load[3 * 1029], 3088 / 2, rtol=CLOSE
+    )  # that node's own and all before it, on two links
 
 
 def test_calls_from_several_threads_at_once() -> None:

@@ -8,12 +8,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
+from torusweep_kernels import backend
+from torusweep_kernels.loads import SPLITS, gpu, minimal_loads, network, reference
+from torusweep_kernels.loads.order import order
 
-from kernels import backend
-from kernels.loads import SPLITS, gpu, minimal_loads, network, reference
-from kernels.loads.order import order
+from tests.kernels import oracle
 
 AsCupy = Callable[..., ModuleType]
 
@@ -34,7 +34,9 @@ def torus() -> np.ndarray:
         ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than nodes and lanes
     ],
 )
-def test_widths_and_launches(device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_widths_and_launches(
+    device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = minimal_loads(torus(), np.arange(256), backend="numba")
     used = []
     make_room = gpu.Network.make_room
@@ -66,7 +68,9 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
-    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/loads: expected enough GPU memory, got: .*; make the work smaller"):
+    with pytest.raises(
+        backend.GpuOutOfMemory, match=r"kernels/loads: expected enough GPU memory, got: .*; make the work smaller"
+    ):
         minimal_loads(oracle.torus(40, 40), np.arange(1600), backend="cupy")
 
 
@@ -85,7 +89,11 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
 def test_a_real_gpu_gives_the_same_bits(split: str) -> None:
     rng = np.random.default_rng(1)
     nodes, roots = 2000, 3000
-    task: dict[str, Any] = {"ports": rng.integers(-1, nodes, (nodes, 3)), "roots": rng.integers(0, nodes, roots), "weights": rng.random(roots)}
+    task: dict[str, Any] = {
+        "ports": rng.integers(-1, nodes, (nodes, 3)),
+        "roots": rng.integers(0, nodes, roots),
+        "weights": rng.random(roots),
+    }
     task |= {"demand": rng.random((roots, nodes)), "capacity": rng.integers(1, 4, (nodes, 3))}
     here, there = (minimal_loads(**task, split=split, backend=name) for name in ("numba", "cupy"))
     assert here.load.tolist() == there.load.tolist()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from test_processes import python
+from tests.kernels.test_processes import python
 
 LOADS = """
 import numpy as np
-from kernels.loads import minimal_loads
-from oracle import torus
+from torusweep_kernels.loads import minimal_loads
+from tests.kernels.oracle import torus
 def whole(*radices, **options):
     ports = torus(*radices)
     found = minimal_loads(ports, np.arange(len(ports)), backend="numba", **options)
@@ -20,8 +20,8 @@ def test_a_second_process_finds_the_compiled_code() -> None:
         LOADS
         + """
 whole(4, 4)
-from kernels.loads.lanes import accumulate
-from kernels.loads.order import gathered
+from torusweep_kernels.loads.lanes import accumulate
+from torusweep_kernels.loads.order import gathered
 print(*(sum(function.stats.cache_misses.values()) for function in (accumulate, gathered)))
 """
     )
@@ -30,12 +30,20 @@ print(*(sum(function.stats.cache_misses.values()) for function in (accumulate, g
 
 
 def test_importing_the_kernel_imports_no_compiler() -> None:
-    assert python("import kernels.loads\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))") == []
+    assert (
+        python("import torusweep_kernels.loads\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))")
+        == []
+    )
 
 
 def test_memory_is_bounded_by_blocks() -> None:
     program = "import resource\nkilobytes = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
     before, after = map(
-        int, python(LOADS + program + "\nwhole(8, 8)\nbefore = kilobytes()\nwhole(24, 24, 24, threads=2)\nprint(before, kilobytes())")
+        int,
+        python(
+            LOADS
+            + program
+            + "\nwhole(8, 8)\nbefore = kilobytes()\nwhole(24, 24, 24, threads=2)\nprint(before, kilobytes())"
+        ),
     )
     assert after - before < 2**17  # 128 MiB; a float per pair would take 1.5 GiB

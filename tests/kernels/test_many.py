@@ -9,13 +9,13 @@ from typing import Any
 
 import networkx
 import numpy as np
-import oracle
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torusweep_kernels import backend as backends
+from torusweep_kernels.distance import Distances, Task, gpu, gpu_many, many_distances
 
-from kernels import backend as backends
-from kernels.distance import Distances, Task, gpu, gpu_many, many_distances
+from tests.kernels import oracle
 
 AsCupy = Callable[..., ModuleType]
 WAYS = ("numpy", "numba", "cupy", "cupy, backwards")
@@ -96,7 +96,10 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
             "removed": st.integers(0, 2),
         }
     )
-    tasks = [drawn(data.draw(st.integers(0, 10**6), "seed"), **one) for one in data.draw(st.lists(shape, max_size=4), "shapes")]
+    tasks = [
+        drawn(data.draw(st.integers(0, 10**6), "seed"), **one)
+        for one in data.draw(st.lists(shape, max_size=4), "shapes")
+    ]
     for backend in ("numpy", "cupy"):
         check(tasks, backend)
 
@@ -139,7 +142,11 @@ def test_against_networkx(backend: str) -> None:
 def test_nothing_to_search(backend: str) -> None:
     assert many_distances([], backend=backend) == []
     nowhere = np.zeros(0, int)
-    tasks = [Task(np.zeros((0, 2), int), nowhere, nowhere, eccentricity=True), everywhere(oracle.torus(4)), Task(oracle.torus(4), nowhere, nowhere)]
+    tasks = [
+        Task(np.zeros((0, 2), int), nowhere, nowhere, eccentricity=True),
+        everywhere(oracle.torus(4)),
+        Task(oracle.torus(4), nowhere, nowhere),
+    ]
     found = many_distances(tasks, backend=backend)
     assert [histogram.tolist() for histogram, _ in found] == [[], [[4, 8, 4]], []]
     assert [histogram.shape for histogram, _ in found] == [(0, 1), (1, 3), (0, 1)]
@@ -165,9 +172,15 @@ def total(found: Sequence[Distances]) -> list[int]:
 
 def test_one_launch_for_the_small_and_one_for_the_large(launches: list[tuple[int, list[int]]], as_cupy: AsCupy) -> None:
     as_cupy()
-    large = [Task(ports, np.array([0, 5]), np.array([0, 1])) for ports in (oracle.torus(32, 32), oracle.torus(33, 32), oracle.torus(16, 16, 32))]
+    large = [
+        Task(ports, np.array([0, 5]), np.array([0, 1]))
+        for ports in (oracle.torus(32, 32), oracle.torus(33, 32), oracle.torus(16, 16, 32))
+    ]
     found = many_distances([large[1], *tori([5, 9]), large[0], large[2]], backend="cupy")
-    assert launches == [(128, [5, 9, 1024]), (1024, [1056, 8192])]  # 8192 nodes share more than the 48 KiB that every kernel may
+    assert launches == [
+        (128, [5, 9, 1024]),
+        (1024, [1056, 8192]),
+    ]  # 8192 nodes share more than the 48 KiB that every kernel may
     assert total(found) == [2 * 1056, 25, 81, 2 * 1024, 2 * 8192]
     assert found[4].histogram.tolist() == [oracle.torus_histogram(16, 16, 32)] * 2
 
@@ -196,7 +209,9 @@ def test_rounds_by_the_free_memory(launches: list[tuple[int, list[int]]], as_cup
     assert launches == [(128, [30]), (128, [10, 10, 10])]
 
 
-def test_fewer_at_a_time_where_memory_turns_out_too_small(launches: list[tuple[int, list[int]]], as_cupy: AsCupy) -> None:
+def test_fewer_at_a_time_where_memory_turns_out_too_small(
+    launches: list[tuple[int, list[int]]], as_cupy: AsCupy
+) -> None:
     tasks = tori([20] * 5)
     as_cupy(memory=8 * 2 * 20 * 2, free=2**30)  # what two histograms take
     check(tasks, "cupy")

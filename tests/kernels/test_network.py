@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, both, random_case, torus_wiring, uniform
-from network_oracle import Network
+from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
+from torusweep_kernels.router.checks import checked
+from torusweep_kernels.router.live import live_of
+from torusweep_kernels.routes import route_flows
 
-from kernels.network import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
-from kernels.network.checks import checked
-from kernels.network.live import live_of
-from kernels.routes import route_flows
+from tests.kernels.network_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.network_oracle import Network
 
 # --- a lone packet ------------------------------------------------------------------------------
 
@@ -30,7 +30,9 @@ def test_latency_of_a_lone_packet_is_the_pipelines_sum(switching: str, delays: t
     wiring = torus_wiring(5, 4, delay=channel)
     router = Router(2, 16, switching, route, vc, switch, credit)
     for destination in range(20):
-        found = both(wiring, router, routes.arrays, batch(20, [[(generated, 0, destination, destination, flits)]]), cycles=300)
+        found = both(
+            wiring, router, routes.arrays, batch(20, [[(generated, 0, destination, destination, flits)]]), cycles=300
+        )
         hops = int(routes.hops[destination].sum())
         serial = (flits - 1) * (max(hops, 1) if switching == "store-and-forward" else 1)
         assert found.entered.tolist() == [generated + route + vc]
@@ -41,7 +43,9 @@ def test_latency_of_a_lone_packet_is_the_pipelines_sum(switching: str, delays: t
 def test_channels_have_delays_of_their_own() -> None:
     wiring = torus_wiring(5, 4)
     delay = np.arange(80, dtype=np.int16).reshape(20, 4)
-    found = both(wiring._replace(delay=delay), Router(2, 200), Routes(5, 4).arrays, batch(20, [[(0, 0, 6, 6, 2)]]), cycles=300)  # 0 → 1 → 6
+    found = both(
+        wiring._replace(delay=delay), Router(2, 200), Routes(5, 4).arrays, batch(20, [[(0, 0, 6, 6, 2)]]), cycles=300
+    )  # 0 → 1 → 6
     assert found.delivered.tolist() == [3 + delay[0, 0] + delay[1, 2] + 1]
 
 
@@ -67,7 +71,10 @@ def line(nodes: int, vcs: int = 1, **changes: Any) -> tuple[Wiring, tuple[np.nda
 def traced(router: Router, nodes: int, packets: list[tuple[int, int, int, int]], capacity: int = 1) -> Simulated:
     """Packets (time, source, hops along the line, length); sources ≥ nodes are side nodes. In order of their sources. Capacity: the line's."""
     wiring, routes = line(nodes, router.virtual_channels, capacity=np.tile([capacity, 1], (2 * nodes, 1)))
-    rows = [(t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length) for t, s, h, length in packets]
+    rows = [
+        (t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length)
+        for t, s, h, length in packets
+    ]
     return both(wiring, router, routes, batch(2 * nodes, [rows]), cycles=500)
 
 
@@ -154,11 +161,19 @@ def test_a_channel_carries_its_capacity_and_no_more() -> None:
     to = np.full((5, 1), -1, np.int32)
     to[:3, 0], to[3, 0] = 3, 4
     port_of = np.tile(np.minimum(to, 0), (1, 2))
-    wiring = Wiring(to, port_of, np.zeros((5, 2), bool), np.ones((5, 1), int), np.zeros((1, 2), int), "run", np.array([3]))
+    wiring = Wiring(
+        to, port_of, np.zeros((5, 2), bool), np.ones((5, 1), int), np.zeros((1, 2), int), "run", np.array([3])
+    )
     routes = np.zeros((1, 1), int), np.full((1, 1), 2), np.zeros((1, 1), int)
     packets = batch(5, [[(0, s, 4, 0, 300) for s in range(3)]])
     for capacity in (1, 2, 3):
-        found = both(wiring._replace(capacity=np.full((5, 1), capacity)), Router(3, 8, ejection_flits=3), routes, packets, cycles=1200)
+        found = both(
+            wiring._replace(capacity=np.full((5, 1), capacity)),
+            Router(3, 8, ejection_flits=3),
+            routes,
+            packets,
+            cycles=1200,
+        )
         # the heads leave in 0, get VCs in 2, 3, 4, and are delivered three cycles after the last flit is sent
         sent = found.delivered.max() - 3 - 2 + 1
         assert found.flits[0, 3, 0] == 900
@@ -184,7 +199,9 @@ def test_like_plain_python_on_random_networks(seed: int) -> None:
         assert found.ran[experiment] == ran
         for (node, port), channel in plain.channels.items():
             assert found.flits[experiment, node, port] == channel.flits
-        assert found.occupancy[experiment] == pytest.approx(np.array(plain.stored) / max(1, ran) / max(1, len(plain.channels)))
+        assert found.occupancy[experiment] == pytest.approx(
+            np.array(plain.stored) / max(1, ran) / max(1, len(plain.channels))
+        )
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -220,10 +237,19 @@ def ring_packets(nodes: int, flits: int) -> Batch:
 @pytest.mark.parametrize("switching", SWITCHINGS)
 def test_a_ring_with_one_vc_deadlocks(switching: str) -> None:
     buffer = {"wormhole": 2}.get(switching, 6)
-    found = both(torus_wiring(6, dateline=False, vcs=1), Router(1, buffer, switching), Routes(6).arrays, ring_packets(6, 6), cycles=10**6, stall=50)
+    found = both(
+        torus_wiring(6, dateline=False, vcs=1),
+        Router(1, buffer, switching),
+        Routes(6).arrays,
+        ring_packets(6, 6),
+        cycles=10**6,
+        stall=50,
+    )
     assert (found.delivered < 0).all()
     assert sorted(found.waiting[0]) == [(node, 0, 0) for node in range(6)]
-    assert [(node + 1) % 6 for node, _, _ in found.waiting[0]] == [node for node, _, _ in found.waiting[0][1:] + found.waiting[0][:1]]
+    assert [(node + 1) % 6 for node, _, _ in found.waiting[0]] == [
+        node for node, _, _ in found.waiting[0][1:] + found.waiting[0][:1]
+    ]
     # wormhole: heads leave in 0, are one node on in 2 and can go no farther; two flits of buffer are full with those that leave in 0 and 1.
     # With store-and-forward they come forward there when their sixth flits, sent in 5, have arrived
     assert found.stalled[0] == (7 if switching == "store-and-forward" else 2)
@@ -236,7 +262,10 @@ FREE: dict[str, tuple[Wiring, Router]] = {
     "dateline, both classes": (torus_wiring(6, vcs=2)._replace(balanced=True), Router(2, 2)),
     "a class where a dateline is ahead": (torus_wiring(6, vcs=2, memory="rest"), Router(2, 2)),
     "bubble": (torus_wiring(6, vcs=1, dateline=False), Router(1, 12, "virtual-cut-through", bubble=True)),
-    "bubble, store-and-forward": (torus_wiring(6, vcs=1, dateline=False), Router(1, 12, "store-and-forward", bubble=True)),
+    "bubble, store-and-forward": (
+        torus_wiring(6, vcs=1, dateline=False),
+        Router(1, 12, "store-and-forward", bubble=True),
+    ),
 }
 
 
@@ -256,7 +285,10 @@ SATURATED: dict[str, tuple[Wiring, Router]] = {
         Router(3, 10, "virtual-cut-through", adaptive=True, escape=1, bubble=True, transit_first=True),
     ),
     "adaptive, wormhole": (torus_wiring(4, 4, vcs=3, escape=2), Router(3, 2, adaptive=True, escape=2)),
-    "adaptive, cut-through": (torus_wiring(4, 4, vcs=3, escape=2), Router(3, 5, "virtual-cut-through", adaptive=True, escape=2)),
+    "adaptive, cut-through": (
+        torus_wiring(4, 4, vcs=3, escape=2),
+        Router(3, 5, "virtual-cut-through", adaptive=True, escape=2),
+    ),
 }
 
 
@@ -288,7 +320,15 @@ def test_of_equal_credits_an_adaptive_head_prefers_the_longer_way(x: int, y: int
 def test_a_flood_with_one_vc_deadlocks() -> None:
     routes = Routes(4, 4)
     packets = uniform(routes, 3.0, 3000, 5, [1, 2])
-    found = simulate(torus_wiring(4, 4, vcs=1, dateline=False), Router(1, 2), *routes.arrays, packets, cycles=10**6, stall=100, backend="numba")
+    found = simulate(
+        torus_wiring(4, 4, vcs=1, dateline=False),
+        Router(1, 2),
+        *routes.arrays,
+        packets,
+        cycles=10**6,
+        stall=100,
+        backend="numba",
+    )
     assert (found.stalled >= 0).all()
     assert all(len(cycle) >= 3 for cycle in found.waiting)
 
@@ -296,7 +336,15 @@ def test_a_flood_with_one_vc_deadlocks() -> None:
 def test_a_local_deadlock_is_found_while_others_move() -> None:
     """A ring of four that stands still beside one, not connected, whose packets keep on for ever."""
     to = np.concatenate([np.roll(np.arange(4), -1), np.roll(np.arange(4, 8), -1)]).astype(np.int32)[:, None]
-    wiring = Wiring(to, np.zeros((8, 2), np.int8), np.zeros((8, 2), bool), np.ones((8, 1), np.int16), np.zeros((1, 2), np.int8), "run", np.array([1]))
+    wiring = Wiring(
+        to,
+        np.zeros((8, 2), np.int8),
+        np.zeros((8, 2), bool),
+        np.ones((8, 1), np.int16),
+        np.zeros((1, 2), np.int8),
+        "run",
+        np.array([1]),
+    )
     routes = np.zeros((3, 1), np.int8), np.arange(3)[:, None], np.zeros((3, 1), np.int8)
     stands = [(0, s, (s + 2) % 4, 2, 8) for s in range(4)]
     goes_on = [(t, 4, 5, 1, 2) for t in range(0, 5000, 4)]
@@ -322,7 +370,9 @@ def test_either_class_leaves_the_dependency_graph_without_cycles() -> None:
                         passed.append((node, direction, bool(wiring.wrap[node, direction])))
                         node = int(wiring.to[node, direction])
                     crossing = next((i for i, hop in enumerate(passed) if hop[2]), None)
-                    variants = [[0] * hops, [1] * hops] if crossing is None else [[int(i >= crossing) for i in range(hops)]]
+                    variants = (
+                        [[0] * hops, [1] * hops] if crossing is None else [[int(i >= crossing) for i in range(hops)]]
+                    )
                     ends = []
                     for classes in variants if hops else []:
                         way = [(n, d, c) for (n, d, _), c in zip(passed, classes)]
@@ -355,7 +405,9 @@ def test_threads_and_neighbours_in_a_batch_do_not_matter() -> None:
 def test_what_comes_later_does_not_matter_now() -> None:
     routes, wiring, router = Routes(4, 4), torus_wiring(4, 4), Router(2, 4)
     packets = uniform(routes, 0.5, 400, 5, [3])
-    short, long = (simulate(wiring, router, *routes.arrays, packets, cycles=cycles, backend="numba") for cycles in (200, 500))
+    short, long = (
+        simulate(wiring, router, *routes.arrays, packets, cycles=cycles, backend="numba") for cycles in (200, 500)
+    )
     seen = (long.delivered >= 0) & (long.delivered <= 200)
     assert np.flatnonzero(short.delivered >= 0).tolist() == np.flatnonzero(seen).tolist()
     assert short.delivered[seen].tolist() == long.delivered[seen].tolist()
@@ -384,7 +436,9 @@ def test_a_network_without_channels() -> None:
     none = np.zeros((3, 0), int)
     wiring = Wiring(none, none, none.astype(bool), none, np.zeros((1, 2), int), "run", np.array([2]))
     routes = np.zeros((1, 1), int), np.zeros((1, 1), int), np.zeros((1, 1), int)
-    found = both(wiring, Router(2, 4), routes, batch(3, [[(0, 0, 0, 0, 4), (0, 0, 0, 0, 2), (5, 2, 2, 0, 3)]]), cycles=50)
+    found = both(
+        wiring, Router(2, 4), routes, batch(3, [[(0, 0, 0, 0, 4), (0, 0, 0, 0, 2), (5, 2, 2, 0, 3)]]), cycles=50
+    )
     assert (found.entered.tolist(), found.delivered.tolist()) == ([0, 1, 5], [5 + 1, 3 + 1, 7 + 1])
     assert found.flits.shape == (1, 3, 0)
 
@@ -397,7 +451,14 @@ def test_injection_cannot_starve_a_ring_where_transit_goes_first() -> None:
         for load in (0.35, 0.5):
             packets = uniform(routes, load, 1600, 1, [1])
             wiring = torus_wiring(16, 16, vcs=4)._replace(balanced=True)
-            found = simulate(wiring, Router(4, 16, transit_first=transit_first), *routes.arrays, packets, cycles=1600, backend="numba")
+            found = simulate(
+                wiring,
+                Router(4, 16, transit_first=transit_first),
+                *routes.arrays,
+                packets,
+                cycles=1600,
+                backend="numba",
+            )
             accepted[transit_first, load] = ((found.delivered >= 800) & (found.delivered < 1600)).sum() / 800 / 256
     assert accepted[False, 0.35] == pytest.approx(0.35, rel=0.02)
     assert accepted[False, 0.5] < 0.25
@@ -417,7 +478,12 @@ def test_memory_is_told_before_it_is_taken(seed: int) -> None:
 
 # --- what is refused ----------------------------------------------------------------------------
 
-GOOD: dict[str, Any] = {"wiring": torus_wiring(4, 4), "router": Router(2, 4), "routes": Routes(4, 4).arrays, "batch": batch(16, [[(0, 0, 5, 5, 3)]])}
+GOOD: dict[str, Any] = {
+    "wiring": torus_wiring(4, 4),
+    "router": Router(2, 4),
+    "routes": Routes(4, 4).arrays,
+    "batch": batch(16, [[(0, 0, 5, 5, 3)]]),
+}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "cycles": ({"cycles": 0}, "cycles of 1"),
     "stall": ({"stall": 0}, "stall ≥ 1"),

@@ -12,17 +12,19 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, random_case, same, torus_wiring, uniform
-from test_network import FREE, SATURATED, SEVERAL, TRACES, line, ring_packets
-from test_network_messages import TRACES as MESSAGE_TRACES
-from test_network_messages import waiting, with_messages
+from torusweep_kernels import backend
+from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, gpu, simulate, state_bytes
+from torusweep_kernels.router.checks import checked
 
-from kernels import backend
-from kernels.network import SWITCHINGS, Batch, Router, Simulated, Wiring, gpu, simulate, state_bytes
-from kernels.network.checks import checked
+from tests.kernels.network_cases import Routes, batch, random_case, same, torus_wiring, uniform
+from tests.kernels.test_network import FREE, SATURATED, SEVERAL, TRACES, line, ring_packets
+from tests.kernels.test_network_messages import TRACES as MESSAGE_TRACES
+from tests.kernels.test_network_messages import waiting, with_messages
 
 AsCupy = Callable[..., ModuleType]
-SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 # as they are; several blocks an experiment, a launch a cycle, from the last thread on; blocks smaller than the network; short windows
 MANNERS: dict[str, dict[str, int]] = {
     "a block an experiment": {},
@@ -43,7 +45,15 @@ def played(as_cupy: AsCupy, **manner: int) -> Iterator[None]:
 
 
 def compared(
-    as_cupy: AsCupy, wiring: Wiring, router: Router, routes: Any, packets: Batch, *, manners: Any = MANNERS, than: str = "numpy", **options: Any
+    as_cupy: AsCupy,
+    wiring: Wiring,
+    router: Router,
+    routes: Any,
+    packets: Batch,
+    *,
+    manners: Any = MANNERS,
+    than: str = "numpy",
+    **options: Any,
 ) -> Simulated:
     """The outcome on the CPU, after the GPU code's has been found equal in every manner."""
     expected = simulate(wiring, router, *routes, packets, backend=than, **options)
@@ -92,7 +102,12 @@ def test_messages_as_traced_by_hand(name: str, cycles: int, as_cupy: AsCupy) -> 
 def test_messages_that_became_free_apart_and_are_generated_together(waits: Any, as_cupy: AsCupy) -> None:
     """Deliveries in 5 and 7 free two messages of node 1, both for cycle 10: the lower number goes first, flits in 10, 11, 12, then 13."""
     (one, first), (other, second) = waits
-    messages: list[Any] = [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [3], one, first), (1, 2, 1, [1], other, second)]
+    messages: list[Any] = [
+        (0, 1, 1, [3], 0, []),
+        (2, 3, 1, [5], 0, []),
+        (1, 2, 1, [3], one, first),
+        (1, 2, 1, [1], other, second),
+    ]
     wiring, routes = line(4, 1)
     found = compared(as_cupy, wiring, Router(1, 8), routes, waiting(8, [messages]), cycles=100)
     assert found.generated.tolist() == [0, 0, 10, 10]
@@ -111,7 +126,11 @@ def test_steps_alone(as_cupy: AsCupy) -> None:
 def test_a_delivery_sets_off_a_tree_of_steps(as_cupy: AsCupy) -> None:
     """Each of 15 steps sets off two more, each of the last ones a packet of another node, in the cycle in which the first packet is known."""
     wiring, routes = line(4, 1)
-    messages: list[Any] = [(0, 1, 1, [1], 0, []), (0, 0, 0, [], 0, [0]), *((0, 0, 0, [], 0, [g // 2]) for g in range(2, 16))]
+    messages: list[Any] = [
+        (0, 1, 1, [1], 0, []),
+        (0, 0, 0, [], 0, [0]),
+        *((0, 0, 0, [], 0, [g // 2]) for g in range(2, 16)),
+    ]
     messages += [(g % 3, g % 3 + 1, 1, [2], 0, [g // 2]) for g in range(16, 32)]
     found = compared(as_cupy, wiring, Router(1, 8), routes, waiting(8, [messages]), cycles=200)
     assert found.generated.tolist() == [0] + [3] * 31
@@ -121,7 +140,10 @@ def test_a_delivery_sets_off_a_tree_of_steps(as_cupy: AsCupy) -> None:
 def test_conflicts_as_traced_by_hand(name: str, as_cupy: AsCupy) -> None:
     router, nodes, packets, entered, delivered = TRACES[name]
     wiring, routes = line(nodes, router.virtual_channels)
-    rows = [(t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length) for t, s, h, length in packets]
+    rows = [
+        (t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length)
+        for t, s, h, length in packets
+    ]
     found = compared(as_cupy, wiring, router, routes, batch(2 * nodes, [rows]), cycles=500)
     assert (found.entered.tolist(), found.delivered.tolist()) == (entered, delivered)
 
@@ -151,7 +173,17 @@ def test_floods(name: str, as_cupy: AsCupy) -> None:
     wiring, router = SATURATED[name]
     routes = Routes(4, 4)
     packets = uniform(routes, 3.0, 300, 5, [1, 2])
-    found = compared(as_cupy, wiring, router, routes.arrays, packets, cycles=10**6, stall=100, than="numba", manners=list(MANNERS)[:2])
+    found = compared(
+        as_cupy,
+        wiring,
+        router,
+        routes.arrays,
+        packets,
+        cycles=10**6,
+        stall=100,
+        than="numba",
+        manners=list(MANNERS)[:2],
+    )
     assert (found.delivered >= 0).all()
 
 
@@ -181,9 +213,26 @@ def test_nothing_to_do(as_cupy: AsCupy) -> None:
 
 def test_a_network_without_channels(as_cupy: AsCupy) -> None:
     none = np.zeros((2, 0))
-    wiring = Wiring(none.astype(np.int32), none.astype(np.int8), none > 0, none.astype(np.int16), np.zeros((1, 2), np.int8), "run", np.array([1]))
+    wiring = Wiring(
+        none.astype(np.int32),
+        none.astype(np.int8),
+        none > 0,
+        none.astype(np.int16),
+        np.zeros((1, 2), np.int8),
+        "run",
+        np.array([1]),
+    )
     routes = np.zeros((1, 1), np.int8), np.zeros((1, 1), np.int16), np.zeros((1, 1), np.int8)
-    compared(as_cupy, wiring, Router(1, 4), routes, batch(2, [[(0, 1, 1, 0, 3), (1, 1, 1, 0, 2)]]), cycles=50, stall=2, than="numba")
+    compared(
+        as_cupy,
+        wiring,
+        Router(1, 4),
+        routes,
+        batch(2, [[(0, 1, 1, 0, 3), (1, 1, 1, 0, 2)]]),
+        cycles=50,
+        stall=2,
+        than="numba",
+    )
 
 
 # --- launches and memory ------------------------------------------------------------------------
@@ -193,12 +242,24 @@ def test_a_network_without_channels(as_cupy: AsCupy) -> None:
     ("manner", "grid", "block", "launches"),
     [
         ({}, 2, 32, 3),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
-        ({"THREADS": 8}, 2, 32, 3),  # fewer multiprocessors than experiments: each has its block, of a whole warp at least
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 8, 5, 300),  # four blocks for each, a launch a cycle
+        (
+            {"THREADS": 8},
+            2,
+            32,
+            3,
+        ),  # fewer multiprocessors than experiments: each has its block, of a whole warp at least
+        (
+            {"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3},
+            8,
+            5,
+            300,
+        ),  # four blocks for each, a launch a cycle
         ({"WINDOW": 30}, 2, 32, 12),  # 30, 30, 30, 10 cycles
     ],
 )
-def test_launches(manner: dict[str, int], grid: int, block: int, launches: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launches(
+    manner: dict[str, int], grid: int, block: int, launches: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     routes, made = Routes(4, 4), []
     function = gpu.function
 
@@ -209,17 +270,23 @@ def test_launches(manner: dict[str, int], grid: int, block: int, launches: int, 
     monkeypatch.setattr(gpu, "function", counted)
     packets = uniform(routes, 0.9, 300, 5, [1, 2])
     with played(as_cupy, **manner):
-        found = simulate(torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="cupy")
+        found = simulate(
+            torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="cupy"
+        )
     assert found.ran.tolist() == [300, 300]
     assert made == [(grid, block)] * launches
 
 
-def test_experiments_that_do_not_fit_together_run_one_after_another(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_experiments_that_do_not_fit_together_run_one_after_another(
+    as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     routes, wiring, router, made = Routes(4, 4), torus_wiring(4, 4), Router(2, 4), []
     packets = uniform(routes, 0.4, 100, 5, [1, 2, 3, 4, 5])
     most = max(np.diff(packets.first[:, [0, -1]]).ravel())
     one = state_bytes(wiring, router, packets=int(most), runs=2, shortest=5, backend="cupy")
-    monkeypatch.setattr(gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some))
+    monkeypatch.setattr(
+        gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some)
+    )
     expected = simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="numba")
     for free, rounds in ((2 * 5 * one, [5]), (2 * 2 * one, [2, 2, 1]), (1, [1, 1, 1, 1, 1])):
         made.clear()
@@ -232,7 +299,9 @@ def test_rounds_are_halved_until_they_fit(as_cupy: AsCupy, monkeypatch: pytest.M
     """On a GPU that has less room than it said."""
     routes, wiring, router, made = Routes(4, 4), torus_wiring(4, 4), Router(2, 4), []
     packets = uniform(routes, 0.4, 100, 5, [1, 2, 3, 4, 5])
-    monkeypatch.setattr(gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some))
+    monkeypatch.setattr(
+        gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some)
+    )
     largest = 6 * 16 * 2 * 8 * 4  # bytes: records of an experiment's input VCs, the largest of its arrays
     as_cupy(memory=3 * largest - 1, free=2**30)
     found = simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="cupy")
@@ -248,15 +317,30 @@ def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
     for experiment in task.experiments:
         assert experiment.messages is not None
         held = gpu.Round(network, [experiment])
-        sizes = {"messages": len(experiment.messages.begin), "waits": len(experiment.messages.successor), "shortest": experiment.shortest}
-        told = state_bytes(wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], backend="cupy", **sizes)
+        sizes = {
+            "messages": len(experiment.messages.begin),
+            "waits": len(experiment.messages.successor),
+            "shortest": experiment.shortest,
+        }
+        told = state_bytes(
+            wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], backend="cupy", **sizes
+        )
         assert told == sum(array.nbytes for array in (*held.of_experiment.values(), *held.of_packets.values()))
 
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**10)
-    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/network: expected enough GPU memory, got: .*; make the work smaller"):
-        simulate(torus_wiring(4, 4), Router(2, 4), *Routes(4, 4).arrays, batch(16, [[(0, 0, 5, 5, 3)]]), cycles=10, backend="cupy")
+    with pytest.raises(
+        backend.GpuOutOfMemory, match=r"kernels/network: expected enough GPU memory, got: .*; make the work smaller"
+    ):
+        simulate(
+            torus_wiring(4, 4),
+            Router(2, 4),
+            *Routes(4, 4).arrays,
+            batch(16, [[(0, 0, 5, 5, 3)]]),
+            cycles=10,
+            backend="cupy",
+        )
 
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -265,7 +349,14 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
     with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/network: NVRTC could not compile.*undeclared"):
-        simulate(torus_wiring(4, 4), Router(2, 4), *Routes(4, 4).arrays, batch(16, [[(0, 0, 5, 5, 3)]]), cycles=10, backend="cupy")
+        simulate(
+            torus_wiring(4, 4),
+            Router(2, 4),
+            *Routes(4, 4).arrays,
+            batch(16, [[(0, 0, 5, 5, 3)]]),
+            cycles=10,
+            backend="cupy",
+        )
 
 
 PASSED_ON = """
@@ -299,8 +390,13 @@ def test_the_stand_ins_threads_wait_for_each_other(backwards: bool, as_cupy: AsC
 def test_a_real_gpu_gives_the_same(name: str, radices: tuple[int, int]) -> None:
     wiring, router = SATURATED[name]
     own = router.escape if router.adaptive else None
-    wiring = torus_wiring(*radices, vcs=router.virtual_channels, dateline=len(wiring.shares) > 1, escape=own)._replace(balanced=wiring.balanced)
+    wiring = torus_wiring(*radices, vcs=router.virtual_channels, dateline=len(wiring.shares) > 1, escape=own)._replace(
+        balanced=wiring.balanced
+    )
     routes = Routes(*radices)
     packets = uniform(routes, 0.7, 1000, 5, [1, 2, 3])
-    here, there = (simulate(wiring, router, *routes.arrays, packets, cycles=1500, stall=100, backend=name) for name in ("numba", "cupy"))
+    here, there = (
+        simulate(wiring, router, *routes.arrays, packets, cycles=1500, stall=100, backend=name)
+        for name in ("numba", "cupy")
+    )
     same(here, there)

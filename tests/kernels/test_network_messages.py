@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, batch, both, random_case, torus_wiring, uniform
-from network_oracle import Network
-from test_network import line
+from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
+from torusweep_kernels.router.checks import checked
+from torusweep_kernels.router.live import live_of
 
-from kernels.network import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
-from kernels.network.checks import checked
-from kernels.network.live import live_of
+from tests.kernels.network_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.network_oracle import Network
+from tests.kernels.test_network import line
 
 # A message: (source, destination, row, lengths of its packets, delay, the messages that it waits for)
 Message = tuple[int, int, int, list[int], int, list[int]]
@@ -92,7 +92,9 @@ def test_as_traced_by_hand(name: str) -> None:
 def test_a_token_goes_round_a_ring() -> None:
     """Twice round six nodes, a message each hop, 7 cycles of thought: 12 messages of one hop, 2 + 4 flits each, 7 between them."""
     nodes, turns = 6, 12
-    messages: list[Message] = [(g % nodes, (g + 1) % nodes, 1, [4], 7 if g else 0, [g - 1] if g else []) for g in range(turns)]
+    messages: list[Message] = [
+        (g % nodes, (g + 1) % nodes, 1, [4], 7 if g else 0, [g - 1] if g else []) for g in range(turns)
+    ]
     found = both(torus_wiring(nodes), Router(2, 8), Routes(nodes).arrays, waiting(nodes, [messages]), cycles=1000)
     assert found.delivered.max() == turns * (2 + 4) + (turns - 1) * 7
     assert found.flits.sum() == turns * 4
@@ -104,7 +106,10 @@ def test_a_ring_all_reduce_takes_its_steps() -> None:
     steps = 2 * (nodes - 1)
     messages: list[Message] = []
     for step in range(steps):
-        messages += [(s, (s + 1) % nodes, 1, [flits], 0, [(step - 1) * nodes + (s - 1) % nodes] if step else []) for s in range(nodes)]
+        messages += [
+            (s, (s + 1) % nodes, 1, [flits], 0, [(step - 1) * nodes + (s - 1) % nodes] if step else [])
+            for s in range(nodes)
+        ]
     found = both(torus_wiring(nodes), Router(2, 8), Routes(nodes).arrays, waiting(nodes, [messages]), cycles=1000)
     assert found.delivered.max() == steps * (2 + flits)
 
@@ -158,9 +163,13 @@ def test_like_plain_python_on_random_networks(seed: int, what: str) -> None:
         plain = Network(wiring, router, routes, packets, experiment)
         assert found.ran[experiment] == plain.run(400)
         own = slice(begin, begin := begin + len(plain.packets))
-        assert found.entered[own].tolist() == [REFUSED if packet in plain.gone else packet.entered for packet in plain.packets]
+        assert found.entered[own].tolist() == [
+            REFUSED if packet in plain.gone else packet.entered for packet in plain.packets
+        ]
         assert found.delivered[own].tolist() == [packet.delivered for packet in plain.packets]
-        assert found.generated[message : (message := message + len(plain.messages))].tolist() == [one.generated for one in plain.messages]
+        assert found.generated[message : (message := message + len(plain.messages))].tolist() == [
+            one.generated for one in plain.messages
+        ]
     assert message == len(found.generated)
 
 
@@ -182,7 +191,12 @@ def test_without_waits_messages_are_packets_of_cycle_0() -> None:
     packets = packets._replace(time=np.zeros_like(packets.time))
     number = len(packets.time)
     each = Messages(
-        np.array([0, number]), np.arange(number), np.ones(number, np.int32), np.zeros(number, np.int32), np.zeros(number + 1, int), np.zeros(0, int)
+        np.array([0, number]),
+        np.arange(number),
+        np.ones(number, np.int32),
+        np.zeros(number, np.int32),
+        np.zeros(number + 1, int),
+        np.zeros(0, int),
     )
     one = simulate(wiring, router, *routes.arrays, packets, cycles=3000, backend="numba")
     other = simulate(wiring, router, *routes.arrays, packets._replace(messages=each), cycles=3000, backend="numba")
@@ -219,7 +233,10 @@ def test_a_queue_of_none_takes_what_an_injection_vc_takes_at_once() -> None:
 def test_a_long_queue_refuses_nobody() -> None:
     routes, wiring = Routes(4, 4), torus_wiring(4, 4)
     packets = uniform(routes, 2.0, 200, 5, [3])
-    one, other = (simulate(wiring, Router(2, 4, source_queue=room), *routes.arrays, packets, cycles=5000) for room in (None, 10**6))
+    one, other = (
+        simulate(wiring, Router(2, 4, source_queue=room), *routes.arrays, packets, cycles=5000)
+        for room in (None, 10**6)
+    )
     assert (one.delivered >= 0).all()
     assert np.array_equal(one.delivered, other.delivered)
 
@@ -235,7 +252,14 @@ def test_memory_is_told_before_it_is_taken(seed: int) -> None:
         held = live_of(checked(wiring, router, *routes, packets, 10, 0, 10, None), experiment)
         assert experiment.messages is not None
         sizes = {"messages": len(experiment.messages.begin), "waits": len(experiment.messages.successor)}
-        told = state_bytes(wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], shortest=experiment.shortest, **sizes)
+        told = state_bytes(
+            wiring,
+            router,
+            packets=experiment.end - experiment.begin,
+            runs=routes[1].shape[1],
+            shortest=experiment.shortest,
+            **sizes,
+        )
         assert told == sum(array.nbytes for array in held)
 
 

@@ -10,16 +10,29 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_cases import Routes, random_case, torus_wiring, uniform
+from torusweep_kernels.router import Router, cpu, simulate
+from torusweep_kernels.router.checks import checked
+from torusweep_kernels.router.live import LEFT, Fixed, Live, fixed_of, live_of
+from torusweep_kernels.router.outcome import Outcome
+from torusweep_kernels.router.steps import run
+from torusweep_kernels.router.task import Task
 
-from kernels.network import Router, cpu, simulate
-from kernels.network.checks import checked
-from kernels.network.live import LEFT, Fixed, Live, fixed_of, live_of
-from kernels.network.outcome import Outcome
-from kernels.network.steps import run
-from kernels.network.task import Task
+from tests.kernels.network_cases import Routes, random_case, torus_wiring, uniform
 
-OF_SHARES = {"routes", "grants", "waking", "refills", "stored", "occupancy", "number", "scratch", "wanted", "chosen", "bids", "winners"}
+OF_SHARES = {
+    "routes",
+    "grants",
+    "waking",
+    "refills",
+    "stored",
+    "occupancy",
+    "number",
+    "scratch",
+    "wanted",
+    "chosen",
+    "bids",
+    "winners",
+}
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -39,7 +52,9 @@ def test_shares_touch_different_bytes_in_a_cycle_and_read_none_of_each_others(se
         before, owner = [as_bytes(array) for array in live], [np.full(array.nbytes, -1) for array in live]
         together = [old.copy() for old in before]
         for share in range(shares):
-            alone = Live(*(np.frombuffer(bytearray(array.tobytes()), array.dtype).reshape(array.shape) for array in live))
+            alone = Live(
+                *(np.frombuffer(bytearray(array.tobytes()), array.dtype).reshape(array.shape) for array in live)
+            )
             one_cycle(task, fixed, alone, share, t)
             for name, array, old, whose, merged in zip(Live._fields, alone, before, owner, together):
                 changed = np.flatnonzero(as_bytes(array) != old)
@@ -59,12 +74,27 @@ def as_bytes(array: np.ndarray) -> np.ndarray:
 
 def one_cycle(task: Task, fixed: Fixed, live: Live, share: int, t: int) -> None:
     held = [array[share] if name in OF_SHARES else array for name, array in live._asdict().items() if name != "met"]
-    run(fixed, *held, task.wiring.port_of, task.wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase, share, t, t + 1)
+    run(
+        fixed,
+        *held,
+        task.wiring.port_of,
+        task.wiring.wrap,
+        task.until,
+        task.low,
+        task.direction,
+        task.hops,
+        task.phase,
+        share,
+        t,
+        t + 1,
+    )
 
 
 @pytest.mark.timeout(60, method="thread")  # compiled code that waits for ever hears no signal
 @pytest.mark.parametrize("threads", [2, 3, 5, 16])
-@pytest.mark.parametrize("changes", [{}, {"adaptive": True, "escape": 2}, {"switching": "virtual-cut-through", "bubble": True}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"adaptive": True, "escape": 2}, {"switching": "virtual-cut-through", "bubble": True}], ids=str
+)
 def test_how_many_threads_a_network_has_does_not_matter(changes: dict[str, Any], threads: int) -> None:
     """More than there are cores, too; saturated, so that packets stand across the borders of shares."""
     routes, router = Routes(9, 7), Router(4, 12, **changes)

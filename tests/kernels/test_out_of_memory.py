@@ -7,15 +7,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
+from torusweep_kernels.distance import all_pairs_distance
+from torusweep_kernels.distance import gpu as distance_gpu
+from torusweep_kernels.loads import gpu as loads_gpu
+from torusweep_kernels.loads import minimal_loads
+from torusweep_kernels.walks import gpu as walks_gpu
+from torusweep_kernels.walks import shortest_walks
 
-from kernels.distance import all_pairs_distance
-from kernels.distance import gpu as distance_gpu
-from kernels.loads import gpu as loads_gpu
-from kernels.loads import minimal_loads
-from kernels.walks import gpu as walks_gpu
-from kernels.walks import shortest_walks
+from tests.kernels import oracle
 
 NODES = 256
 TORUS = np.concatenate([oracle.torus(16, 16), np.random.default_rng(1).integers(0, NODES, (NODES, 3))], axis=1)
@@ -53,7 +53,9 @@ def test_blocks_are_halved_until_they_fit(
 ) -> None:
     used = []
     make_room = module.Network.make_room
-    monkeypatch.setattr(module.Network, "make_room", lambda self, width, *rest: used.append(width) or make_room(self, width, *rest))
+    monkeypatch.setattr(
+        module.Network, "make_room", lambda self, width, *rest: used.append(width) or make_room(self, width, *rest)
+    )
     monkeypatch.setattr(module, "AHEAD", 2)  # counters of many levels would be larger than the blocks
     as_cupy(cache=2**30, memory=memory, free=2**30)
     assert kernel("cupy").tolist() == kernel("numpy").tolist()

@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import nvrtc
 import pytest
+from torusweep_kernels.backend import cuda_source
+from torusweep_kernels.philox import below, philox
+from torusweep_kernels.philox import cpu as philox_cpu
 
-from kernels import philox_cpu
-from kernels.backend import cuda_source
-from kernels.philox import below, philox
+from tests.kernels import nvrtc
 
 AsCupy = Callable[..., ModuleType]
 FULL = 2**32 - 1
@@ -75,7 +75,10 @@ def test_cupy_draws_the_same(as_cupy: AsCupy) -> None:
     cupy = as_cupy()
     found = philox(list(map(cupy.asarray, counter.T)), list(map(cupy.asarray, key.T)), cupy)
     assert [part.get().tolist() for part in found] == as_array(philox, counter, key).T.tolist()
-    assert below(found[0], cupy.asarray(np.arange(1, 1001))).get().tolist() == below(found[0].get(), np.arange(1, 1001)).tolist()
+    assert (
+        below(found[0], cupy.asarray(np.arange(1, 1001))).get().tolist()
+        == below(found[0].get(), np.arange(1, 1001)).tolist()
+    )
 
 
 def test_cuda_draws_the_same(as_cupy: AsCupy, tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 SEARCH = """
 import numpy as np
-from kernels.distance import all_pairs_distance
-from oracle import torus, torus_histogram
+from torusweep_kernels.distance import all_pairs_distance
+from tests.kernels.oracle import torus, torus_histogram
 def whole(backend, *radices, **options):
     ports = torus(*radices)
     found = all_pairs_distance(ports, np.arange(len(ports)), np.zeros(len(ports), int), backend=backend, **options)
@@ -20,8 +21,10 @@ def whole(backend, *radices, **options):
 
 def python(program: str) -> list[str]:
     """The words that a program prints; tests/kernels is on its path."""
-    setting = f"import sys; sys.path.insert(0, {sys.path[0]!r}); sys.path.insert(0, {__file__.rsplit('/', 1)[0]!r})\n"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", setting + program], capture_output=True, text=True, timeout=120)
+    setting = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", setting + program], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -35,7 +38,7 @@ def test_memory_is_bounded_by_blocks(backend: str) -> None:
 
 
 def test_a_second_process_finds_the_compiled_code() -> None:
-    search = "\nwhole('numba', 8, 8, threads=1)\nfrom kernels.distance.bits import search\nprint(sum(search.stats.cache_misses.values()))"
+    search = "\nwhole('numba', 8, 8, threads=1)\nfrom torusweep_kernels.distance.bits import search\nprint(sum(search.stats.cache_misses.values()))"
     python(SEARCH + search)
     assert python(SEARCH + search) == ["0"]
 
@@ -46,5 +49,5 @@ def test_without_any_folder_to_cache_in() -> None:
 
 
 def test_importing_the_kernel_imports_no_compiler() -> None:
-    heavy = "import kernels.distance\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
+    heavy = "import torusweep_kernels.distance\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
     assert python(heavy) == []

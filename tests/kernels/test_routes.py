@@ -9,14 +9,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
-from test_processes import python
+from torusweep_kernels import backend as backends
+from torusweep_kernels.routes import cpu, gpu, reference, route_ends, route_flows
+from torusweep_kernels.routes.lines import lines
+from torusweep_kernels.routes.task import Task
 
-from kernels import backend as backends
-from kernels.routes import cpu, gpu, reference, route_ends, route_flows
-from kernels.routes.lines import lines
-from kernels.routes.task import Task
+from tests.kernels import oracle
+from tests.kernels.test_processes import python
 
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]
@@ -77,7 +77,13 @@ def drawn(table: Callable[[np.random.Generator, int], np.ndarray], seed: int) ->
     next, rows, packets = table(rng, 40), 200, 3000
     hops = rng.choice([0, 0, 0, 0, 1, 2, 9, 30], (rows, 8))
     direction = np.where(hops == 0, rng.integers(-128, 128, hops.shape), rng.integers(0, 5, hops.shape))
-    task = {"next": next, "start": rng.integers(0, 40, packets), "row": rng.integers(0, rows, packets), "direction": direction, "hops": hops}
+    task = {
+        "next": next,
+        "start": rng.integers(0, 40, packets),
+        "row": rng.integers(0, rows, packets),
+        "direction": direction,
+        "hops": hops,
+    }
     arrive = np.array(walked(task)[1]) >= 0
     task["start"], task["row"] = task["start"][arrive], task["row"][arrive]
     assert len(task["start"]) > 100
@@ -105,7 +111,10 @@ def dimension_order(*radices: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(direction, hops, weight) by relative address, ties as two rows of weight 1 where other rows have 2 for each dimension."""
     rows: list[tuple[list[int], list[int], int]] = [([], [], 1)]
     for dimension, k in reversed(list(enumerate(radices))):
-        turns = [[(2 * dimension, d, 2)] if 2 * d < k else [(2 * dimension + 1, k - d, 2)] if 2 * d > k else [] for d in range(k)]
+        turns = [
+            [(2 * dimension, d, 2)] if 2 * d < k else [(2 * dimension + 1, k - d, 2)] if 2 * d > k else []
+            for d in range(k)
+        ]
         if k % 2 == 0:
             turns[k // 2] = [(2 * dimension, k // 2, 1), (2 * dimension + 1, k // 2, 1)]
         rows = [([d, *ds], [h, *hs], w * v) for ds, hs, w in rows for turn in turns for d, h, v in turn]
@@ -137,7 +146,11 @@ def test_winding_many_times(backend: str) -> None:
 def test_threads_do_not_matter(packets: int) -> None:
     direction, hops, _ = dimension_order(8, 8)
     rng = np.random.default_rng(3)
-    start, row, amount = rng.integers(0, 64, packets), rng.integers(0, len(hops), packets), rng.integers(0, 2**40, packets)
+    start, row, amount = (
+        rng.integers(0, 64, packets),
+        rng.integers(0, len(hops), packets),
+        rng.integers(0, 2**40, packets),
+    )
     task = oracle.torus(8, 8), start, row, direction, hops, amount
     found = [route_flows(*task, backend="numba", threads=threads).tolist() for threads in (1, 2, 7)]
     assert found == [route_flows(*task, backend="numpy").tolist()] * 3
@@ -154,7 +167,14 @@ def test_blocks_of_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_arguments_are_left_as_they_were(backend: str) -> None:
-    types = {"next": np.int32, "start": np.int32, "row": np.int32, "direction": np.int8, "hops": np.int16, "amount": np.int64}
+    types = {
+        "next": np.int32,
+        "start": np.int32,
+        "row": np.int32,
+        "direction": np.int8,
+        "hops": np.int16,
+        "amount": np.int64,
+    }
     task = {name: array.astype(types[name]) for name, array in drawn(cycles, 7).items()}
     before = {name: array.tolist() for name, array in task.items()}
     route_flows(**task, backend=backend)
@@ -164,7 +184,14 @@ def test_arguments_are_left_as_they_were(backend: str) -> None:
 
 def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
     task = drawn(cycles_and_chains, 6)
-    types = {"next": np.int32, "start": np.int32, "row": np.int32, "direction": np.int8, "hops": np.int16, "amount": np.int64}
+    types = {
+        "next": np.int32,
+        "start": np.int32,
+        "row": np.int32,
+        "direction": np.int8,
+        "hops": np.int16,
+        "amount": np.int64,
+    }
     found = reference.flows(Task(**{name: task[name].astype(dtype) for name, dtype in types.items()}), as_cupy())
     assert (found[0].tolist(), found[1].tolist(), found[2]) == (*walked(task), None)
 
@@ -194,11 +221,21 @@ GREAT: dict[str, tuple[list[list[int]], list[int], int | None]] = {
 
 @pytest.mark.parametrize("name", GREAT)
 def test_great_amounts(name: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernels.routes.task.ROWS", 1)
+    monkeypatch.setattr("torusweep_kernels.routes.task.ROWS", 1)
     hops, amount, most = GREAT[name]
-    task: dict[str, Any] = {"next": RING, "start": [0, 0], "row": [0, 0], "direction": np.zeros_like(hops), "hops": hops, "amount": amount}
+    task: dict[str, Any] = {
+        "next": RING,
+        "start": [0, 0],
+        "row": [0, 0],
+        "direction": np.zeros_like(hops),
+        "hops": hops,
+        "amount": amount,
+    }
     if most is None:
-        with pytest.raises(OverflowError, match=r"route_flows: expected amounts .* times the [12] passes .*, is below 2\^63; got a sum of \d+"):
+        with pytest.raises(
+            OverflowError,
+            match=r"route_flows: expected amounts .* times the [12] passes .*, is below 2\^63; got a sum of \d+",
+        ):
             route_flows(**task, backend=backend)
     else:
         assert int(route_flows(**task, backend=backend).max()) == most
@@ -206,8 +243,13 @@ def test_great_amounts(name: str, backend: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_nothing_to_do(backend: str) -> None:
     none = np.zeros(0, int)
-    assert route_flows(RING, none, none, np.zeros((0, 3), int), np.zeros((0, 3), int), backend=backend).tolist() == [[0, 0]] * 6
-    assert route_flows(RING, [1, 2], [0, 0], np.zeros((1, 0)), np.zeros((1, 0)), backend=backend).tolist() == [[0, 0]] * 6
+    assert (
+        route_flows(RING, none, none, np.zeros((0, 3), int), np.zeros((0, 3), int), backend=backend).tolist()
+        == [[0, 0]] * 6
+    )
+    assert (
+        route_flows(RING, [1, 2], [0, 0], np.zeros((1, 0)), np.zeros((1, 0)), backend=backend).tolist() == [[0, 0]] * 6
+    )
     assert route_flows(np.zeros((0, 2)), none, none, [[0]], [[1]], backend=backend).shape == (0, 2)
     assert route_flows(np.zeros((2, 0)), [1], [0], [[5]], [[0]], backend=backend).shape == (2, 0)
     assert route_ends(RING, none, none, [[0]], [[1]]).tolist() == []
@@ -221,7 +263,9 @@ def test_the_first_packet_that_cannot_go_on_is_named(backend: str, threads: int)
     packets = 3 * cpu.FEW
     start = np.zeros(packets, int)
     start[[2000, 2 * cpu.FEW, packets - 1]] = 2, 1, 3
-    message = r"expected routes that lead on, got packet 2000 \(start 2, row 0\): direction 0 does not lead on from node 3"
+    message = (
+        r"expected routes that lead on, got packet 2000 \(start 2, row 0\): direction 0 does not lead on from node 3"
+    )
     task = LINE, start, np.zeros(packets, int), [[1, 0, 1]], [[0, 3, 1]]
     with pytest.raises(ValueError, match="route_flows: " + message):
         route_flows(*task, backend=backend, threads=threads)
@@ -256,7 +300,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_contradictions_are_refused(name: str) -> None:
     change, message = REFUSED[name]
-    fitting = {"next": RING, "start": [0, 1], "row": [0, 1], "direction": [[0], [1]], "hops": [[1], [2]], "backend": "numpy"}
+    fitting = {
+        "next": RING,
+        "start": [0, 1],
+        "row": [0, 1],
+        "direction": [[0], [1]],
+        "hops": [[1], [2]],
+        "backend": "numpy",
+    }
     with pytest.raises(ValueError, match=message):
         route_flows(**{**fitting, **change})
 
@@ -276,7 +327,9 @@ def test_memory_does_not_grow_with_runs() -> None:
 
 def test_out_of_gpu_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
-    with pytest.raises(backends.GpuOutOfMemory, match=r"kernels/routes: expected enough GPU memory, got: .*; make the work smaller"):
+    with pytest.raises(
+        backends.GpuOutOfMemory, match=r"kernels/routes: expected enough GPU memory, got: .*; make the work smaller"
+    ):
         route_flows(oracle.torus(32, 32), [0], [0], [[0]], [[1]], backend="cupy")
 
 
@@ -291,11 +344,11 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
 
 def test_a_second_process_finds_the_compiled_code() -> None:
     program = """
-from kernels.routes import route_flows
-from oracle import torus
+from torusweep_kernels.routes import route_flows
+from tests.kernels.oracle import torus
 assert route_flows(torus(4), [0], [0], [[0]], [[3]], backend="numba").tolist() == [[1, 0], [1, 0], [1, 0], [0, 0]]
-from kernels.routes.cpu import follow
-from kernels.routes.lines import laid_out
+from torusweep_kernels.routes.cpu import follow
+from torusweep_kernels.routes.lines import laid_out
 print(*(sum(function.stats.cache_misses.values()) for function in (follow, laid_out)))
 """
     python(program)
@@ -303,7 +356,12 @@ print(*(sum(function.stats.cache_misses.values()) for function in (follow, laid_
 
 
 def test_importing_the_kernels_imports_no_compiler() -> None:
-    assert python("import kernels.routes, kernels.philox\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))") == []
+    assert (
+        python(
+            "import torusweep_kernels.routes, torusweep_kernels.philox\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
+        )
+        == []
+    )
 
 
 @pytest.mark.gpu
@@ -313,5 +371,8 @@ def test_a_real_gpu_gives_the_same() -> None:
     direction, hops, _ = dimension_order(16, 16, 16)
     packets = 2**20
     start, row, amount = (rng.integers(0, most, packets) for most in (4096, len(hops), 2**40))
-    here, there = (route_flows(oracle.torus(16, 16, 16), start, row, direction, hops, amount, backend=name) for name in ("numba", "cupy"))
+    here, there = (
+        route_flows(oracle.torus(16, 16, 16), start, row, direction, hops, amount, backend=name)
+        for name in ("numba", "cupy")
+    )
     assert here.tolist() == there.tolist()

@@ -6,8 +6,7 @@ import threading
 import time
 
 import pytest
-
-from kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])

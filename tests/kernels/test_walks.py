@@ -11,14 +11,13 @@ from typing import Any
 
 import networkx
 import numpy as np
-import oracle
 import pytest
-import walks_oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.walks import Walks, cpu, reference, shortest_walks
 
-from kernels.loads import SPLITS, minimal_loads
-from kernels.walks import Walks, cpu, reference, shortest_walks
+from tests.kernels import oracle, walks_oracle
 
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]
@@ -32,7 +31,9 @@ def backend(request: pytest.FixtureRequest, as_cupy: AsCupy) -> str:
     return request.param
 
 
-def drawn(seed: int, nodes: int, degree: int, packets: int, *, groups: int = 3, capacity: bool = False) -> dict[str, Any]:
+def drawn(
+    seed: int, nodes: int, degree: int, packets: int, *, groups: int = 3, capacity: bool = False
+) -> dict[str, Any]:
     """A random network with one-way, repeated, missing and own links, and random packets on it; some are there already."""
     rng = np.random.default_rng(seed)
     return {
@@ -41,7 +42,9 @@ def drawn(seed: int, nodes: int, degree: int, packets: int, *, groups: int = 3, 
         "destination": rng.integers(0, nodes, packets),
         "group": rng.integers(0, groups, packets),
         "groups": groups,
-        "first": [0, 7, 2**32 - packets // 2, 2**64 - packets][rng.integers(4)],  # within, across and at the end of words
+        "first": [0, 7, 2**32 - packets // 2, 2**64 - packets][
+            rng.integers(4)
+        ],  # within, across and at the end of words
         "seed": [0, 1, 2**32 + 5, 2**64 - 1][rng.integers(4)],
         "capacity": rng.integers(1, 4, (nodes, degree)) if capacity else None,
     }
@@ -82,7 +85,9 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
         nodes=data.draw(st.integers(1, 12), "nodes"),
         packets=data.draw(st.integers(0, 60), "packets"),
         groups=data.draw(st.integers(1, 4), "groups"),
-        **data.draw(st.sampled_from([{"degree": 0}, {"degree": 2}, {"degree": 4}, {"degree": 4, "capacity": True}]), "links"),  # each compiled once
+        **data.draw(
+            st.sampled_from([{"degree": 0}, {"degree": 2}, {"degree": 4}, {"degree": 4, "capacity": True}]), "links"
+        ),  # each compiled once
     )
     split = data.draw(st.sampled_from(SPLITS), "split")
     expected = walks_oracle.walks(**task, split=split)
@@ -96,7 +101,14 @@ def large_task() -> dict[str, Any]:
     ports[:, 3] = rng.integers(-1, 144, 144)
     start, uniform = rng.integers(0, 144, (2, 60_000))
     destination = np.where(rng.random(60_000) < 0.4, 17, uniform)
-    return {"ports": ports, "start": start, "destination": destination, "group": rng.integers(0, 4, 60_000), "groups": 4, "seed": 3}
+    return {
+        "ports": ports,
+        "start": start,
+        "destination": destination,
+        "group": rng.integers(0, 4, 60_000),
+        "groups": 4,
+        "seed": 3,
+    }
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -125,7 +137,10 @@ def test_the_same_counts_however_the_work_is_cut(split: str, as_cupy: AsCupy, mo
 
 def test_seeds_and_numbers_matter() -> None:
     task = large_task()
-    counts = [shortest_walks(**{**task, **change}, backend="numba").count for change in ({}, {"seed": 4}, {"seed": 3 + 2**32}, {"first": 1})]
+    counts = [
+        shortest_walks(**{**task, **change}, backend="numba").count
+        for change in ({}, {"seed": 4}, {"seed": 3 + 2**32}, {"first": 1})
+    ]
     assert not any(np.array_equal(one, other) for one, other in itertools.combinations(counts, 2))
 
 
@@ -133,7 +148,11 @@ def test_seeds_and_numbers_matter() -> None:
 def test_what_walks_in_walks_out(split: str) -> None:
     task = large_task()
     found = shortest_walks(**task, split=split, backend="numba")
-    hops = dict(networkx.all_pairs_shortest_path_length(networkx.DiGraph((u, int(v)) for u, row in enumerate(task["ports"]) for v in row if v >= 0)))
+    hops = dict(
+        networkx.all_pairs_shortest_path_length(
+            networkx.DiGraph((u, int(v)) for u, row in enumerate(task["ports"]) for v in row if v >= 0)
+        )
+    )
     for group in range(4):
         own = task["group"] == group
         start, destination = task["start"][own], task["destination"][own]
@@ -145,7 +164,9 @@ def test_what_walks_in_walks_out(split: str) -> None:
         assert not count[heads < 0].any()
 
 
-def fractions(ports: np.ndarray, capacity: np.ndarray, start: int, target: int, split: str) -> dict[tuple[tuple[int, int], ...], Fraction]:
+def fractions(
+    ports: np.ndarray, capacity: np.ndarray, start: int, target: int, split: str
+) -> dict[tuple[tuple[int, int], ...], Fraction]:
     """Probability of every shortest path, as (node, port)s: networkx lists the paths over nodes, parallel links make several of each."""
     graph = networkx.DiGraph((node, int(head)) for node, row in enumerate(ports) for head in row if head >= 0)
     paths = list(networkx.all_shortest_paths(graph, start, target))
@@ -155,7 +176,9 @@ def fractions(ports: np.ndarray, capacity: np.ndarray, start: int, target: int, 
             after.setdefault(node, set()).add(head)
     found = {}
     for path in paths:
-        for ways in itertools.product(*[[(n, int(p)) for p in np.flatnonzero(ports[n] == h)] for n, h in itertools.pairwise(path)]):
+        for ways in itertools.product(
+            *[[(n, int(p)) for p in np.flatnonzero(ports[n] == h)] for n, h in itertools.pairwise(path)]
+        ):
             found[ways] = Fraction(int(np.prod([capacity[way] for way in ways])))
             if split == "next-hops":
                 for node, _ in ways:
@@ -182,7 +205,9 @@ def test_every_path_is_as_likely_as_it_should_be(name: str, split: str) -> None:
     packets = 30_000
     packet = np.arange(packets)
     ends = np.full(packets, start), np.full(packets, target)
-    found = shortest_walks(ports, *ends, packet, groups=packets, seed=9, split=split, capacity=capacity, backend="numba")
+    found = shortest_walks(
+        ports, *ends, packet, groups=packets, seed=9, split=split, capacity=capacity, backend="numba"
+    )
     assert found.count.max() == 1
     by_packet: dict[int, set[tuple[int, int]]] = {}
     for packet, node, port in np.argwhere(found.count).tolist():
@@ -246,7 +271,9 @@ def test_a_path_among_very_many(number: int, order: int, backend: str) -> None:
 def test_more_paths_than_can_be_counted(backend: str) -> None:
     ports = oracle.table(diamonds(1030))
     start, destination = np.zeros(10, int), np.full(10, len(ports) - 1)
-    with pytest.raises(OverflowError, match=r"expected at most 1\.8e308 shortest paths between two nodes, got more; next-hops"):
+    with pytest.raises(
+        OverflowError, match=r"expected at most 1\.8e308 shortest paths between two nodes, got more; next-hops"
+    ):
         shortest_walks(ports, start, destination, backend=backend)
     assert shortest_walks(ports, start, destination, split="next-hops", backend=backend).count.sum() == 10 * 2060
     assert shortest_walks(ports, start, np.full(10, 3 * 1000), backend=backend).count.sum() == 10 * 2000
@@ -279,7 +306,9 @@ def test_draws_at_the_edges(name: str, backend: str) -> None:
 def test_tiles_of_packets(packets: int) -> None:
     """Along a ring of 40 nodes, one way; each packet its own distance."""
     distance = np.arange(packets) % 40
-    found = shortest_walks((np.arange(40)[:, None] + 1) % 40, (40 - distance) % 40, np.zeros(packets, int), backend="numba", threads=1)
+    found = shortest_walks(
+        (np.arange(40)[:, None] + 1) % 40, (40 - distance) % 40, np.zeros(packets, int), backend="numba", threads=1
+    )
     assert found.count[0, :, 0].tolist() == [int((distance >= 40 - node).sum()) if node else 0 for node in range(40)]
 
 
@@ -293,7 +322,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "start that wraps round": ({"start": [0, 2**32]}, "start of 0 … 5, got 0 … 4294967296"),
     "start between nodes": ({"start": [0.5, 1]}, "start of integers, got float64"),
     "destination outside": ({"destination": [-1, 0]}, "destination of 0 … 5, got -1 … 0"),
-    "destinations of another length": ({"destination": [1]}, r"destination of shape \(2,\), one per packet, got \(1,\)"),
+    "destinations of another length": (
+        {"destination": [1]},
+        r"destination of shape \(2,\), one per packet, got \(1,\)",
+    ),
     "groups of another length": ({"group": [0]}, r"group of shape \(2,\), one per packet, got \(1,\)"),
     "group outside": ({"group": [0, 3], "groups": 3}, "group of 0 … 2, got 0 … 3"),
     "no groups": ({"groups": 0}, "groups ≥ 1, got 0"),

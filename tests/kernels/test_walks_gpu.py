@@ -7,13 +7,13 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-import oracle
 import pytest
+from torusweep_kernels import backend
+from torusweep_kernels.loads import SPLITS
+from torusweep_kernels.walks import Walks, gpu, reference, shortest_walks
+from torusweep_kernels.walks.task import Task
 
-from kernels import backend
-from kernels.loads import SPLITS
-from kernels.walks import Walks, gpu, reference, shortest_walks
-from kernels.walks.task import Task
+from tests.kernels import oracle
 
 AsCupy = Callable[..., ModuleType]
 NODES, PACKETS = 256, 5000
@@ -27,7 +27,9 @@ def torus() -> np.ndarray:
 
 def walked(backend: str, split: str = "paths") -> Walks:
     start, destination = np.random.default_rng(2).integers(0, NODES, (2, PACKETS))
-    return shortest_walks(torus(), start, destination, np.arange(PACKETS) % 3, groups=3, seed=5, split=split, backend=backend)
+    return shortest_walks(
+        torus(), start, destination, np.arange(PACKETS) % 3, groups=3, seed=5, split=split, backend=backend
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,11 +43,15 @@ def walked(backend: str, split: str = "paths") -> Walks:
         ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than packets
     ],
 )
-def test_blocks_and_launches(device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_and_launches(
+    device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = walked("numpy")
     used = []
     make_room = gpu.Network.make_room
-    monkeypatch.setattr(gpu.Network, "make_room", lambda self, lanes, rank: used.append(lanes) or make_room(self, lanes, rank))
+    monkeypatch.setattr(
+        gpu.Network, "make_room", lambda self, lanes, rank: used.append(lanes) or make_room(self, lanes, rank)
+    )
     as_cupy(**device)
     found = walked("cupy")
     assert found.count.tolist() == expected.count.tolist()
@@ -74,7 +80,9 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
-    with pytest.raises(backend.GpuOutOfMemory, match=r"kernels/walks: expected enough GPU memory, got: .*; make the work smaller"):
+    with pytest.raises(
+        backend.GpuOutOfMemory, match=r"kernels/walks: expected enough GPU memory, got: .*; make the work smaller"
+    ):
         walked("cupy")
 
 
@@ -93,8 +101,15 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
 def test_a_real_gpu_gives_the_same_counts(split: str) -> None:
     rng = np.random.default_rng(1)
     nodes, packets = 2000, 300_000
-    task = {"ports": rng.integers(-1, nodes, (nodes, 3)), "capacity": rng.integers(1, 4, (nodes, 3)), "group": rng.integers(0, 32, packets)}
+    task = {
+        "ports": rng.integers(-1, nodes, (nodes, 3)),
+        "capacity": rng.integers(1, 4, (nodes, 3)),
+        "group": rng.integers(0, 32, packets),
+    }
     task |= dict(zip(("start", "destination"), rng.integers(0, nodes, (2, packets))))
-    here, there = (shortest_walks(**task, groups=32, first=2**32 - 1000, seed=2**40 + 1, split=split, backend=name) for name in ("numba", "cupy"))
+    here, there = (
+        shortest_walks(**task, groups=32, first=2**32 - 1000, seed=2**40 + 1, split=split, backend=name)
+        for name in ("numba", "cupy")
+    )
     assert here.count.tolist() == there.count.tolist()
     assert here.unreachable.tolist() == there.unreachable.tolist()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 from click.testing import CliRunner
-
-from pipeline.cli.latency import latency as command
-from pipeline.config import Sweep, load
-from pipeline.steps import STEPS
+from torusweep.cli.latency import latency as command
+from torusweep.run.steps import STEPS
+from torusweep.sweep.configuration import Sweep, load
 
 
 def run(folder: Path, text: str, *steps: str) -> Path:

@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 import pytest
-
-from pipeline.layout import layout_record
-from pipeline.models import dally
-from pipeline.models.whole_radices import whole_radices
-from pipeline.topologies import build
+from torusweep.models import dally
+from torusweep.models.whole_radices import whole_radices
+from torusweep.networks.families import build
+from torusweep.stages.layout import layout_record
 
 SIZES = (2**8, 2**14, 2**20)
 BEST = {  # by wire delay, for L = 150: Fig. 8 and its variants
@@ -29,7 +28,9 @@ def latency(nodes: int, n: int, bits: float, delay: str) -> float:
     return cycle * (n * (k - 1) / 2 + bits / (k / 2))
 
 
-@pytest.mark.parametrize(("delay", "nodes", "best"), [(delay, nodes, best) for delay, row in BEST.items() for nodes, best in zip(SIZES, row)])
+@pytest.mark.parametrize(
+    ("delay", "nodes", "best"), [(delay, nodes, best) for delay, row in BEST.items() for nodes, best in zip(SIZES, row)]
+)
 def test_the_best_dimension(delay, nodes, best):
     every = {n: latency(nodes, n, 150, delay) for n in range(2, nodes.bit_length())}
     ours = dally.best_dimension(nodes, 150, delay=delay)
@@ -57,7 +58,9 @@ def test_the_best_dimensions_with_the_longer_wires_of_a_folded_layout():
     assert both == pytest.approx([258.6875, 13 / 3 * (1.5 * (2 ** (14 / 3) - 1) + 300 / 2 ** (14 / 3))], rel=1e-12)
 
 
-@pytest.mark.parametrize("radices", [(16, 16), (4, 4, 4, 4), (2,) * 6, (2, 4, 4, 8), (2, 2, 3), (3, 3, 3), (2, 2, 2, 2, 6)])
+@pytest.mark.parametrize(
+    "radices", [(16, 16), (4, 4, 4, 4), (2,) * 6, (2, 4, 4, 8), (2, 2, 3), (3, 3, 3), (2, 2, 2, 2, 6)]
+)
 def test_folded_wires_are_those_of_a_folded_layout(radices):
     """Counted where the nodes stand, digits dealt to the plane's sides by turns."""
     placed = layout_record(build(f"torus(radices={list(radices)}, directed=true)"), "folded(dimensions=2)")
@@ -75,7 +78,13 @@ def test_least_latency_is_where_distance_and_length_are_about_equal():
 
 @pytest.mark.parametrize(
     ("nodes", "n", "pins", "width", "wire", "hops"),
-    [(2**20, 2, 2048, 512, 1, 1023), (2**20, 4, 128, 16, 32, 62), (2**20, 20, 40, 1, 512, 10), (2**14, 7, 28, 2, 32, 10.5), (2**8, 2, 32, 8, 1, 15)],
+    [
+        (2**20, 2, 2048, 512, 1, 1023),
+        (2**20, 4, 128, 16, 32, 62),
+        (2**20, 20, 40, 1, 512, 10),
+        (2**14, 7, 28, 2, 32, 10.5),
+        (2**8, 2, 32, 8, 1, 15),
+    ],
 )
 def test_pins_widths_and_wires(nodes, n, pins, width, wire, hops):
     for cube in (dally.cube(nodes, n), dally.whole_cube([round(nodes ** (1 / n))] * n)):
@@ -92,7 +101,9 @@ def test_every_cube_has_as_many_wires_across_its_middle_as_nodes(radices):
     crossing = 2 * nodes // largest  # a ring crosses twice
     assert crossing * float(cube.width) == nodes
     hops = sum(
-        sum((b - a) % k for a, b, k in zip(x, y, radices)) for x in itertools.product(*map(range, radices)) for y in [tuple(0 for _ in radices)]
+        sum((b - a) % k for a, b, k in zip(x, y, radices))
+        for x in itertools.product(*map(range, radices))
+        for y in [tuple(0 for _ in radices)]
     )
     assert float(cube.mean_distance) == hops / nodes
     assert float(cube.pins) == 2 * len(radices) * float(cube.width)
@@ -114,7 +125,10 @@ def test_whole_radices_of_a_highly_composite_number():
     assert list(found) == list(range(2, 15))
     assert all(math.prod(radices) == nodes and len(radices) == n for n, radices in found.items())
     assert found[14] == [19, 17, 13, 11, 7, 5, 3, 3, 3, 2, 2, 2, 2, 2]
-    assert found[2] == [next(d for d in range(math.isqrt(nodes) + 1, nodes) if nodes % d == 0), max(d for d in range(1, 37374) if nodes % d == 0)]
+    assert found[2] == [
+        next(d for d in range(math.isqrt(nodes) + 1, nodes) if nodes % d == 0),
+        max(d for d in range(1, 37374) if nodes % d == 0),
+    ]
 
 
 def test_whole_radices_are_the_real_ones_where_these_are_whole():
@@ -164,7 +178,9 @@ def test_store_and_forward_is_distance_times_length():
     assert dally.store_and_forward(cube, 150).tolist() == pytest.approx(
         [127 * 150 / 64, float(cube.mean_distance[1]) * 150 / float(cube.width[1]), 10.5 * 75]
     )
-    assert (dally.store_and_forward(cube, 150, delay="linear") == dally.store_and_forward(cube, 150) * cube.longest_wire).all()
+    assert (
+        dally.store_and_forward(cube, 150, delay="linear") == dally.store_and_forward(cube, 150) * cube.longest_wire
+    ).all()
 
 
 def test_locality_helps_cubes_of_few_dimensions():

@@ -7,12 +7,12 @@ import re
 
 import pyarrow as pa
 import pytest
+from torusweep.cli.latency import latency as command
+from torusweep.models import parhami_kwai as pk
+from torusweep.sweep.requested import asked_points, layout_asked
+from torusweep.tables.records import LATENCY
+from torusweep.tables.store import open_table
 
-from pipeline.cli.latency import latency as command
-from pipeline.expansion.asked import asked_points, layout_asked
-from pipeline.models import parhami_kwai as pk
-from pipeline.records import LATENCY
-from pipeline.store import open_table
 from tests.models.latency_sweep import load_sweep, of, run, said
 
 # bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and 2 links,
@@ -35,7 +35,15 @@ latency:
 
 @pytest.fixture(scope="module")
 def equal(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
-    folder = run(tmp_path_factory.mktemp("equal"), EQUAL.replace("Folded", "folded()"), "points", "static", "loads", "layout", "latency")
+    folder = run(
+        tmp_path_factory.mktemp("equal"),
+        EQUAL.replace("Folded", "folded()"),
+        "points",
+        "static",
+        "loads",
+        "layout",
+        "latency",
+    )
     return open_table(folder / "latency.parquet")
 
 
@@ -59,9 +67,13 @@ def test_saturation_in_bits_is_load_times_width(equal):
         for name, width in widths.items():
             for row in of(equal, topology=name, constant=norm):
                 assert row["saturation_bits_corrected"] == pytest.approx(flits[name] * width)
-                assert row["saturation_bits"] == pytest.approx((4 / 3.375 if name.startswith("pruned") else flits[name]) * width)
+                assert row["saturation_bits"] == pytest.approx(
+                    (4 / 3.375 if name.startswith("pruned") else flits[name]) * width
+                )
                 assert row["saturation_bits"] == pytest.approx(row["saturation_rate"] * row["message_bits"])
-                assert row["saturation_bits_corrected"] == pytest.approx(row["saturation_rate_corrected"] * row["message_bits"])
+                assert row["saturation_bits_corrected"] == pytest.approx(
+                    row["saturation_rate_corrected"] * row["message_bits"]
+                )
 
 
 def test_a_network_of_equal_cost_is_one_of_as_many_pins(equal):
@@ -83,7 +95,20 @@ def test_wires_that_latency_holds_constant_are_laid_out(tmp_path):
 def test_the_command_compares_networks_under_one_budget():
     names = ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "ring(k=8)"]
     for (norm, budget), widths in WIDTHS.items():
-        found = json.loads(said(*names, "--constant", norm, "--budget", str(budget), "--message-bits", "384", "--rate", "0.001", "--json"))
+        found = json.loads(
+            said(
+                *names,
+                "--constant",
+                norm,
+                "--budget",
+                str(budget),
+                "--message-bits",
+                "384",
+                "--rate",
+                "0.001",
+                "--json",
+            )
+        )
         assert [record["topology"] for record in found] == names
         assert [record["width"] for record in found] == pytest.approx([widths[name] for name in names])
         assert all(list(record) == [column.name for column in LATENCY] for record in found)
@@ -95,14 +120,24 @@ def test_the_command_compares_networks_under_one_budget():
 
 
 def test_a_person_compares_networks_and_reads_what_is_a_bound():
-    text = said("torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "faulty(torus(k=8, n=2), links=5, seed=1)", "--constant", "bisection", "--budget", "4")
+    text = said(
+        "torus(k=4, n=3)",
+        "pruned_torus(k=4, n=3)",
+        "faulty(torus(k=8, n=2), links=5, seed=1)",
+        "--constant",
+        "bisection",
+        "--budget",
+        "4",
+    )
     assert "at equal cost: wires across the middle, 4 a node, 256 together" in text
     assert [line.split()[2:4] for line in text.splitlines() if line.startswith("pruned_torus")] == [["8", "32"]]
-    assert re.search(r"faulty.*: the best cut known has 1[1-6] links, the narrowest \d+ at least", text)  # 16 in the torus, five failed
+    assert re.search(
+        r"faulty.*: the best cut known has 1[1-6] links, the narrowest \d+ at least", text
+    )  # 16 in the torus, five failed
 
 
 def test_long_work_tells_how_far_it_is(monkeypatch, capfd):
-    monkeypatch.setattr("pipeline.cli.sampling.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.cli.sampling.LINE_SECONDS", 0.0)
     command.main(["faulty(torus(k=16, n=2), links=2, seed=1)", "--rate", "0.01"], standalone_mode=False)
     told = capfd.readouterr().err
     assert "faulty(torus(k=16, n=2), links=2, seed=1): routes followed: 100 %" in told

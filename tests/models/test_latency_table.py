@@ -10,22 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from torusweep.cli.latency import latency as command
+from torusweep.errors import BadInput, Refused
+from torusweep.models import dally
+from torusweep.models import parhami_kwai as pk
+from torusweep.models.measure import static_of, with_loads
+from torusweep.models.normalisation import Held
+from torusweep.models.table import arrow_table, dally_columns, network_of
+from torusweep.networks.families import build, plan
+from torusweep.papers.verification import verification_rows
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
+from torusweep.sweep.latency import latency_table
+from torusweep.sweep.requested import asked_points
+from torusweep.tables.records import LATENCY
+from torusweep.tables.store import open_table
 
-from pipeline.cli.latency import latency as command
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion.asked import asked_points
-from pipeline.expansion.latency import latency_table
-from pipeline.loads import loads_record
-from pipeline.models import dally
-from pipeline.models import parhami_kwai as pk
-from pipeline.models.measure import static_of, with_loads
-from pipeline.models.normalisation import Held
-from pipeline.models.table import arrow_table, dally_columns, network_of
-from pipeline.records import LATENCY
-from pipeline.static import static_record
-from pipeline.store import open_table
-from pipeline.topologies import build, plan
-from pipeline.verify import verification_rows
 from tests.models.latency_sweep import load_sweep, of, run, said
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
@@ -56,7 +56,9 @@ def test_a_row_is_what_the_model_says_of_a_network(tables):
         assert len(rows) == POINTS
         for row in rows:
             flits = row["message_bits"] * degree / 96
-            latency = float(pk.mean_latency(row["rate"], degree, flits, distance, row["switch_delay"], directed=directed))
+            latency = float(
+                pk.mean_latency(row["rate"], degree, flits, distance, row["switch_delay"], directed=directed)
+            )
             assert row["mean_latency"] == pytest.approx(latency)
             assert row["flits"] == flits
             assert row["width"] == 96 / degree
@@ -85,16 +87,24 @@ def test_corrected_columns_follow_from_loads_and_are_null_without(tables):
 def test_rows_stand_in_the_order_asked_and_once(tables):
     table = open_table(tables / "latency.parquet")
     names = list(dict.fromkeys(table.column("topology").to_pylist()[: 3 * POINTS]))
-    assert names == ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "directed_torus(k=4, n=3)"]  # unsuitable ones left out
+    assert names == [
+        "torus(k=4, n=3)",
+        "pruned_torus(k=4, n=3)",
+        "directed_torus(k=4, n=3)",
+    ]  # unsuitable ones left out
     assert len(of(table, model="parhami-kwai-2004")) == 3 * POINTS  # the second entry's are among the first's
     assert len(of(table, model="dally-1990")) == 2 * (7 + 13 + 19)
 
 
-@pytest.mark.parametrize("topology", ["pruned_torus(k=6, n=4)", "faulty(torus(k=4, n=2), links=2, seed=1)", "mesh(k=4, n=2)"])
+@pytest.mark.parametrize(
+    "topology", ["pruned_torus(k=6, n=4)", "faulty(torus(k=4, n=2), links=2, seed=1)", "mesh(k=4, n=2)"]
+)
 def test_a_network_measured_here_is_the_one_of_the_tables(topology):
     built = build(topology)
     whole, static = static_record(built), static_of(built, Held("bisection", 1))
-    assert static == {name: whole[name] for name in static} | {"bisection_lower": static["bisection_lower"]}  # which edge connectivity may raise
+    assert static == {name: whole[name] for name in static} | {
+        "bisection_lower": static["bisection_lower"]
+    }  # which edge connectivity may raise
     network, reason = with_loads(built, static)
     assert reason == ""
     assert network == network_of(whole, loads_record(built))
@@ -109,19 +119,31 @@ def test_whole_radices_are_networks_that_can_be_built():
         assert canonical == row["topology"]
         assert planned.nodes == row["nodes"]
         assert max(planned.radices) == row["radix"] == 2 * row["width"]
-    assert {row["best_dimension"] for row in rows if row["nodes"] == 720} == {dally.best_dimension(720, 150, whole=True)[0]}
+    assert {row["best_dimension"] for row in rows if row["nodes"] == 720} == {
+        dally.best_dimension(720, 150, whole=True)[0]
+    }
 
 
 def test_real_radices_name_a_network_where_they_are_whole():
     rows = arrow_table(dally_columns([2**8], message_bits=[150])).to_pylist()
-    assert [row["topology"] for row in rows if row["topology"]] == [f"torus(k={k}, n={n}, directed=true)" for k, n in ((16, 2), (4, 4), (2, 8))]
-    assert all(row["mean_distance"] == static_record(build(row["topology"]))["mean_distance"] for row in rows if row["topology"])
+    assert [row["topology"] for row in rows if row["topology"]] == [
+        f"torus(k={k}, n={n}, directed=true)" for k, n in ((16, 2), (4, 4), (2, 8))
+    ]
+    assert all(
+        row["mean_distance"] == static_record(build(row["topology"]))["mean_distance"]
+        for row in rows
+        if row["topology"]
+    )
 
 
 def test_the_best_dimensions_of_the_papers_are_compared(tmp_path, tables):
     empty = load_sweep(tmp_path, "papers: [D90]\n")
     table = latency_table(empty, open_table(tables / "static.parquet"))
-    compared = {row["quantity"]: row for row in verification_rows([], ["D90"], latency=table) if row["quantity"].startswith("best_dimension")}
+    compared = {
+        row["quantity"]: row
+        for row in verification_rows([], ["D90"], latency=table)
+        if row["quantity"].startswith("best_dimension")
+    }
     assert {name: (row["our_value"], row["verdict"]) for name, row in compared.items()} == {
         "best_dimension[256, 150, constant]": (2, "agrees"),
         "best_dimension[16384, 150, constant]": (4, "agrees"),
@@ -132,7 +154,13 @@ def test_the_best_dimensions_of_the_papers_are_compared(tmp_path, tables):
 
 
 def test_a_sweep_that_no_longer_asks_loses_its_table(tmp_path):
-    folder = run(tmp_path, "topologies: [ring(k=8)]\nlatency: [{model: dally-1990, nodes: 64, message_bits: 150}]\n", "points", "static", "latency")
+    folder = run(
+        tmp_path,
+        "topologies: [ring(k=8)]\nlatency: [{model: dally-1990, nodes: 64, message_bits: 150}]\n",
+        "points",
+        "static",
+        "latency",
+    )
     assert (folder / "latency.parquet").exists()
     run(tmp_path, "topologies: [ring(k=8)]\n", "points", "static")
     assert not (folder / "latency.parquet").exists()
@@ -155,7 +183,11 @@ def test_a_sweep_that_no_longer_asks_loses_its_table(tmp_path):
         ("{model: dally-1990, nodes: 256, message_bits: 9, locality: 1.5}", "latency[0].locality", "got 1.5"),
         ("{model: dally-1990, nodes: {to: 256}, message_bits: 9}", "latency[0].nodes", "a list"),
         (f"{{{P04}, rates: 1, constant: money}}", "latency[0].constant", "pins or bisection or wiring_volume"),
-        (f"{{{P04}, rates: 1, constant: bisection, pins: 9}}", "latency[0]", "say budget, in wires across the middle a node"),
+        (
+            f"{{{P04}, rates: 1, constant: bisection, pins: 9}}",
+            "latency[0]",
+            "say budget, in wires across the middle a node",
+        ),
         (f"{{{P04}, rates: 1, pins: 9, budget: 9}}", "latency[0]", "got a budget, too"),
         (f"{{{P04}, rates: 1, placement: folded}}", "latency[0]", "constant wiring_volume only"),
         (f"{{{P04}, rates: 1, budget: 0}}", "latency[0].budget", "got 0"),
@@ -181,7 +213,9 @@ def test_an_entry_that_chooses_nothing_or_too_much_is_refused_before_anything_ru
         asked_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 0, {wires} trellis}}\n"))
     many = "rates: {from: 0, to: 1, count: 1000000}"
     with pytest.raises(Refused, match=r"8,000,000 rows of latency up to here; the limit is 5,000,000"):
-        asked_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, {many}}}\n  - {{{P04}, switch_delay: [1, 2, 3], {many}}}\n"))
+        asked_points(
+            load_sweep(tmp_path, f"{networks}  - {{{P04}, {many}}}\n  - {{{P04}, switch_delay: [1, 2, 3], {many}}}\n")
+        )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +243,13 @@ def test_a_network_that_the_model_does_not_fit_is_named_or_left_out(tmp_path, ne
 
 
 def test_rates_at_equal_distances_end_where_they_should(tmp_path):
-    spread = load_sweep(tmp_path, f"topologies: [ring(k=8)]\nlatency: [{{{P04}, rates: {{from: 0.1, to: 0.7, count: 7}}}}]\n").latency[0].rates
+    spread = (
+        load_sweep(
+            tmp_path, f"topologies: [ring(k=8)]\nlatency: [{{{P04}, rates: {{from: 0.1, to: 0.7, count: 7}}}}]\n"
+        )
+        .latency[0]
+        .rates
+    )
     assert spread.numbers() == pytest.approx(np.linspace(0.1, 0.7, 7))
     assert spread.numbers()[-1] == 0.7
 
@@ -218,7 +258,18 @@ def test_rates_at_equal_distances_end_where_they_should(tmp_path):
 
 
 def test_the_command_gives_the_tables_columns():
-    record = json.loads(said("pruned_torus(k=16, n=3)", "--model", "parhami-kwai-2004", "--message-bits", "96", "--rate", "0.01", "--json"))
+    record = json.loads(
+        said(
+            "pruned_torus(k=16, n=3)",
+            "--model",
+            "parhami-kwai-2004",
+            "--message-bits",
+            "96",
+            "--rate",
+            "0.01",
+            "--json",
+        )
+    )
     assert list(record) == [column.name for column in LATENCY]
     assert record["saturation_rate"] == pytest.approx(0.0825, abs=5e-5)
     assert record["saturation_rate_corrected"] == pytest.approx(0.0625, rel=1e-12)
@@ -228,9 +279,15 @@ def test_the_command_gives_the_tables_columns():
 
 
 def test_the_command_finds_dallys_best_dimension():
-    record = json.loads(said("--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--wire-delay", "constant", "--json"))
+    record = json.loads(
+        said(
+            "--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--wire-delay", "constant", "--json"
+        )
+    )
     assert (record["best_dimension"], record["dimension"], record["mean_latency"], record["pins"]) == (5, 5, 56.25, 80)
-    other = json.loads(said("--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--dimension", "2", "--json"))
+    other = json.loads(
+        said("--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--dimension", "2", "--json")
+    )
     assert (other["best_dimension"], other["pins"], other["mean_latency"]) == (5, 2048, 1023 + 150 / 512)
 
 
@@ -249,7 +306,9 @@ def test_a_person_reads_both_variants_and_all_dimensions():
     assert "infinite" in text
     assert "0.160804" in text  # 4/(4 · 6.21875)
     assert "0.125" in text  # 4/k flits
-    assert "best dimension 4; dimension 4: 47.1439 cycles" in said("--model", "dally-1990", "--nodes", "16384", "--message-bits", "150")
+    assert "best dimension 4; dimension 4: 47.1439 cycles" in said(
+        "--model", "dally-1990", "--nodes", "16384", "--message-bits", "150"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from pipeline.models import dally
-from pipeline.models.normalisation import channel_width, cost_per_bit
+from torusweep.models import dally
+from torusweep.models.normalisation import channel_width, cost_per_bit
 
 
 def test_constant_pins_are_p04s_links():
@@ -17,7 +16,11 @@ def test_constant_pins_are_p04s_links():
 def test_constant_bisection_is_d90s_width(k, n):
     """A unidirectional cube cuts N/k channels each way; a wire a node is the bit-serial binary cube's."""
     nodes = k**n
-    assert float(channel_width("bisection", 1, bisection_upper=nodes // k, nodes=nodes)) == float(dally.cube(nodes, n).width) == k / 2
+    assert (
+        float(channel_width("bisection", 1, bisection_upper=nodes // k, nodes=nodes))
+        == float(dally.cube(nodes, n).width)
+        == k / 2
+    )
 
 
 def test_constant_bisection_of_p04s_networks():

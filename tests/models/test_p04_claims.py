@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from pipeline.models import link_classes
-from pipeline.models import parhami_kwai as pk
+from torusweep.models import link_classes
+from torusweep.models import parhami_kwai as pk
 
 TORUS, PRUNED, DIRECTED, BOTH = "torus", "pruned", "directed", "pruned and directed"
 DEGREE = {TORUS: 6, PRUNED: 4, DIRECTED: 3, BOTH: 2}
@@ -25,7 +24,9 @@ def distance(network: str, k: int) -> float:
 
 def printed(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) -> float:
     degree = DEGREE[network]
-    return float(pk.mean_latency(rate, degree, pk.flits(bits, 96 / degree), distance(network, k), delay, directed=degree < 4))
+    return float(
+        pk.mean_latency(rate, degree, pk.flits(bits, 96 / degree), distance(network, k), delay, directed=degree < 4)
+    )
 
 
 def true(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) -> float:
@@ -45,10 +46,14 @@ RATES = np.arange(0.005, 0.0651, 0.005)  # of Fig. 8, short of all four's satura
 @pytest.mark.parametrize("delay", [3, 7])
 def test_fig_8_and_9_pruning_beats_the_torus_and_the_combination_beats_neither_part_away_from_saturation(delay):
     for rate in RATES:
-        torus, pruned, directed, both = (printed(network, 16, rate, 96, delay) for network in (TORUS, PRUNED, DIRECTED, BOTH))
+        torus, pruned, directed, both = (
+            printed(network, 16, rate, 96, delay) for network in (TORUS, PRUNED, DIRECTED, BOTH)
+        )
         assert pruned < torus
         assert both > max(pruned, directed)
-        assert directed < torus or (delay == 7 and rate < 0.02)  # a slower switch magnifies Δ, of which orientation has more
+        assert directed < torus or (
+            delay == 7 and rate < 0.02
+        )  # a slower switch magnifies Δ, of which orientation has more
 
 
 def test_fig_8_the_combination_is_worse_than_the_torus_at_light_load_only():
@@ -64,7 +69,10 @@ def test_fig_8_at_heavy_load_pruning_is_better_than_orientation_as_printed_and_w
     assert all(true(PRUNED, 16, rate) > true(DIRECTED, 16, rate) for rate in [0.025, 0.03, 0.04, 0.05, *heavy])
     assert true(PRUNED, 16, 0.02) < true(DIRECTED, 16, 0.02)
     # who saturates first: printed directed, pruned, torus; in truth pruned, directed, torus
-    limits = {network: float(pk.saturation_rate(DEGREE[network], DEGREE[network], distance(network, 16))) for network in DEGREE}
+    limits = {
+        network: float(pk.saturation_rate(DEGREE[network], DEGREE[network], distance(network, 16)))
+        for network in DEGREE
+    }
     assert sorted(limits, key=limits.__getitem__) == [BOTH, DIRECTED, PRUNED, TORUS]
     assert np.isinf(true(PRUNED, 16, 0.0625))
     assert np.isfinite([true(PRUNED, 16, 0.0624), true(DIRECTED, 16, 0.0769), true(TORUS, 16, 0.0833)]).all()
@@ -79,13 +87,21 @@ def test_fig_8_pruning_wins_at_heavy_load_as_printed_and_loses_to_the_torus_in_t
 @pytest.mark.parametrize("delay", [3, 7])
 def test_figs_10_and_11_the_combination_is_no_longer_as_bad_with_longer_messages(delay):
     for rate in (0.005, 0.01, 0.02, 0.03):
-        excess = {bits: printed(BOTH, 16, rate * 96 / bits, bits, delay) / printed(PRUNED, 16, rate * 96 / bits, bits, delay) for bits in (96, 384)}
+        excess = {
+            bits: printed(BOTH, 16, rate * 96 / bits, bits, delay) / printed(PRUNED, 16, rate * 96 / bits, bits, delay)
+            for bits in (96, 384)
+        }
         assert excess[384] < excess[96]
-    assert all(printed(BOTH, 16, rate, 384, 3) < printed(TORUS, 16, rate, 384, 3) for rate in (0, 0.0025, 0.005, 0.01, 0.0125))
+    assert all(
+        printed(BOTH, 16, rate, 384, 3) < printed(TORUS, 16, rate, 384, 3) for rate in (0, 0.0025, 0.005, 0.01, 0.0125)
+    )
 
 
 def test_fig_12_pruning_improves_latency_uniformly_except_close_to_saturation():
-    better = {rate: printed(PRUNED, 16, rate) < printed(TORUS, 16, rate) for rate in [*np.arange(0, 0.0815, 0.001), 0.082, 0.0824]}
+    better = {
+        rate: printed(PRUNED, 16, rate) < printed(TORUS, 16, rate)
+        for rate in [*np.arange(0, 0.0815, 0.001), 0.082, 0.0824]
+    }
     assert [rate for rate, is_better in better.items() if not is_better] == [0.082, 0.0824]
 
 

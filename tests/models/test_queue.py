@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torusweep.models import link_classes
+from torusweep.models import parhami_kwai as pk
 
-from pipeline.models import link_classes
-from pipeline.models import parhami_kwai as pk
 from tests.models import plain_queue
 
 # degree, directed, flits, mean distance: P04's four classes at k = 16, L = 96 and 384, and awkward ones
@@ -62,7 +62,9 @@ def test_contenders_are_the_markov_chains_steady_state(network, busy, states):
 @pytest.mark.parametrize("busy", [Fraction(1, 2), Fraction(99, 100), Fraction(999, 1000)])
 def test_positive_terms_are_the_printed_recurrence_without_its_rounding(network, busy):
     exact = plain_queue.printed_recurrence(exact_queue(busy, *network), 12)
-    assert pk.contenders(queue(float(busy), *network), 12) == pytest.approx([float(r) for r in exact], rel=1e-11, abs=1e-300)
+    assert pk.contenders(queue(float(busy), *network), 12) == pytest.approx(
+        [float(r) for r in exact], rel=1e-11, abs=1e-300
+    )
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -75,9 +77,13 @@ def test_closed_forms_are_the_recurrences_sums(network, busy):
     assert r.sum() == pytest.approx(1, abs=1e-12)
     beta = flits * ((i[2:] - 1) * r[2:]).sum()
     where = {"directed": directed}
-    assert float(pk.contention_delay(busy, degree, flits, distance, **where)) == pytest.approx(beta * distance / busy, rel=1e-9)
+    assert float(pk.contention_delay(busy, degree, flits, distance, **where)) == pytest.approx(
+        beta * distance / busy, rel=1e-9
+    )
     assert flits * float(pk.waiting(arriving)) == pytest.approx(beta, rel=1e-9)
-    assert float(pk.cut_through_probability(busy, degree, flits, distance, **where)) == pytest.approx(r[0] + (r[1:] / i[1:]).sum(), rel=1e-11)
+    assert float(pk.cut_through_probability(busy, degree, flits, distance, **where)) == pytest.approx(
+        r[0] + (r[1:] / i[1:]).sum(), rel=1e-11
+    )
 
 
 @pytest.mark.parametrize(("network", "busy"), [(network, busy) for network in NETWORKS for busy in (0.5, 0.999)])
@@ -131,7 +137,10 @@ def test_a_message_without_contention_stores_at_every_hop_or_cuts_through():
 @pytest.mark.parametrize(("k", "classes"), [(8, (1.109375, 2.0)), (16, (2.05859375, 4.0))])
 def test_saturation_of_the_pruned_torus_as_printed_and_in_truth(k, classes):
     distance = 0.75 * k + 2 / k - 2 / k**2
-    assert ((distance - k / 2) / 2, k / 4) == classes  # hops in y and z are what they are in the torus, over half as many channels
+    assert (
+        (distance - k / 2) / 2,
+        k / 4,
+    ) == classes  # hops in y and z are what they are in the torus, over half as many channels
     flits = pk.flits(96, 96 / 4)
     assert float(link_classes.saturation_rate(flits, k / 4)) == pytest.approx(1 / k, rel=1e-15)  # 4/k flits
     if k == 16:
@@ -158,7 +167,14 @@ def test_equal_classes_give_the_printed_latency(degree, directed, flits, hops, s
     rate = share / (flits * load)
     printed = float(pk.mean_latency(rate, degree, flits, distance, delay, directed=directed))
     by_class = link_classes.mean_latency(
-        rate, degree, flits, delay, directed=directed, class_loads=[load] * len(hops), class_hops=shares, max_channel_load=load
+        rate,
+        degree,
+        flits,
+        delay,
+        directed=directed,
+        class_loads=[load] * len(hops),
+        class_hops=shares,
+        max_channel_load=load,
     )
     assert float(by_class) == pytest.approx(printed, rel=1e-9) or abs(share - 1) < 1e-9
 
@@ -175,7 +191,9 @@ def test_unequal_classes_are_waits_hop_by_hop():
         free += share / distance * (r[0] + sum(chance / i for i, chance in enumerate(r) if i))
     expected = (flits + delay * (distance - 1)) * free + waits
     given_ = {"directed": False, "class_loads": loads, "class_hops": hops}
-    assert float(link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(expected, rel=1e-9)
+    assert float(
+        link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=4.0)
+    ) == pytest.approx(expected, rel=1e-9)
     assert float(link_classes.mean_latency(0.0, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(
         flits + delay * (distance - 1)
     )
@@ -186,9 +204,15 @@ def test_unequal_classes_are_waits_hop_by_hop():
 
 
 def test_a_class_that_a_network_has_not_changes_nothing():
-    padded = {"class_loads": [[2.0, 0.0], [1.0, 3.0]], "class_hops": [[4.0, 0.0], [2.0, 6.0]], "max_channel_load": [2.0, 3.0]}
+    padded = {
+        "class_loads": [[2.0, 0.0], [1.0, 3.0]],
+        "class_hops": [[4.0, 0.0], [2.0, 6.0]],
+        "max_channel_load": [2.0, 3.0],
+    }
     both = link_classes.mean_latency(0.05, 4, [2.0, 3.0], 3.0, directed=False, **padded)
-    alone = link_classes.mean_latency(0.05, 4, 2.0, 3.0, directed=False, class_loads=[2.0], class_hops=[4.0], max_channel_load=2.0)
+    alone = link_classes.mean_latency(
+        0.05, 4, 2.0, 3.0, directed=False, class_loads=[2.0], class_hops=[4.0], max_channel_load=2.0
+    )
     assert both[0] == pytest.approx(float(alone), rel=1e-14)
 
 

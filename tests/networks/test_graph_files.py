@@ -8,11 +8,10 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-
-from pipeline.errors import BadInput, Refused
-from pipeline.symmetry import is_automorphism
-from pipeline.topologies import build, files_of, graph_files, plan
-from pipeline.topology import Topology
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build, files_of, graph_files, plan
+from torusweep.networks.symmetry import is_automorphism
+from torusweep.networks.topology import Topology
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +73,12 @@ def test_booksim_example():
 
 
 def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
-    topology = build(written("net.anynet", "Router 9 router 4 15 node 20\nrouter 4 router 7 3 router 9\nnode 3 router 7\nnode 8 router 9\n"))
+    topology = build(
+        written(
+            "net.anynet",
+            "Router 9 router 4 15 node 20\nrouter 4 router 7 3 router 9\nnode 3 router 7\nnode 8 router 9\n",
+        )
+    )
     assert topology.terminals.tolist() == [1, 2, 2]  # nodes 3, 8, 20 on routers 7, 9, 9, which are 1, 2, 2
     assert links_of(topology) == {(0, 2), (2, 0), (0, 1), (1, 0)}
     assert topology.plan.notes == (
@@ -85,9 +89,13 @@ def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
 
 
 def test_exchange_of_switches_with_unlike_terminals_is_no_automorphism():
-    topology = build(written("net.anynet", "router 0 node 0 node 1 router 1 node 2\nrouter 1 node 3 router 2\nrouter 2 node 4\n"))
+    topology = build(
+        written("net.anynet", "router 0 node 0 node 1 router 1 node 2\nrouter 1 node 3 router 2\nrouter 2 node 4\n")
+    )
     assert topology.terminals.tolist() == [0, 0, 0, 1, 2]
-    assert not is_automorphism(topology, np.array([2, 1, 0], np.int32))  # a path turned round: links fit, terminals do not
+    assert not is_automorphism(
+        topology, np.array([2, 1, 0], np.int32)
+    )  # a path turned round: links fit, terminals do not
 
 
 def test_symmetry_keeps_parallel_links():
@@ -101,13 +109,23 @@ def test_symmetry_keeps_parallel_links():
     [
         ("plain.edges", "# a comment\n0 1\n\n1,2 % another\r\n", {(0, 1): 1, (1, 2): 1}, ()),
         ("bom.edges", "\ufeff0 1\n", {(0, 1): 1}, ()),
-        ("gaps.edges", "7 3\n3 100\n", {(0, 1): 1, (0, 2): 1}, ("node numbers 3 … 100 renumbered 0 … 2, in their order",)),
+        (
+            "gaps.edges",
+            "7 3\n3 100\n",
+            {(0, 1): 1, (0, 2): 1},
+            ("node numbers 3 … 100 renumbered 0 … 2, in their order",),
+        ),
         ("twice.edges", "0 1\n1 2\n0 1\n", {(0, 1): 2, (1, 2): 1}, ("1 link repeated, read as parallel links",)),
         ("both.edges", "0 1\n1 0\n", {(0, 1): 1}, ("1 link listed from both ends, read once",)),
         ("loop.edges", "0 0\n0 1\n", {(0, 1): 1}, ("1 link from a node to itself left out",)),
         ("alone.adjlist", "0 1\n1\n2\n", {(0, 1): 1}, ()),
         ("both.adjlist", "0 1 1 2\n1 0 0\n2 0\n", {(0, 1): 2, (0, 2): 1}, None),
-        ("once.anynet", "router 0 node 0 router 1 router 1\n", {(0, 1): 1}, ("1 link repeated, read once, as in BookSim2",)),
+        (
+            "once.anynet",
+            "router 0 node 0 router 1 router 1\n",
+            {(0, 1): 1},
+            ("1 link repeated, read once, as in BookSim2",),
+        ),
     ],
 )
 def test_tidied_and_reported(name, content, links, notes):
@@ -139,19 +157,39 @@ GRAPHML = '<?xml version="1.0"?>\n<graphml>\n<graph edgedefault="undirected">\n<
         ("float.adjlist", "0 1.5\n", 1, "got '1.5'"),
         ("binary.edges", b"0 1\n\x00\x01\x02\n", 2, "binary"),
         ("latin.edges", b"0 1\n# caf\xe9\n", 2, "byte 0xe9 at position 6"),
-        ("odd.anynet", "router 0 node 0\nrouter 1 switch 2\n", 2, "expected 'router' or 'node' and a number, got 'switch 2'"),
+        (
+            "odd.anynet",
+            "router 0 node 0\nrouter 1 switch 2\n",
+            2,
+            "expected 'router' or 'node' and a number, got 'switch 2'",
+        ),
         ("cut.anynet", "router 0 node\n", 1, "expected 'router' or 'node' and a number, got 'node'"),
         ("two.anynet", "router 0 node 0\nrouter 1 node 0\n", 2, "got node 0 on routers 0 and 1"),
         ("nodes.anynet", "node 0 node 1\n", 1, "expected a router at one end"),
         ("cut.graphml", "<graphml>\n<graph edgedefault='undirected'>\n<node", 3, "expected well-formed XML"),
         ("ghost.graphml", GRAPHML.format('<edge source="a" target="c"/>'), 6, "expected a declared node, got 'c'"),
-        ("mixed.graphml", GRAPHML.format('<edge source="a" target="b" directed="true"/>'), 6, "expected every edge directed, or none"),
+        (
+            "mixed.graphml",
+            GRAPHML.format('<edge source="a" target="b" directed="true"/>'),
+            6,
+            "expected every edge directed, or none",
+        ),
         ("hyper.graphml", GRAPHML.format("<hyperedge/>"), 6, "got a hyperedge"),
         ("nested.graphml", GRAPHML.format('<graph edgedefault="directed"/>'), 6, "expected one graph"),
         ("twice.graphml", GRAPHML.format('<node id="a"/>'), 6, "got 'a' again"),
         ("bare.graphml", GRAPHML.format("<edge/>"), 6, "expected <edge> with the attribute source"),
-        ("laughs.graphml", '<!DOCTYPE graphml [\n<!ENTITY lol "lol">\n]>\n<graphml/>\n', 2, "without entity declarations"),
-        ("outside.graphml", '<!DOCTYPE g [\n<!ENTITY x SYSTEM "file:///etc/passwd">\n]>\n<g>&x;</g>\n', 2, "without entity declarations"),
+        (
+            "laughs.graphml",
+            '<!DOCTYPE graphml [\n<!ENTITY lol "lol">\n]>\n<graphml/>\n',
+            2,
+            "without entity declarations",
+        ),
+        (
+            "outside.graphml",
+            '<!DOCTYPE g [\n<!ENTITY x SYSTEM "file:///etc/passwd">\n]>\n<g>&x;</g>\n',
+            2,
+            "without entity declarations",
+        ),
     ],
 )
 def test_refused_with_file_and_line(name, content, line, reason):
@@ -240,7 +278,11 @@ def test_faults_take_one_of_parallel_links_and_keep_terminals():
         topology = build(f"faulty({spelling}, links=2, seed={seed})")
         assert topology.links == 2
     spelling = written("net.anynet", BOOKSIM)
-    assert build(f"faulty({spelling}, nodes=1, seed=5)").terminals.tolist() in ([0] * 3 + [1] * 3, [0] * 3 + [2] * 3, [1] * 3 + [2] * 3)
+    assert build(f"faulty({spelling}, nodes=1, seed=5)").terminals.tolist() in (
+        [0] * 3 + [1] * 3,
+        [0] * 3 + [2] * 3,
+        [1] * 3 + [2] * 3,
+    )
 
 
 def test_faults_that_leave_no_terminal_are_refused():
@@ -257,11 +299,15 @@ def test_faults_that_leave_no_terminal_are_refused():
 def test_files_of_nested_spellings():
     assert files_of("torus(k=8, n=3)") == []
     assert files_of('graph(path="a b.edges")') == [Path("a b.edges")]
-    assert files_of('faulty(faulty(graph(path="x/y.anynet", format="anynet"), links=1), nodes=1)') == [Path("x/y.anynet")]
+    assert files_of('faulty(faulty(graph(path="x/y.anynet", format="anynet"), links=1), nodes=1)') == [
+        Path("x/y.anynet")
+    ]
     assert files_of('faulty(topology=graph(path="z.edges"))') == [Path("z.edges")]
 
 
-@pytest.mark.parametrize("name", ["it's.edges", 'quo"te.edges', "back\\slash.edges", "tab\tnew\nline.edges", "ünï.edges"])
+@pytest.mark.parametrize(
+    "name", ["it's.edges", 'quo"te.edges', "back\\slash.edges", "tab\tnew\nline.edges", "ünï.edges"]
+)
 def test_awkward_names_survive_the_canonical_spelling(name):
     Path(name).write_text("0 1\n")
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')

@@ -12,11 +12,11 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from plain_networks import distances
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import Topology
 
-from pipeline.symmetry import orbits
-from pipeline.topologies import build
-from pipeline.topology import Topology
+from tests.networks.plain_networks import distances
 
 
 def histogram(topology: Topology) -> np.ndarray:
@@ -65,12 +65,18 @@ def test_p98_and_p04_table_1(row):
 
 @pytest.mark.parametrize("k", [4, 6, 10, 14, 20])
 def test_p98_theorem_4_and_p04_theorem_2(k):
-    assert diameter_and_mean(f"pruned_torus(k={k}, n=3)") == (3 * k // 2, Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k**2))
+    assert diameter_and_mean(f"pruned_torus(k={k}, n=3)") == (
+        3 * k // 2,
+        Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k**2),
+    )
 
 
 @pytest.mark.parametrize("k", [4, 12, 20])
 def test_p04_table_1_directed_where_4_divides_k(k):
-    assert diameter_and_mean(f"directed_torus(k={k}, n=3)") == (3 * k // 2 + 1, Fraction(3 * k, 4) + 1 - Fraction(4, k**3))
+    assert diameter_and_mean(f"directed_torus(k={k}, n=3)") == (
+        3 * k // 2 + 1,
+        Fraction(3 * k, 4) + 1 - Fraction(4, k**3),
+    )
 
 
 def test_p04_table_1_directed_is_wrong_for_k_6():
@@ -80,7 +86,9 @@ def test_p04_table_1_directed_is_wrong_for_k_6():
     assert diameter_and_mean("pruned_directed_torus(k=6, n=3)")[0] == 11
 
 
-@pytest.mark.parametrize(("k", "n", "diameter"), [(3, 4, 6), (6, 4, 13), (9, 4, 16), (12, 4, 24), (4, 5, 12), (8, 5, 22), (12, 5, 30)])
+@pytest.mark.parametrize(
+    ("k", "n", "diameter"), [(3, 4, 6), (6, 4, 13), (9, 4, 16), (12, 4, 24), (4, 5, 12), (8, 5, 22), (12, 5, 30)]
+)
 def test_p04_theorem_1(k, n, diameter):
     half = k // 2
     assert diameter == (n - 1) * half + (max(2 * n - 4, half) if k >= 2 * (n - 1) else max(n - 3 + half, k))

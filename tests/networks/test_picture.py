@@ -7,11 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.picture import SMALL, WIDTH, small_instance, text_picture
-from pipeline.picture_svg import svg_picture
-from pipeline.topologies import FAMILIES, build, plan
+from torusweep.errors import BadInput
+from torusweep.networks.families import FAMILIES, build, plan
+from torusweep.networks.picture import SMALL, WIDTH, small_instance, text_picture
+from torusweep.networks.picture_svg import svg_picture
 
 TWISTED = """\
    ╎2  ╎3  ╎0  ╎1
@@ -60,7 +59,10 @@ def test_known_drawings(topology: str, picture: str) -> None:
     assert text_picture(build(topology)) == picture
 
 
-@pytest.mark.parametrize(("topology", "across", "down"), [("torus(k=4, n=2)", 12, 12), ("mesh(radices=[5, 3])", 12, 10), ("rtt(a=4)", 28, 24)])
+@pytest.mark.parametrize(
+    ("topology", "across", "down"),
+    [("torus(k=4, n=2)", 12, 12), ("mesh(radices=[5, 3])", 12, 10), ("rtt(a=4)", 28, 24)],
+)
 def test_every_step_of_a_plane_is_drawn(topology: str, across: int, down: int) -> None:
     picture = text_picture(build(topology))
     assert picture.count("───") == across
@@ -91,7 +93,15 @@ def test_a_node_that_only_lost_its_links_has_not_failed() -> None:
 
 
 @pytest.mark.parametrize(
-    "topology", ["pdtt(a=16)", "torus(k=100, n=3)", "mh3dt(m=4, n=4, levels=2, q=0)", "ccc(n=9)", "hypercube(n=12)", "torus(radices=[40, 20])"]
+    "topology",
+    [
+        "pdtt(a=16)",
+        "torus(k=100, n=3)",
+        "mh3dt(m=4, n=4, levels=2, q=0)",
+        "ccc(n=9)",
+        "hypercube(n=12)",
+        "torus(radices=[40, 20])",
+    ],
 )
 def test_large_networks_fit_the_terminal_and_say_what_is_shown(topology: str) -> None:
     picture = text_picture(build(topology))
@@ -119,7 +129,9 @@ def test_every_family_but_graph_has_a_small_instance() -> None:
     assert small_instance(build("faulty(torus(k=9, n=2), links=1)")).spelling == "faulty(torus(k=9, n=2), links=1)"
 
 
-@pytest.mark.parametrize("topology", [choices[0] for choices in SMALL.values()] + ["torus(k=4, n=2, directed=true)", "sequin(k=5, s=1, t=2)"])
+@pytest.mark.parametrize(
+    "topology", [choices[0] for choices in SMALL.values()] + ["torus(k=4, n=2, directed=true)", "sequin(k=5, s=1, t=2)"]
+)
 def test_svg_has_every_node_and_every_link(topology: str) -> None:
     network = build(topology)
     root = ElementTree.fromstring(svg_picture(network))
@@ -150,4 +162,7 @@ def test_svg_escapes_the_spelling(tmp_path: Path) -> None:
     path.write_text("0 1\n")
     text = svg_picture(build(f'graph(path="{path}")'))
     assert "<b>" not in text
-    assert ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title") == build(f'graph(path="{path}")').spelling
+    assert (
+        ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title")
+        == build(f'graph(path="{path}")').spelling
+    )

@@ -7,12 +7,11 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.spelling import DEEPEST, LONGEST, Spelling, Word, parse
-from pipeline.topologies import plan
-from pipeline.topology import Number, Whole
+from torusweep.errors import BadInput
+from torusweep.networks.families import plan
+from torusweep.networks.naming import bound
+from torusweep.networks.spelling import DEEPEST, LONGEST, Spelling, Word, parse
+from torusweep.networks.topology import Number, Whole
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,11 @@ def test_hostile_sizes_and_kinds_are_refused(text):
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))
 leaves = (
-    st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1) | st.floats(allow_nan=False, allow_infinity=False) | names.map(Word) | st.text(max_size=20)
+    st.booleans()
+    | st.integers(-(10**18) + 1, 10**18 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | names.map(Word)
+    | st.text(max_size=20)
 )
 values = st.recursive(
     leaves,
@@ -95,7 +98,10 @@ values = st.recursive(
     max_leaves=6,
 )
 spellings = st.builds(
-    Spelling, names, st.dictionaries(names, values, max_size=4), st.none() | st.builds(Spelling, names, st.dictionaries(names, leaves, max_size=2))
+    Spelling,
+    names,
+    st.dictionaries(names, values, max_size=4),
+    st.none() | st.builds(Spelling, names, st.dictionaries(names, leaves, max_size=2)),
 )
 
 
@@ -119,10 +125,14 @@ def test_any_text_is_read_or_refused(text):
     assert "\n" not in refusal
 
 
-# --- functions that are named in a table (pipeline.naming) ------------------------------------------------------
+# --- functions that are named in a table (torusweep.networks.naming) ------------------------------------------------------
 
 
-def two_words(network: str, tie: Literal["split", "positive", "sign"] = "split", share: Annotated[float, Number(0, "share", maximum=1)] = 1):
+def two_words(
+    network: str,
+    tie: Literal["split", "positive", "sign"] = "split",
+    share: Annotated[float, Number(0, "share", maximum=1)] = 1,
+):
     """A function with a choice and a decimal."""
 
 

@@ -8,16 +8,16 @@ from math import prod
 
 import igraph
 import numpy as np
-import plain_networks as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import FAMILIES, build, parameters, plan
+from torusweep.networks.families.hermite import determinant, hermite
+from torusweep.networks.symmetry import is_automorphism, orbits, orbits_under
+from torusweep.networks.topology import Topology
 
-from pipeline.errors import BadInput, Refused
-from pipeline.symmetry import is_automorphism, orbits, orbits_under
-from pipeline.topologies import FAMILIES, build, parameters, plan
-from pipeline.topologies.hermite import determinant, hermite
-from pipeline.topology import Topology
+from tests.networks import plain_networks as plain
 
 # spelling, the same by plain loops, orbits of the nodes
 ROWS = [
@@ -57,8 +57,16 @@ ROWS = [
     ("pdtt(a=4)", lambda: plain.pdtt(4), 1),
     ("twisted_torus(radices=[5, 4], twists={})", lambda: plain.torus(5, 4), 1),
     ("twisted_torus(radices=[5, 4], twists={1: {0: 3}})", lambda: plain.twisted((5, 4), {1: {0: 3}}), 1),
-    ("twisted_torus(radices=[4, 3, 5], twists={1: {0: 9}, 2: {0: 2, 1: 4}})", lambda: plain.twisted((4, 3, 5), {1: {0: 9}, 2: {0: 2, 1: 4}}), 1),
-    ("twisted_torus(radices=[4, 3, 5], twists={0: {2: 1}, 2: {1: 4}})", lambda: plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}}), 1),
+    (
+        "twisted_torus(radices=[4, 3, 5], twists={1: {0: 9}, 2: {0: 2, 1: 4}})",
+        lambda: plain.twisted((4, 3, 5), {1: {0: 9}, 2: {0: 2, 1: 4}}),
+        1,
+    ),
+    (
+        "twisted_torus(radices=[4, 3, 5], twists={0: {2: 1}, 2: {1: 4}})",
+        lambda: plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}}),
+        1,
+    ),
     ("illiac(k=5)", lambda: plain.twisted((5, 5), {0: {1: 1}}), 1),
     ("sequin(k=3, s=1, t=1)", lambda: plain.sequin(3, 1, 1), 4),
     ("sequin(k=6, s=1, t=2)", lambda: plain.sequin(6, 1, 2), 18),
@@ -80,7 +88,10 @@ ROWS = [
 def arcs_of(topology: Topology) -> plain.Arcs:
     addresses = list(map(tuple, topology.addresses().tolist()))
     tail, head, port = topology.arcs
-    arcs = {(addresses[u], addresses[v]): c for u, v, c in zip(tail.tolist(), head.tolist(), topology.link_class[tail, port].tolist())}
+    arcs = {
+        (addresses[u], addresses[v]): c
+        for u, v, c in zip(tail.tolist(), head.tolist(), topology.link_class[tail, port].tolist())
+    }
     assert len(arcs) == len(tail), "two links between the same two nodes"
     return arcs
 
@@ -132,7 +143,8 @@ def test_declared_symmetry_is_all_there_is(spelling):
 def test_three_names_of_one_network():
     """C10 definition 5: the RTT is a twisted torus and a lattice graph, node for node."""
     named, twisted, lattice = (
-        build(s) for s in ("rtt(a=6)", "twisted_torus(radices=[12, 6], twists={1: {0: 6}})", "lattice(matrix=[[12, 6], [0, 6]])")
+        build(s)
+        for s in ("rtt(a=6)", "twisted_torus(radices=[12, 6], twists={1: {0: 6}})", "lattice(matrix=[[12, 6], [0, 6]])")
     )
     for other in (twisted, lattice):
         assert np.array_equal(named.ports, other.ports)
@@ -144,7 +156,9 @@ def test_three_names_of_one_network():
 
 def matrices(largest: int) -> st.SearchStrategy[list[list[int]]]:
     entries = st.integers(-6, 6)
-    squares = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n))
+    squares = st.integers(1, 3).flatmap(
+        lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)
+    )
     return squares.filter(lambda matrix: 0 < abs(round(np.linalg.det(np.array(matrix)))) <= largest)
 
 
@@ -165,7 +179,10 @@ def test_any_lattice(matrix):
 def hermite_forms(draw):
     """Columns of an upper triangular matrix with entries below the diagonal entry of their row."""
     sides = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
-    return [[draw(st.integers(0, sides[i] - 1)) if i < j else sides[i] * (i == j) for i in range(len(sides))] for j in range(len(sides))]
+    return [
+        [draw(st.integers(0, sides[i] - 1)) if i < j else sides[i] * (i == j) for i in range(len(sides))]
+        for j in range(len(sides))
+    ]
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -218,9 +235,27 @@ def test_wrong_permutations_are_no_automorphisms():
 @pytest.mark.parametrize(
     "spelling",
     [
-        *("ring(k=5)", "ring(k=8)", "hypercube(n=4)", "mesh(k=3, n=2)", "mesh(radices=[5, 3])", "mesh(radices=[4, 3])", "mesh(radices=[3, 2, 2])"),
-        *("torus(k=3, n=2)", "torus(k=4, n=2)", "torus(radices=[5, 3])", "torus(radices=[4, 3])", "torus(radices=[4, 2, 2])"),
-        *("torus(k=4, n=2, directed=true)", "torus(k=3, n=2, directed=true)", "torus(radices=[4, 2, 2], directed=true)"),
+        *(
+            "ring(k=5)",
+            "ring(k=8)",
+            "hypercube(n=4)",
+            "mesh(k=3, n=2)",
+            "mesh(radices=[5, 3])",
+            "mesh(radices=[4, 3])",
+            "mesh(radices=[3, 2, 2])",
+        ),
+        *(
+            "torus(k=3, n=2)",
+            "torus(k=4, n=2)",
+            "torus(radices=[5, 3])",
+            "torus(radices=[4, 3])",
+            "torus(radices=[4, 2, 2])",
+        ),
+        *(
+            "torus(k=4, n=2, directed=true)",
+            "torus(k=3, n=2, directed=true)",
+            "torus(radices=[4, 2, 2], directed=true)",
+        ),
         *("directed_torus(k=4, n=2)", "directed_torus(k=2, n=3)", "rtt(a=2)", "rtt(a=3)"),
     ],
 )
@@ -272,7 +307,11 @@ def test_faults_pinned_to_a_seed():
     words = np.random.Philox(key=[7, 1]).random_raw(18).tolist()
     links = [(u, v) for u, v in zip(*(a.tolist() for a in build("torus(k=3, n=2)").arcs[:2])) if u < v]
     expected = {links[i] for i in sorted(range(18), key=words.__getitem__)[:3]}
-    left = {(u, v) for u, v in zip(*(a.tolist() for a in build("faulty(torus(k=3, n=2), links=3, seed=7)").arcs[:2])) if u < v}
+    left = {
+        (u, v)
+        for u, v in zip(*(a.tolist() for a in build("faulty(torus(k=3, n=2), links=3, seed=7)").arcs[:2]))
+        if u < v
+    }
     assert set(links) - left == expected
 
 
@@ -417,7 +456,11 @@ def test_a_family_s_text_says_what_it_refuses(spelling, words):
 
 def test_every_family_with_constraints_is_in_their_table():
     """A family that calls `require`, or says that it has constraints."""
-    strict = {name for name, family in FAMILIES.items() if "Constraint" in family.__doc__ or "require" in family.__code__.co_names}
+    strict = {
+        name
+        for name, family in FAMILIES.items()
+        if "Constraint" in family.__doc__ or "require" in family.__code__.co_names
+    }
     assert strict <= {spelling.partition("(")[0] for spelling, _ in CONSTRAINTS}
 
 
@@ -433,7 +476,11 @@ def test_networks_of_random_parameters_are_sound():
             f"directed_torus(k={k}, n={n - 1})",
             f"twisted_torus(radices=[{k}, {a}, {n}], twists={twists})",
             f"sequin(k={k + 1}, s={draw.randint(0, 9)}, t={draw.randint(0, 9)})",
-            *([f"partly_pruned_torus(k={period * draw.randint(1, 2) + period}, n={n}, intact={intact})"] if period > 1 else []),
+            *(
+                [f"partly_pruned_torus(k={period * draw.randint(1, 2) + period}, n={n}, intact={intact})"]
+                if period > 1
+                else []
+            ),
         ):
             topology = build(spelling)
             assert topology.plan.degree == topology.degrees.max(), spelling

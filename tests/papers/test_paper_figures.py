@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-import vega_lite
-from test_report import Page
+from torusweep.models.table import Network, dally_columns, network_of, parhami_kwai_columns
+from torusweep.networks.families import build
+from torusweep.papers.figures import FIGURES, drawable
+from torusweep.papers.figures.files import write_figures
+from torusweep.papers.figures.lines import cut_above
+from torusweep.papers.verification import verification_rows
+from torusweep.results import charts as figures
+from torusweep.results import page as report
+from torusweep.results.page.papers import papers_section
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
 
-from pipeline import figures, report
-from pipeline.loads import loads_record
-from pipeline.models.table import Network, dally_columns, network_of, parhami_kwai_columns
-from pipeline.paper_figures import FIGURES, drawable
-from pipeline.paper_figures.files import write_figures
-from pipeline.paper_figures.lines import cut_above
-from pipeline.report.papers import papers_section
-from pipeline.static import static_record
-from pipeline.topologies import build
-from pipeline.verify import verification_rows
+from tests.results import vega_lite
+from tests.results.test_report import Page
 
 Row = dict[str, Any]
 CLASSES = ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus")
@@ -55,7 +56,11 @@ def tables() -> dict[str, list[Row]]:
     static = [static_record(build(topology)) for topology in (*four, *HIGHER, *FIVE, *TWISTED, *RAHMAN, *hierarchies)]
     loads = [loads_record(build(topology)) for topology in (*four, *TWISTED)]
     by_name = {load["topology"]: load for load in loads}
-    networks = {record["topology"]: network_of(record, by_name[record["topology"]]) for record in static if record["topology"] in four}
+    networks = {
+        record["topology"]: network_of(record, by_name[record["topology"]])
+        for record in static
+        if record["topology"] in four
+    }
     of_16 = [network for topology, network in networks.items() if four[topology] == 16]
     every = list(networks.values())
     latency = [
@@ -63,30 +68,61 @@ def tables() -> dict[str, list[Row]]:
         *records(at_96_pins(of_16, message_bits=(384,), switch_delay=(3, 7), rates=[m / 4000 for m in range(83)])),
         *records(at_96_pins(every, message_bits=(96, 192, 288, 384), switch_delay=(3, 7), rates=[0.01])),
         *records(at_96_pins(every, message_bits=(96,), switch_delay=(3, 7), rates=[0.002, 0.005, 0.02, 0.03, 0.04])),
-        *records(dally_columns((2**8, 2**10, 2**14, 2**20), message_bits=(150,), wire_delay=("constant", "logarithmic", "linear"))),
+        *records(
+            dally_columns(
+                (2**8, 2**10, 2**14, 2**20), message_bits=(150,), wire_delay=("constant", "logarithmic", "linear")
+            )
+        ),
         *records(dally_columns((2**8,), message_bits=(100, 150), locality=(0.5, 1.0), whole=True)),
     ]
     verification = verification_rows(static, ["P04", "R05"])
-    return {"static": static, "loads": loads, "latency": latency, "verification": verification, "simulation": made_up_simulations()}
+    return {
+        "static": static,
+        "loads": loads,
+        "latency": latency,
+        "verification": verification,
+        "simulation": made_up_simulations(),
+    }
 
 
 def made_up_simulations() -> list[Row]:
     """As much of the table of simulations as the figures look at, with made-up numbers: what real ones say, test_paper_figures_simulated.py tells."""
     patterns = ("uniform", "hot_region", "bit_complement", "bit_reversal", "perfect_shuffle")
     camara = [
-        ("bluegene", name, 3, 64, 16, pattern) for name in ("rt(a=16)", "rtt(a=16)", "pt(a=8)", "ptt(a=8)", "pdtt(a=8)") for pattern in patterns
+        ("bluegene", name, 3, 64, 16, pattern)
+        for name in ("rt(a=16)", "rtt(a=16)", "pt(a=8)", "ptt(a=8)", "pdtt(a=8)")
+        for pattern in patterns
     ]
     mh3dt = "mh3dt(m=4, n=4, levels=2, q=2)"
-    of_4096 = [(mh3dt, 2), ("h3dt(m=4, n=4, levels=2, q=2)", 2), ("tesh(m=2, levels=3, q=0)", 2), ("mesh(k=64, n=2)", 1), ("mesh(k=64, n=2)", 2)]
+    of_4096 = [
+        (mh3dt, 2),
+        ("h3dt(m=4, n=4, levels=2, q=2)", 2),
+        ("tesh(m=2, levels=3, q=0)", 2),
+        ("mesh(k=64, n=2)", 1),
+        ("mesh(k=64, n=2)", 2),
+    ]
     rahman = [("rahman-2005", name, many, flits, 16, "uniform") for name, many in of_4096 for flits in (2, 20)]
     rahman += [("rahman-2005", mh3dt, 2, 2, 64, "uniform"), ("rahman-2005", mh3dt, 3, 2, 16, "uniform")]
     columns = ("router", "topology", "virtual_channels", "buffer_flits", "packet_flits", "traffic")
     applications = [
-        {"router": "bluegene", "topology": name, "workload": workload, "placement": placement, "delivery_time": time, "seeds": [0], "traffic": None}
+        {
+            "router": "bluegene",
+            "topology": name,
+            "workload": workload,
+            "placement": placement,
+            "delivery_time": time,
+            "seeds": [0],
+            "traffic": None,
+        }
         | {"offered_load": None}
         for workload in ("cg", "lu(side=16)")
         for name, placement, time in (
-            *(("rt(a=8)", "consecutive", 200.0), ("rtt(a=8)", "consecutive", 150.0), ("rt(a=8)", "random", 400.0), ("rtt(a=8)", "random", 300.0)),
+            *(
+                ("rt(a=8)", "consecutive", 200.0),
+                ("rtt(a=8)", "consecutive", 150.0),
+                ("rt(a=8)", "random", 400.0),
+                ("rtt(a=8)", "random", 300.0),
+            ),
             ("torus(k=8, n=2)", "random", 100.0),
         )
     ]
@@ -119,7 +155,9 @@ def test_every_figure_has_its_numbers_and_none_has_any_without(rows: dict[str, l
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
-def test_a_figure_needs_the_tables_that_it_names_and_no_others(figure: Any, tables: dict[str, list[Row]], rows: dict[str, list[Row]]) -> None:
+def test_a_figure_needs_the_tables_that_it_names_and_no_others(
+    figure: Any, tables: dict[str, list[Row]], rows: dict[str, list[Row]]
+) -> None:
     assert figure.rows({name: tables[name] for name in figure.tables}) == rows[figure.id]
     for missing in figure.tables:
         assert figure.rows({name: tables[name] for name in figure.tables if name != missing}) == []
@@ -135,7 +173,11 @@ def test_one_network_is_no_figure(topology: str, tables: dict[str, list[Row]]) -
 @pytest.mark.parametrize("missing", CLASSES)
 def test_a_figure_of_four_classes_needs_all_four(missing: str, tables: dict[str, list[Row]]) -> None:
     """Of the missing class, one network is left: no line."""
-    found = [row for row in tables["static"] if not row["topology"].startswith(f"{missing}(") or row["topology"] == f"{missing}(k=8, n=3)"]
+    found = [
+        row
+        for row in tables["static"]
+        if not row["topology"].startswith(f"{missing}(") or row["topology"] == f"{missing}(k=8, n=3)"
+    ]
     assert not {"p04-fig-4", "p04-fig-4-excess"} & {figure.id for figure, _ in drawable({"static": found})}
 
 
@@ -170,7 +212,9 @@ def test_a_line_has_no_more_marks_than_can_be_told_apart(rows: dict[str, list[Ro
     drawn = next(figure for figure in FIGURES if figure.id == "p04-fig-8").chart(rows["p04-fig-8"]).to_dict()
     marks = next(iter(drawn["datasets"].values())) if "datasets" in drawn else drawn["data"]["values"]
     for variant in ("as printed", "corrected"):
-        whole, shown = (values(found, "rate", "latency", line="torus", variant=variant) for found in (rows["p04-fig-8"], marks))
+        whole, shown = (
+            values(found, "rate", "latency", line="torus", variant=variant) for found in (rows["p04-fig-8"], marks)
+        )
         assert len(whole) == 83
         assert 30 <= len(shown) <= 46
         assert len(shown.items() - whole.items()) <= 1  # where the line leaves the axes
@@ -183,7 +227,10 @@ def test_the_page_has_each_under_its_paper(tables: dict[str, list[Row]]) -> None
     body = papers_section(tables, drawn).body
     assert list(drawn) == [figure.id for figure in FIGURES]
     vega_lite.check(drawn.values())
-    places = [body.index(text) for text in ("Parhami &amp; Kwai 2004", "p04-fig-16", "Dally 1990", "Cámara et al. 2010", "Rahman et al. 2005")]
+    places = [
+        body.index(text)
+        for text in ("Parhami &amp; Kwai 2004", "p04-fig-16", "Dally 1990", "Cámara et al. 2010", "Rahman et al. 2005")
+    ]
     assert places == sorted(places)
     page = Page(report.page({"static": tables["static"][:8], "latency": tables["latency"]}, {}))
     assert {"p04-fig-4", "d90-fig-8"} <= {own.get("id") for _, own in page.elements}
@@ -200,17 +247,26 @@ def values(found: Iterable[Row], along: str, what: str, **chosen: Any) -> dict[A
 
 def test_fig_4_is_the_papers_table(rows: dict[str, list[Row]]) -> None:
     """P04 Table 1, exact for k a multiple of 4; its fit for the fourth class."""
-    excess: dict[str, Callable[[int], float]] = {"torus": lambda k: 0, "pruned": lambda k: 2 / k - 2 / k**2, "directed": lambda k: 1 - 4 / k**3}
+    excess: dict[str, Callable[[int], float]] = {
+        "torus": lambda k: 0,
+        "pruned": lambda k: 2 / k - 2 / k**2,
+        "directed": lambda k: 1 - 4 / k**3,
+    }
     for line, formula in excess.items():
         found = values(rows["p04-fig-4-excess"], "k", "excess", line=line)
-        assert found == pytest.approx({k: formula(k) if (line, k) != ("directed", 6) else 5.06481 - 4.5 for k in RADICES}, abs=1e-5)
+        assert found == pytest.approx(
+            {k: formula(k) if (line, k) != ("directed", 6) else 5.06481 - 4.5 for k in RADICES}, abs=1e-5
+        )
     both = values(rows["p04-fig-4"], "k", "mean_distance", line="both")
     assert all(2 < both[k] - 0.75 * k < 3.5 for k in RADICES)
     assert {k: both[k] for k in (4, 8, 16, 32)} == {4: 5.0625, 8: 8.8203125, 16: 15.2080078125, 32: 27.3648681640625}
 
 
 def test_fig_5_pruning_costs_less_the_larger_and_more_in_five_dimensions(rows: dict[str, list[Row]]) -> None:
-    lines = {name: values(rows["p04-fig-5"], "k", "mean_distance", line=name) for name in ("4D torus", "4D pruned", "5D torus", "5D pruned")}
+    lines = {
+        name: values(rows["p04-fig-5"], "k", "mean_distance", line=name)
+        for name in ("4D torus", "4D pruned", "5D torus", "5D pruned")
+    }
     assert lines["4D torus"] == {6: 6, 12: 12}
     assert lines["5D torus"] == {4: 5, 8: 10}
     four = [lines["4D pruned"][k] - k for k in (6, 12)]
@@ -222,7 +278,9 @@ def test_fig_5_pruning_costs_less_the_larger_and_more_in_five_dimensions(rows: d
 # --- Parhami & Kwai 2004: latency -----------------------------------------------------------------
 
 
-def printed_latency(rate: float, degree: int, distance: float, message_bits: int, delay: int, *, directed: bool) -> float:
+def printed_latency(
+    rate: float, degree: int, distance: float, message_bits: int, delay: int, *, directed: bool
+) -> float:
     """P04 sec. 5 as it stands: the recurrence of r(i), summed; 96 pins."""
     flits = message_bits * degree / 96
     busy = rate / degree * flits * distance
@@ -233,7 +291,9 @@ def printed_latency(rate: float, degree: int, distance: float, message_bits: int
     q = [(1 - own) * a + own * b for a, b in zip([*p, 0], [0, *p])]
     r = [1 - busy]
     for i in range(400):
-        known = r[0] * (q[i] if i < len(q) else 0) + sum(r[j] * q[i + 1 - j] for j in range(max(1, i + 2 - len(q)), i + 1))
+        known = r[0] * (q[i] if i < len(q) else 0) + sum(
+            r[j] * q[i + 1 - j] for j in range(max(1, i + 2 - len(q)), i + 1)
+        )
         r.append((r[i] - known) / q[0])
     waiting = sum((i - 1) * flits * r[i] for i in range(2, len(r))) * distance / busy if busy else 0.0
     free = r[0] + sum(r[i] / i for i in range(1, len(r)))
@@ -241,18 +301,24 @@ def printed_latency(rate: float, degree: int, distance: float, message_bits: int
 
 
 @pytest.mark.parametrize(("number", "message_bits", "delay"), [(8, 96, 3), (9, 96, 7), (10, 384, 3), (11, 384, 7)])
-def test_figs_8_to_11_are_the_printed_model(number: int, message_bits: int, delay: int, rows: dict[str, list[Row]]) -> None:
+def test_figs_8_to_11_are_the_printed_model(
+    number: int, message_bits: int, delay: int, rows: dict[str, list[Row]]
+) -> None:
     shape = {"torus": (6, 12.0), "pruned": (4, 12.1171875), "directed": (3, 12.9990234375), "both": (2, 15.2080078125)}
     chosen = [row for row in rows[f"p04-fig-{number}"] if row["variant"] == "as printed" and row["utilization"] < 0.9]
     assert len(chosen) > 200
     for row in chosen[::7]:
         degree, distance = shape[row["line"]]
-        expected = printed_latency(row["rate"], degree, distance, message_bits, delay, directed=row["line"] in ("directed", "both"))
+        expected = printed_latency(
+            row["rate"], degree, distance, message_bits, delay, directed=row["line"] in ("directed", "both")
+        )
         assert row["latency"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_fig_7_is_light_then_geometric(rows: dict[str, list[Row]]) -> None:
-    light, medium, heavy = (values(rows["p04-fig-7"], "contenders", "probability", line=f"ρ = {busy}") for busy in (0.1, 0.5, 0.9))
+    light, medium, heavy = (
+        values(rows["p04-fig-7"], "contenders", "probability", line=f"ρ = {busy}") for busy in (0.1, 0.5, 0.9)
+    )
     assert [found[0] for found in (light, medium, heavy)] == pytest.approx([0.9, 0.5, 0.1])
     assert sum(light[i] for i in range(2, 13)) < 0.01
     decay = [heavy[i + 1] / heavy[i] for i in range(4, 12)]
@@ -264,7 +330,10 @@ class Curves:
     """A figure's latencies by rate; beyond its saturation, a class's is infinite."""
 
     def __init__(self, found: list[Row], variant: str) -> None:
-        self.lines = {line: values(found, "rate", "latency", line=line, variant=variant) for line in {row["line"] for row in found}}
+        self.lines = {
+            line: values(found, "rate", "latency", line=line, variant=variant)
+            for line in {row["line"] for row in found}
+        }
         self.rates = sorted(max(self.lines.values(), key=len))
 
     def below(self, one: str, other: str) -> list[tuple[float, float]]:
@@ -314,7 +383,9 @@ def test_fig_9_a_slower_switch(rows: dict[str, list[Row]]) -> None:
 
 
 @pytest.mark.parametrize(("number", "best", "from_rate"), [(10, (0.003, 0.0125), 0), (11, (0.0095, 0.0115), 0.00175)])
-def test_figs_10_and_11_both_together_no_longer_as_bad(number: int, best: tuple[float, float], from_rate: float, rows: dict[str, list[Row]]) -> None:
+def test_figs_10_and_11_both_together_no_longer_as_bad(
+    number: int, best: tuple[float, float], from_rate: float, rows: dict[str, list[Row]]
+) -> None:
     """With long messages, both together beat the plain torus from light load on, and in between either alone."""
     printed = Curves(rows[f"p04-fig-{number}"], "as printed")
     (beats_torus,) = printed.below(BOTH, "torus")
@@ -335,7 +406,11 @@ def test_figs_10_and_11_pruning_against_direction(rows: dict[str, list[Row]]) ->
 def test_fig_12_what_saturates_first(rows: dict[str, list[Row]], tables: dict[str, list[Row]]) -> None:
     corrected = Curves(rows["p04-fig-12"], "corrected")
     assert set(corrected.lines) == {"torus", "pruned", "directed"}
-    assert {line: max(found) for line, found in corrected.lines.items()} == {"torus": 0.082, "pruned": 0.062, "directed": 0.076}
+    assert {line: max(found) for line, found in corrected.lines.items()} == {
+        "torus": 0.082,
+        "pruned": 0.062,
+        "directed": 0.076,
+    }
     points = {row["topology"]: row for row in tables["latency"] if row["message_bits"] == 96}
     three = [points[f"{family}(k=16, n=3)"] for family in CLASSES[:3]]
     assert [row["saturation_rate"] for row in three] == pytest.approx([1 / 12, 1 / 12.1171875, 1 / 12.9990234375])
@@ -355,7 +430,10 @@ def test_fig_13_long_messages_and_large_networks(rows: dict[str, list[Row]]) -> 
 
 
 def ratios(found: list[Row], variant: str) -> dict[str, dict[int, float]]:
-    return {line: values(found, "k", "ratio", line=line, variant=variant) for line in dict.fromkeys(row["line"] for row in found)}
+    return {
+        line: values(found, "k", "ratio", line=line, variant=variant)
+        for line in dict.fromkeys(row["line"] for row in found)
+    }
 
 
 def test_fig_14_the_gain_grows_with_size_and_length(rows: dict[str, list[Row]]) -> None:
@@ -381,7 +459,9 @@ def test_fig_15_the_gain_grows_with_load(rows: dict[str, list[Row]]) -> None:
     light, heavy = printed["m = 0.002"], printed["m = 0.04"]
     assert all(light[a] < light[b] for a, b in pairwise(RADICES))
     assert light[32] > 0.95
-    assert min(printed["m = 0.005"].values()) > printed["m = 0.005"][4] - 0.005  # no more in large networks than in small ones
+    assert (
+        min(printed["m = 0.005"].values()) > printed["m = 0.005"][4] - 0.005
+    )  # no more in large networks than in small ones
     assert heavy[32] < 0.65
     assert max(corrected["m = 0.04"]) == 24  # saturates at 1/k, where 4/(3k) is printed
     assert corrected["m = 0.04"][20] > 0.95
@@ -401,14 +481,33 @@ def test_fig_16_pruning_wins_against_a_slower_switch(rows: dict[str, list[Row]])
     ("figure", "variant", "cycle", "best"),
     [
         ("d90-fig-8", None, lambda wire: 1.0, {256: (2, 33.75), 2**14: (4, 47.144), 2**20: (5, 56.25)}),
-        ("d90-logarithmic", "as printed", lambda wire: 1 + math.log2(wire), {256: (2, 33.75), 2**14: (2, 129.34375), 2**20: (5, 393.75)}),
-        ("d90-logarithmic", "corrected", lambda wire: 1 + math.log2(wire), {256: (2, 67.5), 2**14: (3, 209.774), 2**20: (5, 450.0)}),
-        ("d90-linear", "as printed", lambda wire: wire, {256: (2, 33.75), 2**14: (2, 129.34375), 2**20: (2, 1023.29297)}),
+        (
+            "d90-logarithmic",
+            "as printed",
+            lambda wire: 1 + math.log2(wire),
+            {256: (2, 33.75), 2**14: (2, 129.34375), 2**20: (5, 393.75)},
+        ),
+        (
+            "d90-logarithmic",
+            "corrected",
+            lambda wire: 1 + math.log2(wire),
+            {256: (2, 67.5), 2**14: (3, 209.774), 2**20: (5, 450.0)},
+        ),
+        (
+            "d90-linear",
+            "as printed",
+            lambda wire: wire,
+            {256: (2, 33.75), 2**14: (2, 129.34375), 2**20: (2, 1023.29297)},
+        ),
         ("d90-linear", "corrected", lambda wire: wire, {256: (2, 67.5), 2**14: (2, 258.6875), 2**20: (2, 2046.58594)}),
     ],
 )
 def test_dally_latency_and_its_least(
-    figure: str, variant: str | None, cycle: Callable[[float], float], best: dict[int, tuple[int, float]], rows: dict[str, list[Row]]
+    figure: str,
+    variant: str | None,
+    cycle: Callable[[float], float],
+    best: dict[int, tuple[int, float]],
+    rows: dict[str, list[Row]],
 ) -> None:
     """T = T_c (n(k-1)/2 + 2L/k) with k = N^(1/n), L = 150 and wires of k^(n/2-1) (Eqs. 12 and 13); twice as long where a ring of k > 2 is folded."""
     drawn = [row for row in rows[figure] if row.get("variant") == variant]
@@ -416,16 +515,27 @@ def test_dally_latency_and_its_least(
         k, n = row["nodes"] ** (1 / row["dimension"]), row["dimension"]
         wire = k ** (n / 2 - 1) * (2 if variant == "corrected" and 2**n < row["nodes"] else 1)
         assert row["mean_latency"] == pytest.approx(cycle(wire) * (n * (k - 1) / 2 + 300 / k))
-    assert {(row["nodes"], row["dimension"]) for row in drawn} == {(2**e, n) for e in (8, 14, 20) for n in range(2, e + 1)}
+    assert {(row["nodes"], row["dimension"]) for row in drawn} == {
+        (2**e, n) for e in (8, 14, 20) for n in range(2, e + 1)
+    }
     assert len(drawn) == 7 + 13 + 19
     found = {row["nodes"]: (row["dimension"], row["mean_latency"]) for row in drawn if row["best"]}
-    assert {nodes: dimension for nodes, (dimension, _) in found.items()} == {nodes: dimension for nodes, (dimension, _) in best.items()}
+    assert {nodes: dimension for nodes, (dimension, _) in found.items()} == {
+        nodes: dimension for nodes, (dimension, _) in best.items()
+    }
     assert [found[nodes][1] for nodes in best] == pytest.approx([cycles for _, cycles in best.values()], rel=1e-4)
-    least = {nodes: min((r for r in drawn if r["nodes"] == nodes), key=lambda r: r["mean_latency"])["dimension"] for nodes in best}
+    least = {
+        nodes: min((r for r in drawn if r["nodes"] == nodes), key=lambda r: r["mean_latency"])["dimension"]
+        for nodes in best
+    }
     assert least == {nodes: dimension for nodes, (dimension, _) in best.items()}
-    of_binary_cubes = [row["mean_latency"] / found[row["nodes"]][1] for row in drawn if 2 ** row["dimension"] == row["nodes"]]
+    of_binary_cubes = [
+        row["mean_latency"] / found[row["nodes"]][1] for row in drawn if 2 ** row["dimension"] == row["nodes"]
+    ]
     if figure == "d90-logarithmic":  # they fall further behind than with a constant cycle (Fig. 8)
-        assert all(now > then for now, then in zip(of_binary_cubes, (154 / 33.75, 157 / 47.144, 160 / 56.25), strict=True))
+        assert all(
+            now > then for now, then in zip(of_binary_cubes, (154 / 33.75, 157 / 47.144, 160 / 56.25), strict=True)
+        )
 
 
 def test_dally_pins(rows: dict[str, list[Row]]) -> None:
@@ -455,20 +565,36 @@ def test_dally_wire_density(rows: dict[str, list[Row]]) -> None:
 
 def test_camara_distances(rows: dict[str, list[Row]]) -> None:
     """Exact means for even a: 3a/4, 2a/3 - 1/(6a), a, 11a/12 - 1/(6a), 7a/8 - 1/(4a); the paper's limits."""
-    exact: dict[str, tuple[float, float]] = {"RT": (3 / 4, 0), "RTT": (2 / 3, 1 / 6), "PT": (1, 0), "PTT": (11 / 12, 1 / 6), "PDTT": (7 / 8, 1 / 4)}
+    exact: dict[str, tuple[float, float]] = {
+        "RT": (3 / 4, 0),
+        "RTT": (2 / 3, 1 / 6),
+        "PT": (1, 0),
+        "PTT": (11 / 12, 1 / 6),
+        "PDTT": (7 / 8, 1 / 4),
+    }
     for line, (limit, less) in exact.items():
-        assert values(rows["c10-distances"], "a", "per_side", line=line) == pytest.approx({a: limit - less / a**2 for a in (4, 8, 16)})
+        assert values(rows["c10-distances"], "a", "per_side", line=line) == pytest.approx(
+            {a: limit - less / a**2 for a in (4, 8, 16)}
+        )
         assert set(values(rows["c10-distances"], "a", "limit", line=line).values()) == {limit}
 
 
 def test_camara_saturation(rows: dict[str, list[Row]]) -> None:
-    found = {line: values(rows["c10-saturation"], "a", "per_side", line=line) for line in ("RT", "RTT", "PT", "PTT", "PDTT")}
+    found = {
+        line: values(rows["c10-saturation"], "a", "per_side", line=line) for line in ("RT", "RTT", "PT", "PTT", "PDTT")
+    }
     assert found["RT"] == pytest.approx({4: 4, 8: 4, 16: 4})
     assert found["PT"] == pytest.approx(found["RT"])
     assert found["RTT"] == pytest.approx({4: 4 * 1.5238095, 8: 8 * 0.7529412, 16: 16 * 0.3753666})
     assert found["PTT"] == pytest.approx(found["RTT"])
     assert found["PDTT"] == pytest.approx({4: 4 * 1.7454545, 8: 8 * 0.860987, 16: 16 * 0.4290503}, rel=1e-6)
-    assert {row["line"]: row["limit"] for row in rows["c10-saturation"]} == {"RT": 4, "RTT": 6, "PT": 4, "PTT": 6, "PDTT": 48 / 7}
+    assert {row["line"]: row["limit"] for row in rows["c10-saturation"]} == {
+        "RT": 4,
+        "RTT": 6,
+        "PT": 4,
+        "PTT": 6,
+        "PDTT": 48 / 7,
+    }
 
 
 def test_camara_use_of_the_links(rows: dict[str, list[Row]]) -> None:
@@ -517,7 +643,10 @@ def test_camara_use_of_the_links(rows: dict[str, list[Row]]) -> None:
 )
 def test_rahman_table_1(figure: str, hops: dict[str, tuple[float | None, ...]], rows: dict[str, list[Row]]) -> None:
     """Graph, own routing, print; the paper's hierarchies are along its own routing."""
-    found = {name: values(rows[figure], "measure", "hops", network=name) for name in dict.fromkeys(row["network"] for row in rows[figure])}
+    found = {
+        name: values(rows[figure], "measure", "hops", network=name)
+        for name in dict.fromkeys(row["network"] for row in rows[figure])
+    }
     assert list(found) == list(hops)
     for name, expected in hops.items():
         assert [found[name].get(measure) for measure in ("shortest", "own routing", "printed")] == [
@@ -538,14 +667,19 @@ def test_a_line_cut_above_the_axis_leaves_it_where_it_did(logarithmic: bool) -> 
     cut = cut_above(rows, "k", "cycles", 10.0, logarithmic=logarithmic)
     assert [row["cycles"] for row in cut] == [1.0, 8.0, 20.0, 20.0, 5.0]
     scale = math.log10 if logarithmic else float
-    for left, right, found in ((rows[1], rows[2], cut[2]), (rows[3], rows[4], cut[3])):  # on the straight line between the two
+    for left, right, found in (
+        (rows[1], rows[2], cut[2]),
+        (rows[3], rows[4], cut[3]),
+    ):  # on the straight line between the two
         slope = (scale(right["cycles"]) - scale(left["cycles"])) / (right["k"] - left["k"])
         assert scale(left["cycles"]) + slope * (found["k"] - left["k"]) == pytest.approx(scale(20.0))
     other = [{"line": "b", "k": 0.0, "cycles": 99.0}, {"line": "b", "k": 1.0, "cycles": 98.0}]
     assert cut_above([*rows, *other], "k", "cycles", 10.0, logarithmic=logarithmic) == cut
 
 
-def test_applications_stand_beside_each_other_over_the_straight_torus(tables: dict[str, list[Row]], rows: dict[str, list[Row]]) -> None:
+def test_applications_stand_beside_each_other_over_the_straight_torus(
+    tables: dict[str, list[Row]], rows: dict[str, list[Row]]
+) -> None:
     found = rows["c10-fig-14-simulated"]
     assert {(row["run"], row["line"]): row["time"] for row in found} == {
         (f"{name}_{place}", line): time

@@ -6,12 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-
-from pipeline.loads import loads_record
-from pipeline.paper_figures import drawable
-from pipeline.simulation import Parameters, simulation_records
-from pipeline.topologies import build
-from pipeline.verify import is_simulated, verification_rows
+from torusweep.networks.families import build
+from torusweep.papers.figures import drawable
+from torusweep.papers.verification import is_simulated, verification_rows
+from torusweep.stages.loads import loads_record
+from torusweep.stages.simulation import Parameters, simulation_records
 
 pytestmark = pytest.mark.slow
 
@@ -19,17 +18,29 @@ Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 PATTERNS = ("uniform", "hot_region", "bit_complement", "bit_reversal", "perfect_shuffle")
 PLANE, SPACE = ("rt(a=16)", "rtt(a=16)"), ("pt(a=8)", "ptt(a=8)", "pdtt(a=8)")
-MH3DT, H3DT, TESH, MESH = "mh3dt(m=4, n=4, levels=2, q=2)", "h3dt(m=4, n=4, levels=2, q=2)", "tesh(m=2, levels=3, q=0)", "mesh(k=64, n=2)"
+MH3DT, H3DT, TESH, MESH = (
+    "mh3dt(m=4, n=4, levels=2, q=2)",
+    "h3dt(m=4, n=4, levels=2, q=2)",
+    "tesh(m=2, levels=3, q=0)",
+    "mesh(k=64, n=2)",
+)
 
 
 @pytest.fixture(scope="module")
 def camara() -> dict[str, list[Row]]:
     simulation = []
-    for networks, loads, cycles in ((PLANE, (0.02, 0.1, 0.2, 0.5, 1.0), 5000), (SPACE, (0.05, 0.2, 0.4, 0.8, 1.0), 4000)):
+    for networks, loads, cycles in (
+        (PLANE, (0.02, 0.1, 0.2, 0.5, 1.0), 5000),
+        (SPACE, (0.05, 0.2, 0.4, 0.8, 1.0), 4000),
+    ):
         for topology in map(build, networks):
             for pattern in PATTERNS:
-                long = 2 * cycles if pattern == "uniform" else cycles  # until queues are full, short dimensions are ahead of long ones
-                simulation += simulation_records(topology, Parameters(router="bluegene", traffic=pattern, cycles=long), loads=loads)
+                long = (
+                    2 * cycles if pattern == "uniform" else cycles
+                )  # until queues are full, short dimensions are ahead of long ones
+                simulation += simulation_records(
+                    topology, Parameters(router="bluegene", traffic=pattern, cycles=long), loads=loads
+                )
     return {"simulation": simulation, "loads": [loads_record(build(name)) for name in (*PLANE, *SPACE)]}
 
 
@@ -37,13 +48,22 @@ def camara() -> dict[str, list[Row]]:
 def rahman() -> dict[str, list[Row]]:
     asked: list[Row] = []
     for buffer_flits in (2, 20):
-        asked += [{"topology": name, "vc_rule": "r05_phases", "buffer_flits": buffer_flits} for name in (MH3DT, H3DT, TESH)]
-        asked += [{"topology": MESH, "vc_rule": "none", "buffer_flits": buffer_flits, "virtual_channels": many} for many in (1, 2)]
+        asked += [
+            {"topology": name, "vc_rule": "r05_phases", "buffer_flits": buffer_flits} for name in (MH3DT, H3DT, TESH)
+        ]
+        asked += [
+            {"topology": MESH, "vc_rule": "none", "buffer_flits": buffer_flits, "virtual_channels": many}
+            for many in (1, 2)
+        ]
     asked += [{"topology": MH3DT, "vc_rule": "r05_phases", "virtual_channels": many} for many in (3, 4)]
-    asked += [{"topology": MH3DT, "vc_rule": "r05_phases", "packet_flits": flits, "cycles": 10_000} for flits in (64, 256)]
+    asked += [
+        {"topology": MH3DT, "vc_rule": "r05_phases", "packet_flits": flits, "cycles": 10_000} for flits in (64, 256)
+    ]
     simulation = []
     for own in asked:
-        parameters = Parameters(router="rahman-2005", **{"cycles": 5000, **{name: own[name] for name in own if name != "topology"}})
+        parameters = Parameters(
+            router="rahman-2005", **{"cycles": 5000, **{name: own[name] for name in own if name != "topology"}}
+        )
         simulation += simulation_records(build(own["topology"]), parameters, loads=(0.004, 0.012, 0.03, 0.06, 0.08))
     return {"simulation": simulation}
 
@@ -75,11 +95,18 @@ def test_camara_figs_8_and_9_the_more_twists_the_more_load_and_the_less_latency(
         assert all(straight < twisted for straight, twisted in pairwise(throughput))
         capacity = {row["line"]: row["capacity"] for row in found[f"c10-fig-8{part}"]}
         # every node of these networks is like every other: nothing exceeds what their links can carry, and the router reaches most of it
-        assert all(0.85 * capacity[line] < accepted <= capacity[line] for line, accepted in most(found[f"c10-fig-8{part}"]).items())
+        assert all(
+            0.85 * capacity[line] < accepted <= capacity[line]
+            for line, accepted in most(found[f"c10-fig-8{part}"]).items()
+        )
         for own in by_load(found[f"c10-fig-9{part}"], "latency").values():
             straight = own.get("RT 32 × 16", own.get("PT 16 × 8 × 8", float("inf")))  # saturated: without latency
             assert all(latency < straight for line, latency in own.items() if not line.startswith(("RT ", "PT ")))
-    twice = {load: own["PDTT 16 × 8 × 8"] / own["PTT 16 × 8 × 8"] for load, own in by_load(found["c10-fig-9b"], "latency").items() if len(own) == 3}
+    twice = {
+        load: own["PDTT 16 × 8 × 8"] / own["PTT 16 × 8 × 8"]
+        for load, own in by_load(found["c10-fig-9b"], "latency").items()
+        if len(own) == 3
+    }
     # of 7 and 7.33 hops on average: 4 cycles a hop, 3 at the destination, 15 more flits; where links fill, more turns make up for fewer hops
     assert twice[0.05] == pytest.approx((4 * 7 + 18) / (4 * 22 / 3 + 18), abs=0.01)
     assert max(twice.values()) < 1.01
@@ -91,9 +118,13 @@ def test_camara_fig_10_links_unused_and_used_alike(camara: dict[str, list[Row]])
     for row in figures_of(camara)["c10-fig-10"]:
         if "use" in row:
             use.setdefault(row["line"], {})[row["class"]] = row["use"]
-    rt, rtt, pt, ptt, pdtt = (use[name] for name in ("RT 32 × 16", "RTT 32 × 16", "PT 16 × 8 × 8", "PTT 16 × 8 × 8", "PDTT 16 × 8 × 8"))
+    rt, rtt, pt, ptt, pdtt = (
+        use[name] for name in ("RT 32 × 16", "RTT 32 × 16", "PT 16 × 8 × 8", "PTT 16 × 8 × 8", "PDTT 16 × 8 × 8")
+    )
     # half, by symmetry: half as many hops over as many links; while queues fill a little more
-    assert all(0.45 < short / long < 0.55 for short, long in ((rt["y"], rt["x"]), (pt["y"], pt["x"]), (pt["z"], pt["x"])))
+    assert all(
+        0.45 < short / long < 0.55 for short, long in ((rt["y"], rt["x"]), (pt["y"], pt["x"]), (pt["z"], pt["x"]))
+    )
     assert rtt["y"] == pytest.approx(rtt["x"], rel=0.05)
     assert ptt["y"] == pytest.approx(ptt["x"], rel=0.05)
     assert ptt["z"] == pytest.approx(0.75 * ptt["x"], rel=0.05)
@@ -105,7 +136,9 @@ def test_camara_figs_11_and_12_what_adverse_traffic_leaves_of_the_gain(camara: d
     for part in "ab":
         hot, uniform = (list(most(found[f"c10-fig-{number}{part}"]).values()) for number in (11, 8))
         assert all(1 < twisted / hot[0] < even / uniform[0] for twisted, even in zip(hot[1:], uniform[1:], strict=True))
-    gains = {(row["line"].split()[0], row["traffic"]): row["gain"] for part in "ab" for row in found[f"c10-fig-12{part}"]}
+    gains = {
+        (row["line"].split()[0], row["traffic"]): row["gain"] for part in "ab" for row in found[f"c10-fig-12{part}"]
+    }
     assert 0.15 < gains["RTT", "bit complement"] < 0.35
     assert max(gains["RTT", "bit reversal"], gains["RTT", "perfect shuffle"]) < 0.1
     for pattern in ("bit complement", "perfect shuffle"):
@@ -149,4 +182,6 @@ def test_nothing_that_is_simulated_is_unexplained(camara: dict[str, list[Row]], 
     assert [row for row in rows if row["verdict"] == "unexplained"] == []
     assert sum(row["verdict"] == "agrees" for row in rows) > sum(row["verdict"] == "departs" for row in rows) > 0
     here = [row["quantity"] for row in rows if row["verdict"] == "not run" and "papers-full" not in row["reason"]]
-    assert all(quantity.startswith("delivery_time[") or "nearest_neighbour" in quantity for quantity in here)  # not simulated above
+    assert all(
+        quantity.startswith("delivery_time[") or "nearest_neighbour" in quantity for quantity in here
+    )  # not simulated above

@@ -1,4 +1,4 @@
-"""The papers' numbers: that they stand in config/expected as printed, that errors are errors by a second way, and the verdicts."""
+"""The papers' numbers: that they stand in pipeline/torusweep/papers/expected as printed, that errors are errors by a second way, and the verdicts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,10 @@ from pathlib import Path
 import igraph
 import networkx as nx
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.loads import loads_record
-from pipeline.points import Point
-from pipeline.records import STATIC, VERIFICATION
-from pipeline.spelling import parse
-from pipeline.static import static_record
-from pipeline.topologies import build, plan
-from pipeline.verify import (
+from torusweep.errors import BadInput
+from torusweep.networks.families import build, plan
+from torusweep.networks.spelling import parse
+from torusweep.papers.verification import (
     COLUMNS,
     PAPERS,
     VERDICTS,
@@ -37,6 +32,10 @@ from pipeline.verify import (
     summary,
     verification_rows,
 )
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
+from torusweep.sweep.points import Point
+from torusweep.tables.records import STATIC, VERIFICATION
 
 ROWS = load_expected(PAPERS)
 Address = tuple[int, ...]
@@ -45,7 +44,11 @@ Neighbours = Callable[[Address], Iterable[Address]]
 
 def value(paper: str, place: str, topology: str, quantity: str) -> float:
     """The one number that the file has there."""
-    found = [row.value for row in ROWS if (row.paper, row.place, row.topology, row.quantity) == (paper, place, topology, quantity)]
+    found = [
+        row.value
+        for row in ROWS
+        if (row.paper, row.place, row.topology, row.quantity) == (paper, place, topology, quantity)
+    ]
     assert len(found) == 1, (paper, place, topology, quantity, found)
     return found[0]
 
@@ -92,7 +95,11 @@ R05_TABLE_1 = {
 @pytest.mark.parametrize("row", R05_TABLE_1)
 def test_r05_table_1(row: str) -> None:
     for topology, printed in zip(R05_COLUMNS, R05_TABLE_1[row], strict=True):
-        found = [r.value for r in ROWS if r.paper == "R05" and r.place == "Table 1" and r.topology == topology and r.row.endswith(f": {row}")]
+        found = [
+            r.value
+            for r in ROWS
+            if r.paper == "R05" and r.place == "Table 1" and r.topology == topology and r.row.endswith(f": {row}")
+        ]
         assert found == [printed]
 
 
@@ -104,7 +111,13 @@ def half(k: int) -> int:
 FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
     ("P98", "Theorem 3", "pruned_t1", "diameter", lambda k: Fraction(3 * k, 2)),
     ("P98", "Theorem 3", "pruned_t2", "diameter", lambda k: Fraction(3 * k, 2)),
-    ("P98", "Theorem 4", "pruned_t1", "mean_distance", lambda k: Fraction(3 * k, 4) + 2 * (Fraction(1, k) - Fraction(1, k * k))),
+    (
+        "P98",
+        "Theorem 4",
+        "pruned_t1",
+        "mean_distance",
+        lambda k: Fraction(3 * k, 4) + 2 * (Fraction(1, k) - Fraction(1, k * k)),
+    ),
     ("P04", "Table 1", "torus", "degree_max", lambda k, n: 6),
     ("P04", "Table 1", "torus", "diameter", lambda k, n: Fraction(3 * k, 2)),
     ("P04", "Table 1", "torus", "mean_distance", lambda k, n: Fraction(3 * k, 4)),
@@ -112,7 +125,13 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
     ("P04", "Table 1", "torus", "bisection_upper", lambda k, n: 2 * k * k),
     ("P04", "Table 1", "pruned_torus", "degree_max", lambda k, n: 4),
     ("P04", "Table 1", "pruned_torus", "diameter", lambda k, n: Fraction(3 * k, 2)),
-    ("P04", "Table 1", "pruned_torus", "mean_distance", lambda k, n: Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k)),
+    (
+        "P04",
+        "Table 1",
+        "pruned_torus",
+        "mean_distance",
+        lambda k, n: Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k),
+    ),
     ("P04", "Table 1", "pruned_torus", "fault_diameter[3]", lambda k, n: Fraction(3 * k, 2) + half(k + 1) - n + 2),
     ("P04", "Table 1", "pruned_torus", "bisection_upper", lambda k, n: k * k),
     ("P04", "Table 1", "directed_torus", "degree_max", lambda k, n: 3),
@@ -121,7 +140,13 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
     ("P04", "Table 1", "directed_torus", "bisection_upper", lambda k, n: k * k),
     ("P04", "Table 1", "pruned_directed_torus", "degree_max", lambda k, n: 2),
     ("P04", "Table 1", "pruned_directed_torus", "diameter", lambda k, n: Fraction(3 * k, 2) + 3),
-    ("P04", "Table 1", "pruned_directed_torus", "mean_distance", lambda k, n: Fraction(3 * k, 4) + Fraction(7, 2) - Fraction(4, k)),
+    (
+        "P04",
+        "Table 1",
+        "pruned_directed_torus",
+        "mean_distance",
+        lambda k, n: Fraction(3 * k, 4) + Fraction(7, 2) - Fraction(4, k),
+    ),
     ("P04", "Table 1", "pruned_directed_torus", "bisection_upper", lambda k, n: Fraction(k * k, 2)),
     (
         "P04",
@@ -130,12 +155,30 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
         "diameter",
         lambda k, n: (n - 1) * half(k) + (max(n - 3 + half(k), k) if k == n - 1 else max(2 * n - 4, half(k))),
     ),
-    ("P04", "Theorem 2", "pruned_torus", "mean_distance", lambda k, n: Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k)),
+    (
+        "P04",
+        "Theorem 2",
+        "pruned_torus",
+        "mean_distance",
+        lambda k, n: Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k),
+    ),
     ("P04", "Theorem 3", "pruned_torus", "fault_diameter[3]", lambda k, n: (n - 1) * half(k) + k - n + 2),
     ("P04", "Theorem 4", "pruned_torus", "bisection_upper", lambda k, n: Fraction(2 * k ** (n - 1), n - 1)),
     ("P04", "Sec. 5", "torus", "saturation_load", lambda k, n: 6 / Fraction(3 * k, 4)),
-    ("P04", "Sec. 5", "pruned_torus", "saturation_load", lambda k, n: 4 / (Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k))),
-    ("P04", "Sec. 5", "directed_torus", "saturation_load", lambda k, n: 3 / (Fraction(3 * k, 4) + 1 - Fraction(4, k**3))),
+    (
+        "P04",
+        "Sec. 5",
+        "pruned_torus",
+        "saturation_load",
+        lambda k, n: 4 / (Fraction(3 * k, 4) + Fraction(2, k) - Fraction(2, k * k)),
+    ),
+    (
+        "P04",
+        "Sec. 5",
+        "directed_torus",
+        "saturation_load",
+        lambda k, n: 3 / (Fraction(3 * k, 4) + 1 - Fraction(4, k**3)),
+    ),
     ("D90", "Eq. 1", "torus", "nodes", lambda k, n, directed: k**n),
     ("D90", "Eq. 11", "torus", "mean_distance", lambda k, n, directed: Fraction(k - 1, 2) * n),
     ("D90", "Eq. 6", "torus", "bisection_channels", lambda k, n, directed: Fraction(2 * k**n, k)),
@@ -168,14 +211,22 @@ FORMULAS: list[tuple[str, str, str, str, Callable[..., Fraction | int]]] = [
         "Eq. 7",
         "mh3dt",
         "links",
-        lambda m, n, levels, q: 3 * m**3 * n ** (3 * (levels - 1)) + sum(3 * 2**q * n ** (3 * (levels - 1)) for _ in range(2, levels + 1)),
+        lambda m, n, levels, q: (
+            3 * m**3 * n ** (3 * (levels - 1)) + sum(3 * 2**q * n ** (3 * (levels - 1)) for _ in range(2, levels + 1))
+        ),
     ),
 ]
 
 
 @pytest.mark.parametrize(("paper", "place", "family", "quantity", "formula"), FORMULAS)
-def test_values_are_the_papers_formulas(paper: str, place: str, family: str, quantity: str, formula: Callable[..., Fraction | int]) -> None:
-    chosen = [r for r in ROWS if (r.paper, r.place, r.quantity) == (paper, place, quantity) and parse(r.topology or "none()").name == family]
+def test_values_are_the_papers_formulas(
+    paper: str, place: str, family: str, quantity: str, formula: Callable[..., Fraction | int]
+) -> None:
+    chosen = [
+        r
+        for r in ROWS
+        if (r.paper, r.place, r.quantity) == (paper, place, quantity) and parse(r.topology or "none()").name == family
+    ]
     assert chosen
     for row in chosen:
         assert row.value == pytest.approx(float(formula(**parse(row.topology).arguments)), rel=1e-12), row
@@ -195,7 +246,9 @@ def test_c10_proposition_6(a: int, last: int) -> None:
 
 def test_spellings_are_canonical_and_quantities_known() -> None:
     for row in ROWS:
-        assert row.waits_for or any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency)), row
+        assert row.waits_for or any(
+            answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency)
+        ), row
         assert not row.topology or plan(row.topology)[0] == row.topology, row
         assert row.corrected is None or abs(row.corrected - row.value) > row.tolerance, row
         assert row.tolerance >= 0
@@ -232,7 +285,11 @@ def test_what_c10s_limits_are_granted_is_their_distance_from_the_exact_value(a: 
         **{(family, f"mean_hops[{axis}]"): plane / 2 for family in ("rtt", "ptt") for axis in "xy"},
         **{("pdtt", f"mean_hops[{axis}]"): ball / 3 for axis in "xyz"},
     }
-    rows = [r for r in ROWS if r.paper == "C10" and is_load(r.quantity) and r.relation == "~=" and r.topology.endswith(f"(a={a})")]
+    rows = [
+        r
+        for r in ROWS
+        if r.paper == "C10" and is_load(r.quantity) and r.relation == "~=" and r.topology.endswith(f"(a={a})")
+    ]
     assert rows
     for row in rows:
         family = parse(row.topology).name
@@ -281,10 +338,19 @@ HEADER = ",".join(COLUMNS) + "\n"
         ("paper,place\n", "p98.csv:1: expected the columns paper,place,row"),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter,2\n", "p98.csv:2: expected 11 cells"),
         (HEADER + "P04,Table 1,r,ring(k=4),diameter,2,0,=,,,\n", "p98.csv:2: expected paper P98, got 'P04'"),
-        (HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,==,,,\n", "p98.csv:2: relation: expected = or ~= or <= or < or > or sign, got '=='"),
-        (HEADER + "P98,Table 1,r,ring(k=4),diameter,two,0,=,,,\n", "p98.csv:2: value, tolerance and corrected: expected numbers"),
+        (
+            HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,==,,,\n",
+            "p98.csv:2: relation: expected = or ~= or <= or < or > or sign, got '=='",
+        ),
+        (
+            HEADER + "P98,Table 1,r,ring(k=4),diameter,two,0,=,,,\n",
+            "p98.csv:2: value, tolerance and corrected: expected numbers",
+        ),
         (HEADER + "P98,Table 1,r,ring(k=4),diameter,2,0,=,3,,\n", "p98.csv:2: expected a reason"),
-        (HEADER + "P98,Table 1,r,ring(k=4),diameter of it,2,0,=,,,\n", "quantity 'diameter of it': expected a column's name"),
+        (
+            HEADER + "P98,Table 1,r,ring(k=4),diameter of it,2,0,=,,,\n",
+            "quantity 'diameter of it': expected a column's name",
+        ),
         ("\xff", "p98.csv: expected a readable CSV file"),
         (None, "p98.csv is missing"),
     ],
@@ -306,8 +372,22 @@ def test_an_unknown_paper_is_refused() -> None:
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def expected(relation: str = "=", printed: float = 10.0, tolerance: float = 0.5, corrected: float | None = None) -> Expected:
-    return Expected("P98", "Table 1", "a row", "ring(k=4)", "diameter", printed, tolerance, relation, corrected, "why" if corrected else "", "")
+def expected(
+    relation: str = "=", printed: float = 10.0, tolerance: float = 0.5, corrected: float | None = None
+) -> Expected:
+    return Expected(
+        "P98",
+        "Table 1",
+        "a row",
+        "ring(k=4)",
+        "diameter",
+        printed,
+        tolerance,
+        relation,
+        corrected,
+        "why" if corrected else "",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,7 +399,11 @@ def expected(relation: str = "=", printed: float = 10.0, tolerance: float = 0.5,
         (expected("~="), 9.5, "agrees"),
         (expected("<="), 3.0, "agrees"),
         (expected("<="), 10.6, "unexplained"),
-        (expected(printed=9.37, tolerance=0.005), 9.375, "agrees"),  # the edge is inside, whatever floating point makes of it
+        (
+            expected(printed=9.37, tolerance=0.005),
+            9.375,
+            "agrees",
+        ),  # the edge is inside, whatever floating point makes of it
         (expected(corrected=12.0), 12.0, "paper in error"),
         (expected(corrected=12.0), 12.0 + 1e-10, "paper in error"),
         (expected(corrected=12.0), 12.001, "unexplained"),
@@ -370,23 +454,40 @@ def verdict_of(records: list[dict[str, object]], topology: str, quantity: str, p
 
 
 def reasons_of(records: list[dict[str, object]], topology: str, quantity: str, paper: str) -> set[str]:
-    rows = [row for row in verification_rows(records, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)]
+    rows = [
+        row for row in verification_rows(records, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)
+    ]
     return {row["reason"] for row in rows if row["verdict"] == "agrees"}
 
 
 def test_expressions() -> None:
     pruned = "pruned_torus(k=8, n=3)"
-    assert verdict_of([record(pruned, fault_nodes=2, fault_diameter=13)], pruned, "fault_diameter[3]", "P04") == ("waits", None)
+    assert verdict_of([record(pruned, fault_nodes=2, fault_diameter=13)], pruned, "fault_diameter[3]", "P04") == (
+        "waits",
+        None,
+    )
     faulted = {"fault_nodes": 3, "fault_sets": 9, "fault_method": "exhaustive"}
-    assert verdict_of([record(pruned, **faulted, fault_diameter=15)], pruned, "fault_diameter[3]", "P04") == ("agrees", 15)
-    assert verdict_of([record(pruned, **faulted, fault_diameter=16)], pruned, "fault_diameter[3]", "P04") == ("unexplained", 16)
+    assert verdict_of([record(pruned, **faulted, fault_diameter=15)], pruned, "fault_diameter[3]", "P04") == (
+        "agrees",
+        15,
+    )
+    assert verdict_of([record(pruned, **faulted, fault_diameter=16)], pruned, "fault_diameter[3]", "P04") == (
+        "unexplained",
+        16,
+    )
     # a set of faults that disconnects refutes a bound on the diameter
     assert verdict_of([record(pruned, **faulted)], pruned, "fault_diameter[3]", "P04") == ("unexplained", None)
-    assert verdict_of([record(pruned, bisection_upper=64)], pruned, "bisection_channels", "P04") == ("paper in error", 128)
+    assert verdict_of([record(pruned, bisection_upper=64)], pruned, "bisection_channels", "P04") == (
+        "paper in error",
+        128,
+    )
     directed = "pruned_directed_torus(k=8, n=3)"
-    assert reasons_of([record(pruned, **{**faulted, "fault_method": "sampled, seed 0"}, fault_diameter=15)], pruned, "fault_diameter[3]", "P04") == {
-        "not refuted by 9 sets of faults, a sample"
-    }
+    assert reasons_of(
+        [record(pruned, **{**faulted, "fault_method": "sampled, seed 0"}, fault_diameter=15)],
+        pruned,
+        "fault_diameter[3]",
+        "P04",
+    ) == {"not refuted by 9 sets of faults, a sample"}
     assert reasons_of([record(pruned, bisection_lower=60, bisection_upper=64)], pruned, "bisection_upper", "P04") == {
         "ours is a bound, the width is 60 to 64"
     }
@@ -394,7 +495,10 @@ def test_expressions() -> None:
     assert verdict_of(both, directed, f"bisection_upper / {pruned}", "P04") == ("agrees", 0.5)
     assert verdict_of(both[1:], directed, f"bisection_upper / {pruned}", "P04") == ("unexplained", None)
     tesh = "tesh(m=2, levels=3, q=0)"
-    assert verdict_of([record(tesh, routed_mean_distance=18)], tesh, "routed_mean_distance_distinct", "R05") == ("unexplained", 20)
+    assert verdict_of([record(tesh, routed_mean_distance=18)], tesh, "routed_mean_distance_distinct", "R05") == (
+        "unexplained",
+        20,
+    )
     assert verdict_of([record(tesh)], tesh, "routed_mean_distance_distinct", "R05") == ("unexplained", None)
     rtt = [record("rtt(a=4)", terminals=5, distance_histogram=[5, 20])]
     assert verdict_of(rtt, "rtt(a=4)", "nodes_at_distance[1]", "C10") == ("agrees", 4)
@@ -431,7 +535,9 @@ def four_classes(k: int, n: int, *, directed: bool, pruned: bool) -> Neighbours:
 
 def corrected(paper: str, place: str, topology: str, quantity: str) -> float | None:
     found = {
-        r.corrected for r in ROWS if (r.paper, r.place, r.topology, r.quantity) == (paper, place, topology, quantity) and r.corrected is not None
+        r.corrected
+        for r in ROWS
+        if (r.paper, r.place, r.topology, r.quantity) == (paper, place, topology, quantity) and r.corrected is not None
     }
     assert len(found) == 1
     return found.pop()
@@ -466,7 +572,9 @@ def test_mesh_mean_divided_by_n() -> None:
 
 
 def test_tesh_with_gates_at_every_corner() -> None:
-    nodes = list(itertools.product(range(4), repeat=6))  # level 3 row and column, level 2 row and column, row and column in the basic module
+    nodes = list(
+        itertools.product(range(4), repeat=6)
+    )  # level 3 row and column, level 2 row and column, row and column in the basic module
     number = {node: i for i, node in enumerate(nodes)}
     gates = {(0, 0): 0, (0, 3): 1, (3, 0): 2, (3, 3): 3}
     edges = set()
@@ -480,16 +588,24 @@ def test_tesh_with_gates_at_every_corner() -> None:
     assert corrected("R05", "Table 1", tesh, "links") == graph.ecount()
     assert corrected("R05", "Table 1", tesh, "edge_connectivity") == graph.edge_connectivity()
     halves = [node[0] < 2 for node in nodes]
-    assert corrected("R05", "Table 1", tesh, "bisection_upper") == sum(halves[e.source] != halves[e.target] for e in graph.es)
+    assert corrected("R05", "Table 1", tesh, "bisection_upper") == sum(
+        halves[e.source] != halves[e.target] for e in graph.es
+    )
 
 
-@pytest.mark.parametrize(("q", "topology"), [(q, f"{name}(m=4, n=4, levels=2, q={q})") for q in (0, 2) for name in ("h3dt", "mh3dt")])
+@pytest.mark.parametrize(
+    ("q", "topology"), [(q, f"{name}(m=4, n=4, levels=2, q={q})") for q in (0, 2) for name in ("h3dt", "mh3dt")]
+)
 def test_wiring_counted_link_by_link(q: int, topology: str) -> None:
     """R05 sec. 2: a mesh or torus of 4 x 4 x 4, and at each of 2^q corners of three planes a ring through the modules."""
     wraps = topology.startswith("mh3dt")
     module = sum(1 for a in itertools.product(range(4), repeat=3) for digit in a if wraps or digit < 3)
     between = 3 * 2**q * 64
-    row = next(r for r in ROWS if r.paper == "R05" and r.place == "Table 1" and r.topology == topology and r.quantity == "links")
+    row = next(
+        r
+        for r in ROWS
+        if r.paper == "R05" and r.place == "Table 1" and r.topology == topology and r.quantity == "links"
+    )
     assert (row.value if row.corrected is None else row.corrected) == 64 * module + between
 
 
@@ -511,13 +627,24 @@ def link_orbits(neighbours: Neighbours, nodes: list[Address], *, directed: bool)
 
 @pytest.mark.parametrize(
     ("directed", "pruned", "k", "n", "orbits"),
-    [(False, False, 4, 3, 1), (True, False, 4, 3, 1), (False, True, 4, 3, 2), (True, True, 4, 3, 2), (False, True, 8, 3, 2), (True, True, 8, 3, 2)],
+    [
+        (False, False, 4, 3, 1),
+        (True, False, 4, 3, 1),
+        (False, True, 4, 3, 2),
+        (True, True, 4, 3, 2),
+        (False, True, 8, 3, 2),
+        (True, True, 8, 3, 2),
+    ],
 )
 def test_p04_section_3e_is_false_for_pruned_tori(directed: bool, pruned: bool, k: int, n: int, orbits: int) -> None:
     nodes = list(itertools.product(range(k), repeat=n))
     assert link_orbits(four_classes(k, n, directed=directed, pruned=pruned), nodes, directed=directed) == orbits
     family = ("pruned_" if pruned else "") + ("directed_" if directed else "") + "torus"
-    row = next(r for r in ROWS if r.place == "Sec. 3.E" and r.topology == f"{family}(k={k}, n={n})" and r.quantity == "edge_transitive")
+    row = next(
+        r
+        for r in ROWS
+        if r.place == "Sec. 3.E" and r.topology == f"{family}(k={k}, n={n})" and r.quantity == "edge_transitive"
+    )
     assert row.value == 1
     assert row.corrected == (0 if orbits > 1 else None)
 
@@ -526,7 +653,9 @@ def test_p04_links_of_a_pruned_torus_do_not_carry_the_same_load() -> None:
     """The channels of a class carry the same: all of them lie in one orbit of links, as the test above found."""
     loads = loads_by_class(8, directed=False)
     assert loads == {True: Fraction(71, 64), False: 2}
-    assert corrected("P04", "Sec. 5", "pruned_torus(k=8, n=3)", "link_utilization") == float(sum(loads.values()) / 2 / max(loads.values()))
+    assert corrected("P04", "Sec. 5", "pruned_torus(k=8, n=3)", "link_utilization") == float(
+        sum(loads.values()) / 2 / max(loads.values())
+    )
 
 
 def test_p04_links_of_a_pruned_directed_torus_do_not_carry_the_same_load() -> None:
@@ -570,8 +699,13 @@ def loads_by_class(k: int, *, directed: bool) -> dict[bool, Fraction]:
 def test_small_networks_of_all_papers_leave_nothing_unexplained() -> None:
     small = [topology for topology in expected_topologies(PAPERS) if plan(topology)[1].nodes <= 520]
     small_loads = [point for point in expected_loads(PAPERS) if plan(point.topology)[1].nodes <= 8192]
-    loads = [loads_record(build(point.topology), routing=str(point.routing), traffic=str(point.traffic)) for point in small_loads]
-    other = [{**record, "traffic": "hot_region", "saturation_load": 0.0} for record in loads]  # other traffic is no answer
+    loads = [
+        loads_record(build(point.topology), routing=str(point.routing), traffic=str(point.traffic))
+        for point in small_loads
+    ]
+    other = [
+        {**record, "traffic": "hot_region", "saturation_load": 0.0} for record in loads
+    ]  # other traffic is no answer
     rows = verification_rows([static_record(build(topology)) for topology in small], PAPERS, [*other, *loads])
     compared = [row for row in rows if row["our_value"] is not None]
     assert [row for row in compared if row["verdict"] == "unexplained"] == []

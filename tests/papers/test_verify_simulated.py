@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torusweep.errors import BadInput
+from torusweep.papers.verification import Expected, judge_simulated, load_expected, verification_rows
+from torusweep.papers.verification.simulated import SETTINGS, Simulated, is_simulated, read
+from torusweep.stages.simulation.presets import preset
+from torusweep.stages.simulation.request import request_of
+from torusweep.sweep.configuration import load
+from torusweep.sweep.requested import asked_points
 
-from pipeline.config import load
-from pipeline.errors import BadInput
-from pipeline.expansion.asked import asked_points
-from pipeline.simulation.presets import preset
-from pipeline.simulation.request import request_of
-from pipeline.verify import Expected, judge_simulated, load_expected, verification_rows
-from pipeline.verify.simulated import SETTINGS, Simulated, is_simulated, read
-
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ROWS = [row for row in load_expected(["C10", "R05"]) if is_simulated(row.quantity)]
 UNIFORM = "max_accepted_load[bluegene, uniform]"
 
@@ -38,7 +37,10 @@ def row(topology: str, offered: float, accepted: float, traffic: str = "uniform"
         "accepted_load_error": 0.001,
         "network_latency": 100 * offered,
         "saturated": accepted < 0.98 * offered,
-        "per_class_utilization": {"x": {"mean": accepted, "max": 1.0}, "y": {"mean": accepted * (1.0 if "tt" in topology else 0.5), "max": 1.0}},
+        "per_class_utilization": {
+            "x": {"mean": accepted, "max": 1.0},
+            "y": {"mean": accepted * (1.0 if "tt" in topology else 0.5), "max": 1.0},
+        },
         **other,
     }
 
@@ -55,7 +57,16 @@ SIMULATED = [
     row("pt(a=8)", 0.1, 0.1),  # nothing saturates it
     row("rtt(a=16)", 9.0, 9.0, offered_load=None, delivery_time=5.0),  # a fixed batch
     *(
-        row(topology, 0.5, 0.4, traffic=None, offered_load=None, workload="lu(side=16, rounds=2)", placement=placement, delivery_time=time)
+        row(
+            topology,
+            0.5,
+            0.4,
+            traffic=None,
+            offered_load=None,
+            workload="lu(side=16, rounds=2)",
+            placement=placement,
+            delivery_time=time,
+        )
         for topology, placement, time in (
             *(("rt(a=16)", "consecutive", 100.0), ("rt(a=16)", "random", 300.0)),
             *(("rtt(a=16)", "consecutive", 120.0), ("rtt(a=16)", "random", 270.0), ("pt(a=8)", "random", None)),
@@ -71,7 +82,11 @@ DELIVERY = "delivery_time[bluegene, lu(side=16, rounds=2), placement"
         (UNIFORM, "rt(a=16)", 0.2),
         (UNIFORM, "rtt(a=16)", 0.3),
         (f"{UNIFORM} / rt(a=16)", "rtt(a=16)", 1.5),
-        ("max_accepted_load[bluegene, uniform, buffer_flits=32]", "rtt(a=16)", None),  # none of its loads is saturated by 2 %, but 0.4 < 0.49
+        (
+            "max_accepted_load[bluegene, uniform, buffer_flits=32]",
+            "rtt(a=16)",
+            None,
+        ),  # none of its loads is saturated by 2 %, but 0.4 < 0.49
         (f"max_accepted_load[bluegene, hot_region] / rt(a=16) over {UNIFORM} / rt(a=16)", "rtt(a=16)", 1.2 / 1.5),
         (f"{UNIFORM} / max_accepted_load[bluegene, hot_region] of rt(a=16)", "rtt(a=16)", 3.0),
         ("low_load_latency[bluegene, uniform] / rt(a=16)", "rtt(a=16)", 0.8),
@@ -92,10 +107,20 @@ def test_quantities_of_a_table(quantity: str, topology: str, value: float | None
 def test_what_a_sweep_does_not_have_is_not_run() -> None:
     simulated = Simulated(SIMULATED, ())
     assert simulated.ours(UNIFORM, "pdtt(a=8)").missing == "pdtt(a=8) with router bluegene, uniform is not in the sweep"
-    assert simulated.ours(UNIFORM, "pt(a=8)").missing == "no load of the sweep saturates pt(a=8) with router bluegene, uniform"
+    assert (
+        simulated.ours(UNIFORM, "pt(a=8)").missing
+        == "no load of the sweep saturates pt(a=8) with router bluegene, uniform"
+    )
     never = simulated.ours(f"{DELIVERY}=random]", "pt(a=8)")
-    assert never.missing == "pt(a=8) with router bluegene, lu(side=16, rounds=2), placement random has no delivery time in the sweep"
-    rows = [found for found in verification_rows([], ["C10", "R05"], simulation=SIMULATED) if is_simulated(found["quantity"])]
+    assert (
+        never.missing
+        == "pt(a=8) with router bluegene, lu(side=16, rounds=2), placement random has no delivery time in the sweep"
+    )
+    rows = [
+        found
+        for found in verification_rows([], ["C10", "R05"], simulation=SIMULATED)
+        if is_simulated(found["quantity"])
+    ]
     assert len(rows) == len(ROWS)
     missing = [found for found in rows if found["our_value"] is None]
     assert {found["verdict"] for found in missing} == {"not run"}
@@ -104,7 +129,13 @@ def test_what_a_sweep_does_not_have_is_not_run() -> None:
 
 
 def load_of(topology: str, traffic: str, **other: Any) -> dict[str, Any]:
-    exact = {"routing": "minimal", "method": "exact", "saturation_load": 0.25, "terminal_saturation_load": 0.2, "capacity_minimal": 0.3}
+    exact = {
+        "routing": "minimal",
+        "method": "exact",
+        "saturation_load": 0.25,
+        "terminal_saturation_load": 0.2,
+        "capacity_minimal": 0.3,
+    }
     return {"topology": topology, "traffic": traffic, **exact, **other}
 
 
@@ -121,12 +152,17 @@ def test_capacities_stand_beside() -> None:
     assert simulated.ours(f"{UNIFORM} / rt(a=16)", "rtt(a=16)").capacity == pytest.approx(1.5)
     assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rt(a=16)").capacity == 0.3
     assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rtt(a=16)").capacity is None
-    assert simulated.capacity({**SIMULATED[0], "routing": "dimension_order"}) is None  # loads of another routing tell nothing
+    assert (
+        simulated.capacity({**SIMULATED[0], "routing": "dimension_order"}) is None
+    )  # loads of another routing tell nothing
 
 
 def test_obliviously_routed_networks_are_bounded_by_their_own_loads() -> None:
     mesh = row("mesh(k=64, n=2)", 0.05, 0.04, routing="dimension_order")
-    loads = [load_of("mesh(k=64, n=2)", "uniform"), load_of("mesh(k=64, n=2)", "uniform", routing="dimension_order", saturation_load=0.06)]
+    loads = [
+        load_of("mesh(k=64, n=2)", "uniform"),
+        load_of("mesh(k=64, n=2)", "uniform", routing="dimension_order", saturation_load=0.06),
+    ]
     assert Simulated([mesh], loads).capacity(mesh) == 0.06
 
 
@@ -179,10 +215,16 @@ def test_each_row_is_simulated_by_the_configuration_that_it_names() -> None:
         simulated[config] = {(point.topology, *_asked(str(point.simulation))) for point in points}
     for expected in ROWS:
         for term, _ in read(expected.quantity, expected.topology):
-            settings = {name: int(dict(term.settings).get(name, getattr(preset(term.router), name))) for name in SETTINGS}
-            assert (term.topology, term.router, term.traffic, dict(term.settings).get("placement"), *settings.values()) in simulated[
-                expected.waits_for
-            ], expected
+            settings = {
+                name: int(dict(term.settings).get(name, getattr(preset(term.router), name))) for name in SETTINGS
+            }
+            assert (
+                term.topology,
+                term.router,
+                term.traffic,
+                dict(term.settings).get("placement"),
+                *settings.values(),
+            ) in simulated[expected.waits_for], expected
 
 
 def _asked(spelled: str) -> tuple[Any, ...]:

@@ -14,21 +14,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_report import HOSTILE, MANIFEST
-from test_report_simulation import curve
+from torusweep.networks.families import build
+from torusweep.results import page as report
+from torusweep.stages.layout import layout_record
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
 
-from pipeline import report
-from pipeline.layout import layout_record
-from pipeline.loads import loads_record
-from pipeline.static import static_record
-from pipeline.topologies import build
+from tests.results.test_report import HOSTILE, MANIFEST
+from tests.results.test_report_simulation import curve
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: install requirements-dev.txt")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("TORUSWEEP_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium, or name one in TORUSWEEP_CHROMIUM")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium: apt-get install chromium, or name one in TORUSWEEP_CHROMIUM"
+)
 
-TOPOLOGIES = ("torus(k=4, n=2)", "torus(k=8, n=2)", "torus(k=4, n=3)", "mesh(k=8, n=2)", "mesh(k=4, n=2)", "rtt(a=4)", "hypercube(n=6)", "ccc(n=3)")
+TOPOLOGIES = (
+    "torus(k=4, n=2)",
+    "torus(k=8, n=2)",
+    "torus(k=4, n=3)",
+    "mesh(k=8, n=2)",
+    "mesh(k=4, n=2)",
+    "rtt(a=4)",
+    "hypercube(n=6)",
+    "ccc(n=3)",
+)
 HOSTILE_NAME = f'graph(path="{HOSTILE}$(x)")'
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
@@ -43,10 +54,15 @@ def static() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def file(static: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     loads = [loads_record(build(topology)) for topology in TOPOLOGIES]
-    layout = [layout_record(build(topology), placement) for topology in TOPOLOGIES[:2] for placement in ("straight", "folded")]
+    layout = [
+        layout_record(build(topology), placement) for topology in TOPOLOGIES[:2] for placement in ("straight", "folded")
+    ]
     simulation = [row for topology in TOPOLOGIES[:2] for row in curve(topology, [20.0, 25.0, 500.0], 3)]
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(report.page({"static": static, "loads": loads, "layout": layout, "simulation": simulation}, MANIFEST), encoding="utf-8")
+    path.write_text(
+        report.page({"static": static, "loads": loads, "layout": layout, "simulation": simulation}, MANIFEST),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -147,7 +163,9 @@ def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]
         sign = 1 if smaller_x else -1
         cost = {record["topology"]: (sign * record["links"], record["diameter"]) for record in static}
         return {
-            name for name, mine in cost.items() if not any(other != mine and other[0] <= mine[0] and other[1] <= mine[1] for other in cost.values())
+            name
+            for name, mine in cost.items()
+            if not any(other != mine and other[0] <= mine[0] and other[1] <= mine[1] for other in cost.values())
         }
 
     def listed() -> set[str]:
@@ -165,7 +183,9 @@ def test_another_axis_another_front(desktop: Opened, static: list[dict[str, Any]
     desktop.said("8 of 9 designs shown")
     desktop.said("1 have no finite number")
     assert page.locator("#explorer-x-better").input_value() == "larger"
-    assert page.locator("#explorer-x-meaning").text_content().startswith("loads: injection that fills")  # the select shows the name alone
+    assert (
+        page.locator("#explorer-x-meaning").text_content().startswith("loads: injection that fills")
+    )  # the select shows the name alone
     page.get_by_role("button", name="mesh", exact=True).click()  # all below 1
     desktop.said("2 of 9 designs shown")
     labels = page.locator("#explorer-chart .role-axis-label text")
@@ -215,14 +235,23 @@ def test_every_chart_is_drawn_and_a_legend_singles_out(desktop: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "paper"), [(PHONE, "#ffffff"), ({**DESKTOP, "color_scheme": "dark"}, "#171b20"), ({**PHONE, "color_scheme": "dark"}, "#171b20")]
+    ("options", "paper"),
+    [
+        (PHONE, "#ffffff"),
+        ({**DESKTOP, "color_scheme": "dark"}, "#171b20"),
+        ({**PHONE, "color_scheme": "dark"}, "#171b20"),
+    ],
 )
 def test_phones_and_the_dark(browser: Any, file: Path, options: dict[str, Any], paper: str) -> None:
     opened = Opened(browser, file, **options)
     wide = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1]
-    assert opened.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == paper
-    ends = opened.page.evaluate("[...document.querySelectorAll('.role-legend text')].map((name) => name.getBoundingClientRect().right)")
+    assert (
+        opened.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == paper
+    )
+    ends = opened.page.evaluate(
+        "[...document.querySelectorAll('.role-legend text')].map((name) => name.getBoundingClientRect().right)"
+    )
     assert ends
     assert max(ends) <= wide[1]
     assert opened.title.get_attribute("fill") == ("#1d2329" if paper == "#ffffff" else "#e7ebef")
@@ -246,9 +275,20 @@ def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
 
 
 @pytest.mark.slow
-def test_a_sweep_beyond_the_limit_is_sampled_and_still_moves(browser: Any, static: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_a_sweep_beyond_the_limit_is_sampled_and_still_moves(
+    browser: Any, static: list[dict[str, Any]], tmp_path: Path
+) -> None:
     draw = random.Random(1)
-    columns = ("links", "diameter", "cost", "mean_distance", "mean_distance_distinct", "bisection_lower", "bisection_upper", "edge_connectivity")
+    columns = (
+        "links",
+        "diameter",
+        "cost",
+        "mean_distance",
+        "mean_distance_distinct",
+        "bisection_lower",
+        "bisection_upper",
+        "edge_connectivity",
+    )
     many = [
         {**static[0], "topology": f"torus(radices=[{i}, 3, 5])", "parameters": {}, "nodes": draw.randrange(8, 1 << 20)}
         | {column: draw.uniform(1, 1e6) for column in columns}

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from pipeline.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
-from pipeline.figures import marked
-from pipeline.records import TABLES
-from pipeline.report.explorer import explored
-from pipeline.scatter import SYMBOLS, group_of, legend, words
-from pipeline.static import static_record
-from pipeline.topologies import build
+from torusweep.networks.families import build
+from torusweep.results.charts import marked
+from torusweep.results.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
+from torusweep.results.page.explorer import explored
+from torusweep.results.scatter import SYMBOLS, group_of, legend, words
+from torusweep.stages.static import static_record
+from torusweep.tables.records import TABLES
 
 NAMES = ("torus(k=4, n=2)", "torus(k=3, n=3)", "mesh(k=4, n=2)", "pruned_xy(k=4)")  # the last is not connected
 
@@ -31,7 +30,14 @@ def static() -> list[dict[str, Any]]:
 
 def load(topology: str, routing: str, traffic: str, saturation: float | None) -> dict[str, Any]:
     row = dict.fromkeys(column.name for column in TABLES["loads"])
-    return {**row, "topology": topology, "routing": routing, "traffic": traffic, "method": "exact", "saturation_load": saturation}
+    return {
+        **row,
+        "topology": topology,
+        "routing": routing,
+        "traffic": traffic,
+        "method": "exact",
+        "saturation_load": saturation,
+    }
 
 
 def columns(tables: dict[str, Any]) -> dict[tuple[str, str], list[float]]:
@@ -52,18 +58,33 @@ def test_connected_networks_by_size_once_each_with_what_tells_them_apart(static:
 
 
 def test_a_table_of_one_row_a_network_joins_as_it_is(static: list[dict[str, Any]]) -> None:
-    found = columns({"static": static, "loads": [load(NAMES[0], "minimal", "uniform", 2.0), load(NAMES[1], "minimal", "uniform", 3.0)]})
+    found = columns(
+        {
+            "static": static,
+            "loads": [load(NAMES[0], "minimal", "uniform", 2.0), load(NAMES[1], "minimal", "uniform", 3.0)],
+        }
+    )
     assert found["loads", "saturation_load"] == pytest.approx([math.nan, 2.0, 3.0], nan_ok=True)
 
 
 def test_combinations_that_most_networks_have_come_first(static: list[dict[str, Any]]) -> None:
     rows = [load(NAMES[0], routing, "tornado", 9.0) for routing in ("minimal", "valiant")]
-    rows += [load(name, "valiant", "uniform", saturation) for name, saturation in zip(NAMES[:2], (4.0, 5.0), strict=True)]
-    rows += [load(name, "minimal", "uniform", saturation) for name, saturation in zip(NAMES, (1.0, 2.0, math.inf, 7.0), strict=True)]
+    rows += [
+        load(name, "valiant", "uniform", saturation) for name, saturation in zip(NAMES[:2], (4.0, 5.0), strict=True)
+    ]
+    rows += [
+        load(name, "minimal", "uniform", saturation)
+        for name, saturation in zip(NAMES, (1.0, 2.0, math.inf, 7.0), strict=True)
+    ]
     found = columns({"static": static, "loads": rows})
     named = [source for source, name in found if name == "saturation_load"]
-    assert named == ["loads: minimal, uniform", "loads: valiant, uniform"]  # the others have one number, which tells nothing apart
-    assert found["loads: minimal, uniform", "saturation_load"] == pytest.approx([math.nan, 1.0, 2.0], nan_ok=True)  # infinite: no number
+    assert named == [
+        "loads: minimal, uniform",
+        "loads: valiant, uniform",
+    ]  # the others have one number, which tells nothing apart
+    assert found["loads: minimal, uniform", "saturation_load"] == pytest.approx(
+        [math.nan, 1.0, 2.0], nan_ok=True
+    )  # infinite: no number
 
 
 def test_of_a_curve_some_points_from_first_to_last(static: list[dict[str, Any]]) -> None:
@@ -80,7 +101,10 @@ def test_of_a_curve_some_points_from_first_to_last(static: list[dict[str, Any]])
 
 
 def test_what_came_out_tells_no_rows_apart_and_a_fuller_row_is_taken(static: list[dict[str, Any]]) -> None:
-    rows = [{**load(name, "minimal", "uniform", saturation), "link_utilization": 0.5} for name, saturation in zip(NAMES[:2], (4.0, 5.0), strict=True)]
+    rows = [
+        {**load(name, "minimal", "uniform", saturation), "link_utilization": 0.5}
+        for name, saturation in zip(NAMES[:2], (4.0, 5.0), strict=True)
+    ]
     bounded = [{**row, "capacity": row["saturation_load"] + 1, "cut_links": 8} for row in rows]
     few = [load(NAMES[0], "minimal", "tornado", 1.0)]  # of one network: no numbers to compare
     found = columns({"static": static, "loads": [*rows, *bounded, *few]})
@@ -94,19 +118,31 @@ def test_what_is_asked_for_is_a_column(table: str) -> None:
 
 
 def test_combinations_of_few_networks_are_left_out() -> None:
-    rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [load(str(i), "valiant", "uniform", float(i)) for i in range(3)]
+    rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [
+        load(str(i), "valiant", "uniform", float(i)) for i in range(3)
+    ]
     assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [("minimal",)]
     rows.append(load("3", "valiant", "uniform", 3.0))
-    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [("minimal",), ("valiant",)]
+    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [
+        ("minimal",),
+        ("valiant",),
+    ]
 
 
 def test_a_column_that_repeats_statics_is_left_out(static: list[dict[str, Any]]) -> None:
     rows = [
-        {**dict.fromkeys(column.name for column in TABLES["latency"]), "topology": record["topology"], "nodes": record["nodes"]} for record in static
+        {
+            **dict.fromkeys(column.name for column in TABLES["latency"]),
+            "topology": record["topology"],
+            "nodes": record["nodes"],
+        }
+        for record in static
     ]
     for row, delay in zip(rows, (1.0, 2.0, 3.0, 4.0), strict=True):
         row["mean_latency"] = delay
-    assert [name for source, name in columns({"static": static, "latency": rows}) if source == "latency"] == ["mean_latency"]
+    assert [name for source, name in columns({"static": static, "latency": rows}) if source == "latency"] == [
+        "mean_latency"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -140,8 +176,14 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
     assert np.array_equal(kept, sampled(axes, 600, 150))
     sign = (1, -1, 1)
     for a, b in itertools.combinations(range(3), 2):
-        points = {i: (sign[a] * values[a][i], sign[b] * values[b][i]) for i in range(600) if not math.isnan(values[a][i] + values[b][i])}
-        front = {p for p in points.values() if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points.values())}
+        points = {
+            i: (sign[a] * values[a][i], sign[b] * values[b][i])
+            for i in range(600)
+            if not math.isnan(values[a][i] + values[b][i])
+        }
+        front = {
+            p for p in points.values() if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points.values())
+        }
         assert front <= {points[i] for i in kept.tolist() if i in points}
     gaps = np.diff(kept)
     assert gaps.max() < 20  # the others lie evenly
@@ -149,7 +191,9 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
     assert len(sampled(axes, 600, 5)) == 5
 
 
-def test_the_explorers_data_are_what_the_tables_say(static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_explorers_data_are_what_the_tables_say(
+    static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = explored(designs({"static": static}))
     data = json.loads(gzip.decompress(base64.b64decode(made.data)))
     assert data["topologies"] == ["mesh(k=4, n=2)", "torus(k=4, n=2)", "torus(k=3, n=3)"]
@@ -158,10 +202,10 @@ def test_the_explorers_data_are_what_the_tables_say(static: list[dict[str, Any]]
     assert axes["mean_distance"] == [2.5, 2, 2]
     assert "All 3 connected designs of the sweep; 1 that are not connected" in made.section.body
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
-    monkeypatch.setattr("pipeline.report.explorer.MOST", 300)
+    monkeypatch.setattr("torusweep.results.page.explorer.MOST", 300)
     assert "A sample of 300 of the 900 connected designs" in explored(designs({"static": many})).section.body
     whole = explored(designs({"static": many}))
-    monkeypatch.setattr("pipeline.report.explorer.MOST_BYTES", len(whole.data) // 2)
+    monkeypatch.setattr("torusweep.results.page.explorer.MOST_BYTES", len(whole.data) // 2)
     small = explored(designs({"static": many}))
     assert 100 < len(small.data) <= len(whole.data) / 2
     assert "A sample of 300 " not in small.section.body
@@ -169,7 +213,10 @@ def test_the_explorers_data_are_what_the_tables_say(static: list[dict[str, Any]]
 
 
 def test_families_differ_in_colour_or_symbol() -> None:
-    records = [{"family": family, "directed": False} for family in ("torus", "ring", "rtt", "ptt", "pdtt", "illiac", "lattice", "sequin", "graph")]
+    records = [
+        {"family": family, "directed": False}
+        for family in ("torus", "ring", "rtt", "ptt", "pdtt", "illiac", "lattice", "sequin", "graph")
+    ]
     groups = legend(map(group_of, [*records, {"family": "torus", "directed": True}]))
     assert len({(group.colour, group.symbol) for group in groups}) == len(groups) == 10
     assert [group.name for group in groups][:2] == ["ring", "torus"]
@@ -178,6 +225,9 @@ def test_families_differ_in_colour_or_symbol() -> None:
     assert {group.symbol for group in groups} <= set(SYMBOLS)
 
 
-@pytest.mark.parametrize(("values", "ticks"), [((3.0, 40.0), [1, 2, 5, 10, 20, 50, 100, 200, 500]), ((0.5, 5000.0), [0.1, 1, 10, 100, 1000, 10000])])
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [((3.0, 40.0), [1, 2, 5, 10, 20, 50, 100, 200, 500]), ((0.5, 5000.0), [0.1, 1, 10, 100, 1000, 10000])],
+)
 def test_labels_of_a_logarithmic_axis(values: tuple[float, ...], ticks: list[float]) -> None:
     assert marked(values) == pytest.approx(ticks)

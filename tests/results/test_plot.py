@@ -10,16 +10,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from torusweep.cli.plot import plot as command
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.results import plot, scatter
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
+from torusweep.tables import store
+from torusweep.tables.records import arrow_schema
 
-from pipeline import plot, scatter, store
-from pipeline.cli.plot import plot as command
-from pipeline.errors import BadInput
-from pipeline.loads import loads_record
-from pipeline.records import arrow_schema
-from pipeline.static import static_record
-from pipeline.topologies import build
-
-NAMES = ("torus(k=4, n=2)", "torus(k=8, n=2)", "mesh(k=4, n=2)", "rtt(a=4)", "torus(k=4, n=2, directed=true)", "pruned_xy(k=4)")
+NAMES = (
+    "torus(k=4, n=2)",
+    "torus(k=8, n=2)",
+    "mesh(k=4, n=2)",
+    "rtt(a=4)",
+    "torus(k=4, n=2, directed=true)",
+    "pruned_xy(k=4)",
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +34,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sweep")
     static = [static_record(build(name)) for name in NAMES]
     static[3]["edge_connectivity"] = None
-    loads = [loads_record(build(name), traffic=traffic) for name in NAMES[:4] for traffic in ("uniform", "tornado") if "rtt" not in name]
+    loads = [
+        loads_record(build(name), traffic=traffic)
+        for name in NAMES[:4]
+        for traffic in ("uniform", "tornado")
+        if "rtt" not in name
+    ]
     points = [{"key": str(i), "topology": name} for i, name in enumerate(NAMES)]
     store.publish_table(path, "points", pa.Table.from_pylist(points, schema=arrow_schema("points")))
     store.replace_manifest(path, {})
@@ -55,7 +67,9 @@ def test_two_columns_of_static_coloured_by_family(folder: Path) -> None:
 
 def test_columns_of_two_tables_a_row_for_each_of_the_second(folder: Path) -> None:
     drawn = plot.plot(folder, "mean_distance", "saturation_load", colour="traffic")
-    assert {(mark["x"], mark["group"]) for mark in marks(drawn)} == {(x, t) for x in (2.0, 4.0, 2.5) for t in ("uniform", "tornado")}
+    assert {(mark["x"], mark["group"]) for mark in marks(drawn)} == {
+        (x, t) for x in (2.0, 4.0, 2.5) for t in ("uniform", "tornado")
+    }
     only = plot.plot(folder, "mean_distance", "saturation_load", where="traffic = 'uniform' AND family = 'torus'")
     assert {mark["x"]: mark["y"] for mark in marks(only)} == pytest.approx({2.0: 2.0, 4.0: 1.0})  # 8/k
 
@@ -91,10 +105,16 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
         (("nodes", "cost", "--table", "lods"), "unknown table 'lods'; did you mean 'loads'?"),
         (("nodes", "saturation_load", "--table", "distances"), "unknown column 'saturation_load'"),
         (("saturation_load", "cycle_length"), "expected columns of one table, or of one and of static"),
-        (("nodes", "cost", "--colour", "distance_histogram"), "expected words or numbers to colour by, got list<int64>"),
+        (
+            ("nodes", "cost", "--colour", "distance_histogram"),
+            "expected words or numbers to colour by, got list<int64>",
+        ),
         (("nodes", "cost", "--where", "nodes > 1000"), "no row of static has both nodes and cost where nodes > 1000"),
         (("nodes", "cost", "--where", "nodes >"), "the query cannot be read"),
-        (("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"), "expected numbers above 0 in bisection_lower, got 0"),
+        (
+            ("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"),
+            "expected numbers above 0 in bisection_lower, got 0",
+        ),
         (("nodes", "cost", "--output", "a.jpg"), "expected a name that ends in .svg or .png, got 'a.jpg'"),
         (("nodes", "cost", "--output", "/nowhere/a.svg"), "expected a file that can be written"),
     ],

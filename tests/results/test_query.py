@@ -15,13 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipeline import query as queries
-from pipeline.errors import BadInput, Refused
-from pipeline.pareto import EXCLUDED, front, front_of, pareto
-from pipeline.query import answer, query
-from pipeline.records import TABLES
-from pipeline.store import publish_table
+from torusweep.errors import BadInput, Refused
+from torusweep.results import query as queries
+from torusweep.results.pareto import EXCLUDED, front, front_of, pareto
+from torusweep.results.query import answer, query
+from torusweep.tables.records import TABLES
+from torusweep.tables.store import publish_table
 
 STATIC = pa.table(
     {
@@ -54,10 +53,16 @@ def ask(sql: str, folder: Path, time_limit: float = 20.0, memory_gib: float = 0.
 
 
 ANSWERED = [
-    ("SELECT topology FROM static ORDER BY nodes, topology LIMIT 2", [{"topology": '</script>\x1b[31m"'}, {"topology": "ring(k=8)"}]),
+    (
+        "SELECT topology FROM static ORDER BY nodes, topology LIMIT 2",
+        [{"topology": '</script>\x1b[31m"'}, {"topology": "ring(k=8)"}],
+    ),
     ("SELECT parameters['k'] AS k FROM Static WHERE nodes = 8", [{"k": 8}]),
     ("SELECT max(len(distance_histogram)) AS n FROM static", [{"n": 5}]),
-    ("SELECT s.nodes, d.pairs FROM static s JOIN distances d USING (topology) WHERE distance = 1", [{"nodes": 8, "pairs": 16}]),
+    (
+        "SELECT s.nodes, d.pairs FROM static s JOIN distances d USING (topology) WHERE distance = 1",
+        [{"nodes": 8, "pairs": 16}],
+    ),
     ("WITH big AS (SELECT * FROM static WHERE nodes > 8) SELECT count(*) AS n FROM big", [{"n": 2}]),
     ("SELECT count(*) AS n FROM verification", [{"n": 0}]),
     ("SELECT topology FROM static WHERE false", []),
@@ -116,7 +121,9 @@ NOT_ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "says"), NOT_ANSWERED, ids=[row[0][:40].encode("ascii", "replace").decode() for row in NOT_ANSWERED])
+@pytest.mark.parametrize(
+    ("sql", "says"), NOT_ANSWERED, ids=[row[0][:40].encode("ascii", "replace").decode() for row in NOT_ANSWERED]
+)
 def test_anything_else_is_refused_in_one_line(results, sql, says):
     STATIC_TABLE = STATIC  # noqa: F841  a Python variable must not be a table
     with pytest.raises(BadInput) as caught:
@@ -127,7 +134,10 @@ def test_anything_else_is_refused_in_one_line(results, sql, says):
 
 TOO_MUCH = [
     # endless, but heeds an interrupt
-    ("WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t", "more than 0.5 seconds"),
+    (
+        "WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t",
+        "more than 0.5 seconds",
+    ),
     # needs memory that DuckDB accounts for, and memory that it does not
     ("SELECT count(DISTINCT a.range * b.range) FROM range(100000000) a, range(100000000) b", "0.25 GiB"),
     ("SELECT range(1000000000)", "0.25 GiB"),
@@ -176,7 +186,8 @@ def test_an_altered_table_is_refused_by_name(tmp_path):
 
 
 WORDS = re.findall(
-    r"\S+", "SELECT FROM static WHERE * , ( ) 1 'a' nodes topology = ; -- GROUP BY ALL ORDER LIMIT COPY TO SET x read_csv [ ] { } :: INT"
+    r"\S+",
+    "SELECT FROM static WHERE * , ( ) 1 'a' nodes topology = ; -- GROUP BY ALL ORDER LIMIT COPY TO SET x read_csv [ ] { } :: INT",
 )
 
 
@@ -230,7 +241,13 @@ def test_an_empty_answer_is_an_empty_array_and_a_heading(capsys):
 
 
 def test_numbers_from_sql_are_numbers_in_json(results, capsys):
-    table = answer("SELECT sum(nodes) AS n, 1.50 AS d, DATE '2020-01-02' AS day FROM static", results, time_limit=20, memory_gib=1, max_rows=9)
+    table = answer(
+        "SELECT sum(nodes) AS n, 1.50 AS d, DATE '2020-01-02' AS day FROM static",
+        results,
+        time_limit=20,
+        memory_gib=1,
+        max_rows=9,
+    )
     queries.print_table(table, "json")
     assert json.loads(capsys.readouterr().out) == [{"n": 41, "d": 1.5, "day": "2020-01-02"}]
 
@@ -238,7 +255,11 @@ def test_numbers_from_sql_are_numbers_in_json(results, capsys):
 def test_csv_reads_back(capsys):
     queries.print_table(TYPES, "csv")
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
-    assert rows == [TYPES.column_names, ['a "b", c', '{"k": 1}', "[1, null]", "0.1", str(2**60), "true"], ["</script>\x1b[2J", "", "[]", "", "", ""]]
+    assert rows == [
+        TYPES.column_names,
+        ['a "b", c', '{"k": 1}', "[1, null]", "0.1", str(2**60), "true"],
+        ["</script>\x1b[2J", "", "[]", "", "", ""],
+    ]
 
 
 def test_a_table_for_people_is_not_folded_when_piped_and_holds_no_control_characters(capsys):
@@ -253,7 +274,9 @@ def test_a_table_for_people_is_not_folded_when_piped_and_holds_no_control_charac
 
 def test_a_table_for_people_is_rounded_and_the_others_are_not(capsys):
     """Six digits, and all before the point."""
-    numbers = pa.table({"a": [0.1 + 0.2, 1234567.25, -2 / 3e7, 3.0], "b": [[1 / 3], [], [2.5], None], "c": [2**60, 1, 2, 3]})
+    numbers = pa.table(
+        {"a": [0.1 + 0.2, 1234567.25, -2 / 3e7, 3.0], "b": [[1 / 3], [], [2.5], None], "c": [2**60, 1, 2, 3]}
+    )
     queries.print_table(numbers, "table")
     _, *lines, count = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines] == [
@@ -287,7 +310,9 @@ def test_a_file_that_cannot_be_written(tmp_path, style):
 def test_the_schema_is_every_tables_columns(capsys):
     queries.print_schema("json")
     rows = json.loads(capsys.readouterr().out)
-    assert [(row["table"], row["name"]) for row in rows] == [(table, column.name) for table, columns in TABLES.items() for column in columns]
+    assert [(row["table"], row["name"]) for row in rows] == [
+        (table, column.name) for table, columns in TABLES.items() for column in columns
+    ]
     assert {"type", "unit", "meaning"} <= set(rows[0])
 
 
@@ -363,7 +388,13 @@ def test_columns_that_make_no_front(minimise, maximise, says):
 
 def test_a_front_of_results_under_a_condition(results):
     assert front_of(results, minimise=["mean_distance", "cost"]).column("topology").to_pylist() == ["ring(k=8)"]
-    assert front_of(results, minimise=["cost", "nodes"]).column_names == ["topology", "cost", "nodes", "degree_max", "diameter"]
+    assert front_of(results, minimise=["cost", "nodes"]).column_names == [
+        "topology",
+        "cost",
+        "nodes",
+        "degree_max",
+        "diameter",
+    ]
     found = front_of(results, minimise=["mean_distance", "cost"], where="nodes = 16 -- as many as a 4-cube's")
     assert found.column("topology").to_pylist() == ["torus(k=4, n=2)", "hypercube(n=4)"]
     with pytest.raises(BadInput):

@@ -14,21 +14,28 @@ from typing import Any
 import jsonschema
 import pyarrow as pa
 import pytest
-import vega_lite
 import vl_convert
+from torusweep.errors import BadInput
+from torusweep.networks import picture_svg
+from torusweep.networks.families import build
+from torusweep.papers.figures import lines
+from torusweep.papers.verification import verification_rows
+from torusweep.results import charts as figures
+from torusweep.results import page as report
+from torusweep.results.page.sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
+from torusweep.stages.static import static_record
+from torusweep.tables import store
+from torusweep.tables.records import arrow_schema
 
-from pipeline import figures, picture_svg, report, store
-from pipeline.errors import BadInput
-from pipeline.paper_figures import lines
-from pipeline.records import arrow_schema
-from pipeline.report.sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
-from pipeline.static import static_record
-from pipeline.topologies import build
-from pipeline.verify import verification_rows
+from tests.results import vega_lite
 
 HOSTILE = '</script><script>alert("&1")</script>'
 TOPOLOGIES = (
-    *(f"{family}(k={k}, n=3)" for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus") for k in (4, 6)),
+    *(
+        f"{family}(k={k}, n=3)"
+        for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus")
+        for k in (4, 6)
+    ),
     "torus(k=3, n=4)",
     "pruned_torus(k=3, n=4)",
     "pruned_xy(k=4)",
@@ -46,7 +53,11 @@ def static() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def verification(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in verification_rows(static, ["P04", "C10"]) if row["our_value"] is not None or row["verdict"] == "waits"]
+    return [
+        row
+        for row in verification_rows(static, ["P04", "C10"])
+        if row["our_value"] is not None or row["verdict"] == "waits"
+    ]
 
 
 MANIFEST: dict[str, Any] = {
@@ -115,18 +126,26 @@ def test_names_cannot_break_out(page: Page) -> None:
 
 
 def _values(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*specification.get("data", {}).get("values", ()), *(row for layer in specification.get("layer", ()) for row in _values(layer))]
+    return [
+        *specification.get("data", {}).get("values", ()),
+        *(row for layer in specification.get("layer", ()) for row in _values(layer)),
+    ]
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_is_loaded(page: Page) -> None:
-    attributes = dict(next(attributes for tag, attributes in page.elements if tag == "meta" and "http-equiv" in attributes))
+    attributes = dict(
+        next(attributes for tag, attributes in page.elements if tag == "meta" and "http-equiv" in attributes)
+    )
     assert attributes["http-equiv"] == "Content-Security-Policy"
     policy = dict(part.strip().split(" ", 1) for part in str(attributes["content"]).split(";"))
     assert policy["default-src"] == "'none'"
     kind, script = page.scripts[-1]
     assert kind == {}
     assert policy["script-src"] == f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-    assert [kind for kind, _ in page.scripts[:-1]] == [{"type": "application/json", "id": "charts"}, {"type": "text/plain", "id": "designs"}]
+    assert [kind for kind, _ in page.scripts[:-1]] == [
+        {"type": "application/json", "id": "charts"},
+        {"type": "text/plain", "id": "designs"},
+    ]
     for tag, own in page.elements:
         assert not {"src", "onclick", "onload", "srcset", "action"} & set(own), (tag, own)
         assert not own.get("href") or str(own["href"]).startswith("#")
@@ -178,7 +197,9 @@ def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification
     store.publish_table(tmp_path, "points", pa.Table.from_pylist(points, schema=arrow_schema("points")))
     store.replace_manifest(tmp_path, MANIFEST)
     store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
-    store.publish_table(tmp_path, "verification", pa.Table.from_pylist(verification, schema=arrow_schema("verification")))
+    store.publish_table(
+        tmp_path, "verification", pa.Table.from_pylist(verification, schema=arrow_schema("verification"))
+    )
     out = tmp_path / "else" / "page.html"
     report.write_report(tmp_path, out)
     text = "".join(Page(out.read_text(encoding="utf-8")).text)
@@ -199,8 +220,12 @@ def test_an_empty_sweep_has_a_page() -> None:
 
 
 def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, Any]]) -> None:
-    body = verification_section([{**verification[0], "verdict": "unexplained", "reason": "no reason"}, *verification]).body
-    places = [body.index(title) for title in ("Unexplained", "Where the papers are in error", "Not compared yet", "<details>")]
+    body = verification_section(
+        [{**verification[0], "verdict": "unexplained", "reason": "no reason"}, *verification]
+    ).body
+    places = [
+        body.index(title) for title in ("Unexplained", "Where the papers are in error", "Not compared yet", "<details>")
+    ]
     assert places == sorted(places)
     assert "Unexplained" not in verification_section(verification).body
     assert verification_section([]).body == ""
@@ -215,10 +240,21 @@ def test_the_capacity_stands_where_something_is_simulated(verification: list[dic
 
 def test_what_is_not_compared_is_counted_by_what_it_needs(verification: list[dict[str, Any]]) -> None:
     def lacking(topology: str, needed: str) -> dict[str, Any]:
-        return {**verification[0], "paper": "C10", "topology": topology, "verdict": "not run", "reason": f"{topology} is not in the sweep; {needed}"}
+        return {
+            **verification[0],
+            "paper": "C10",
+            "topology": topology,
+            "verdict": "not run",
+            "reason": f"{topology} is not in the sweep; {needed}",
+        }
 
-    body = verification_section([lacking("rt(a=4)", "<a> simulates it"), lacking("rtt(a=4)", "b"), lacking("rtt(a=8)", "<a> simulates it")]).body
-    assert "<ul><li>Cámara et al. 2010, 2 numbers: &lt;a&gt; simulates it</li><li>Cámara et al. 2010, 1 number: b</li></ul>" in body
+    body = verification_section(
+        [lacking("rt(a=4)", "<a> simulates it"), lacking("rtt(a=4)", "b"), lacking("rtt(a=8)", "<a> simulates it")]
+    ).body
+    assert (
+        "<ul><li>Cámara et al. 2010, 2 numbers: &lt;a&gt; simulates it</li><li>Cámara et al. 2010, 1 number: b</li></ul>"
+        in body
+    )
 
 
 def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]]) -> None:
@@ -273,7 +309,8 @@ def test_kinds_and_series(topology: str, kind: str, series: str) -> None:
 
 def test_front_of_size_and_cost() -> None:
     rows = [
-        {"topology": str(i), "nodes": nodes, "cost": cost} for i, (nodes, cost) in enumerate([(8, 4), (8, 5), (16, 9), (32, 9), (20, 3), (64, 30)])
+        {"topology": str(i), "nodes": nodes, "cost": cost}
+        for i, (nodes, cost) in enumerate([(8, 4), (8, 5), (16, 9), (32, 9), (20, 3), (64, 30)])
     ]
     assert [(row["nodes"], row["cost"]) for row in figures.largest_for_cost(rows)] == [(20, 3), (32, 9), (64, 30)]
     assert figures.largest_for_cost([]) == []
@@ -281,7 +318,9 @@ def test_front_of_size_and_cost() -> None:
 
 def test_bundle_holds_no_address_that_is_loaded() -> None:
     """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
-    text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js"))
+    text = "".join(
+        (Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js")
+    )
     assert "actions: false" in text
     assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
     assert "http" not in text
@@ -307,7 +346,8 @@ def _pages() -> dict[str, dict[str, str]]:
     """The style sheet's colours, by theme."""
     style = (Path(report.__file__).parent / "page.css").read_text(encoding="utf-8")
     return {
-        theme: dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for theme, block in zip(("light", "dark"), re.findall(r":root \{([^}]*)\}", style))
+        theme: dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block))
+        for theme, block in zip(("light", "dark"), re.findall(r":root \{([^}]*)\}", style))
     }
 
 

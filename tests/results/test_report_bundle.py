@@ -1,8 +1,7 @@
 """The page's program is the same whether it was kept from before or is bundled now, and nothing but it is ever used."""
 
 import vl_convert
-
-from pipeline.report import bundle
+from torusweep.results.page import bundle
 
 OWN = "window.answer = 6 * 7;"
 

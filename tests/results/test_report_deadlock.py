@@ -6,15 +6,23 @@ import re
 from typing import Any
 
 import pytest
-from test_report import HOSTILE, Page
+from torusweep.results.page.deadlock import MOST_ROWS, deadlock_section
+from torusweep.results.page.routings import MOST_ROWS as MOST_LOADS
+from torusweep.results.page.routings import tables_of_loads
 
-from pipeline.report.deadlock import MOST_ROWS, deadlock_section
-from pipeline.report.routings import MOST_ROWS as MOST_LOADS
-from pipeline.report.routings import tables_of_loads
+from tests.results.test_report import HOSTILE, Page
 
 
-def verdict(topology: str, free: str, routing: str = "dimension_order", channels: int = 1, **others: Any) -> dict[str, Any]:
-    made = {"topology": topology, "routing": routing, "vc_rule": "dateline", "virtual_channels": channels, "deadlock_free": free}
+def verdict(
+    topology: str, free: str, routing: str = "dimension_order", channels: int = 1, **others: Any
+) -> dict[str, Any]:
+    made = {
+        "topology": topology,
+        "routing": routing,
+        "vc_rule": "dateline",
+        "virtual_channels": channels,
+        "deadlock_free": free,
+    }
     made |= {
         "acyclic": free == "yes",
         "argument": "acyclic (Dally & Seitz 1987)",
@@ -29,7 +37,12 @@ VERDICTS = [
     verdict("torus(k=4, n=2)", "yes", channels=2),
     verdict("torus(k=5, n=2)", "yes", channels=2),
     verdict("rtt(a=4)", "unknown", "minimal", least_virtual_channels=None, least_rule=None),
-    verdict("torus(k=4, n=2)", "no", argument="counterexample: they wait for ever", cycle=["0 x+ vc0", "1 x+ vc0", "2 x+ vc0", "3 x+ vc0"]),
+    verdict(
+        "torus(k=4, n=2)",
+        "no",
+        argument="counterexample: they wait for ever",
+        cycle=["0 x+ vc0", "1 x+ vc0", "2 x+ vc0", "3 x+ vc0"],
+    ),
 ]
 
 
@@ -54,7 +67,10 @@ def test_verdicts_are_counted_by_routing_and_rule() -> None:
 
 
 def test_many_verdicts_are_cut_and_names_cannot_break_out() -> None:
-    many = [verdict(HOSTILE, "yes", cycle=[HOSTILE], argument=f"{HOSTILE}: {HOSTILE}", routing=HOSTILE) for _ in range(MOST_ROWS + 5)]
+    many = [
+        verdict(HOSTILE, "yes", cycle=[HOSTILE], argument=f"{HOSTILE}: {HOSTILE}", routing=HOSTILE)
+        for _ in range(MOST_ROWS + 5)
+    ]
     page = Page(deadlock_section(many).html())
     assert not page.scripts
     assert "".join(page.text).count(HOSTILE) >= MOST_ROWS
@@ -62,9 +78,19 @@ def test_many_verdicts_are_cut_and_names_cannot_break_out() -> None:
     assert f"the first {MOST_ROWS} of {MOST_ROWS + 5}" in "".join(page.text)
 
 
-def load(topology: str, routing: str, saturation: float, nodes: int = 16, traffic: str = "uniform", **others: Any) -> dict[str, Any]:
+def load(
+    topology: str, routing: str, saturation: float, nodes: int = 16, traffic: str = "uniform", **others: Any
+) -> dict[str, Any]:
     made = {"topology": topology, "routing": routing, "traffic": traffic, "nodes": nodes, "saturation_load": saturation}
-    nothing = ("collective_time", "phases", "bus_bandwidth", "terminal_bus_bandwidth", "capacity", "capacity_minimal", "capacity_share")
+    nothing = (
+        "collective_time",
+        "phases",
+        "bus_bandwidth",
+        "terminal_bus_bandwidth",
+        "capacity",
+        "capacity_minimal",
+        "capacity_share",
+    )
     return {**made, **dict.fromkeys((*nothing, "worst_case_saturation_load")), "bounds_method": "", **others}
 
 
@@ -76,16 +102,42 @@ LOADS = [
     load("ring(k=8)", "minimal", 1.0),
 ]
 COLLECTIVE = load(
-    "ring(k=4)", "minimal", 1.0, traffic="all_reduce", collective_time=1.5, bus_bandwidth=1.25, terminal_bus_bandwidth=1.0, phases=[1, 2]
+    "ring(k=4)",
+    "minimal",
+    1.0,
+    traffic="all_reduce",
+    collective_time=1.5,
+    bus_bandwidth=1.25,
+    terminal_bus_bandwidth=1.0,
+    phases=[1, 2],
 )
-BOUND = load("ring(k=4)", "minimal", 1.0, capacity=3.25, capacity_minimal=2.0, capacity_share=0.375, bounds_method="linear program")
+BOUND = load(
+    "ring(k=4)",
+    "minimal",
+    1.0,
+    capacity=3.25,
+    capacity_minimal=2.0,
+    capacity_share=0.375,
+    bounds_method="linear program",
+)
 
 
 @pytest.mark.parametrize(
     ("rows", "titles", "cells"),
     [
-        (LOADS, ["By routing"], [["torus(k=4, n=2)", "uniform", "16", "2", "–", "0.75"], ["torus(k=8, n=2)", "uniform", "64", "1", "0.5", "–"]]),
-        ([COLLECTIVE], ["Collective operations"], [["ring(k=4)", "minimal", "all_reduce", "16", "1.5", "1.25", "1", "2"]]),
+        (
+            LOADS,
+            ["By routing"],
+            [
+                ["torus(k=4, n=2)", "uniform", "16", "2", "–", "0.75"],
+                ["torus(k=8, n=2)", "uniform", "64", "1", "0.5", "–"],
+            ],
+        ),
+        (
+            [COLLECTIVE],
+            ["Collective operations"],
+            [["ring(k=4)", "minimal", "all_reduce", "16", "1.5", "1.25", "1", "2"]],
+        ),
         (
             [BOUND],
             ["What no routing can exceed"],
@@ -94,7 +146,9 @@ BOUND = load("ring(k=4)", "minimal", 1.0, capacity=3.25, capacity_minimal=2.0, c
         (LOADS[-1:], [], []),
     ],
 )
-def test_a_table_where_there_is_something_to_say(rows: list[dict[str, Any]], titles: list[str], cells: list[list[str]]) -> None:
+def test_a_table_where_there_is_something_to_say(
+    rows: list[dict[str, Any]], titles: list[str], cells: list[list[str]]
+) -> None:
     body = tables_of_loads(rows)
     assert re.findall("<h3>(.*?)</h3>", body) == titles
     assert [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", body)] == cells

@@ -6,14 +6,14 @@ import re
 from typing import Any
 
 import pytest
-import vega_lite
-from test_report import MANIFEST, Page
+from torusweep.networks.families import build
+from torusweep.results import page as report
+from torusweep.results.page.layout import layout_section, wire_lengths
+from torusweep.stages.layout import layout_record
+from torusweep.stages.static import static_record
 
-from pipeline import report
-from pipeline.layout import layout_record
-from pipeline.report.layout import layout_section, wire_lengths
-from pipeline.static import static_record
-from pipeline.topologies import build
+from tests.results import vega_lite
+from tests.results.test_report import MANIFEST, Page
 
 PLACED = {
     "torus(k=8, n=2)": ("straight", "folded", "folded(dimensions=2)"),
@@ -36,19 +36,27 @@ def static() -> list[dict[str, Any]]:
 def test_what_folding_buys_is_counted(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
     text = "".join(Page(layout_section(static, rows, {}).body).text)
     # rings of 8 and 4: 7 → 2 and 3 → 2; a mesh: 1 → 2, and all its wires with it
-    assert "Of 3 networks that stand both straight and folded, folding shortens the longest wire of 2, at best from 7 to 2 (torus(k=8, n=2))" in text
+    assert (
+        "Of 3 networks that stand both straight and folded, folding shortens the longest wire of 2, at best from 7 to 2 (torus(k=8, n=2))"
+        in text
+    )
     assert "lengthens that of 1; the wires together grow in 1." in text
     assert "All 8, by size." in text
     tori = "".join(Page(layout_section(static, rows[:5], {}).body).text)
     assert "the wires together grow in none." in tori
 
 
-def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+def test_the_chart_has_one_network_a_family_and_every_wire_once(
+    static: list[dict[str, Any]], rows: list[dict[str, Any]]
+) -> None:
     drawn: dict[str, Any] = {}
     layout_section(static, rows, drawn)
     vega_lite.check(drawn.values())
     marks, _, labels = (layer["data"]["values"] for layer in drawn["wire_lengths"]["layer"])
-    assert list(dict.fromkeys(mark["layout"].partition(" · ")[0] for mark in marks)) == ["torus(k=8, n=2)", "mesh(k=4, n=2)"]  # rtt has one placement
+    assert list(dict.fromkeys(mark["layout"].partition(" · ")[0] for mark in marks)) == [
+        "torus(k=8, n=2)",
+        "mesh(k=4, n=2)",
+    ]  # rtt has one placement
     found = {mark["layout"]: sum(m["wires"] for m in marks if m["layout"] == mark["layout"]) for mark in marks}
     assert found == {  # folded(dimensions=2) is folded in a plane
         "torus(k=8, n=2) · straight": 128,
@@ -58,7 +66,11 @@ def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dic
     }
     assert [label["layout"] for label in labels] == list(found)
     # a row of 8 straight: 7 wires of 1 and one of 7
-    assert {mark["length"]: mark["share"] for mark in marks if mark["layout"].endswith("2) · straight") and "torus" in mark["layout"]} == {
+    assert {
+        mark["length"]: mark["share"]
+        for mark in marks
+        if mark["layout"].endswith("2) · straight") and "torus" in mark["layout"]
+    } == {
         1: 7 / 8,
         7: 1 / 8,
     }
@@ -67,14 +79,18 @@ def test_the_chart_has_one_network_a_family_and_every_wire_once(static: list[dic
 
 def test_the_caption_speaks_of_what_the_chart_shows(static: list[dict[str, Any]]) -> None:
     def said(*placements: str) -> list[bool]:
-        body = layout_section(static, [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements], {}).body
+        body = layout_section(
+            static, [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements], {}
+        ).body
         return [part in body for part in ("marks are the lengths", "Folding pulls", "step over whole rows")]
 
     assert said("straight", "folded") == [True, True, False]
     assert said("folded", "folded(dimensions=1)") == [True, False, True]
 
 
-def test_the_page_draws_small_networks_under_the_placements_of_the_sweep(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+def test_the_page_draws_small_networks_under_the_placements_of_the_sweep(
+    static: list[dict[str, Any]], rows: list[dict[str, Any]]
+) -> None:
     text = report.page({"static": static, "layout": rows}, MANIFEST)
     assert re.findall(r"<svg [^>]*class=\"layout\"><title>([^<]*)</title>", text) == [
         "torus(k=8, n=2), straight",

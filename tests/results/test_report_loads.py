@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import vega_lite
-from test_report import HOSTILE, MANIFEST, Page
+from torusweep.networks.families import build
+from torusweep.results import charts as figures
+from torusweep.results import page as report
+from torusweep.results.page.loads import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
+from torusweep.stages.loads import loads_record
+from torusweep.stages.static import static_record
 
-from pipeline import figures, report
-from pipeline.loads import loads_record
-from pipeline.report.loads import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
-from pipeline.static import static_record
-from pipeline.topologies import build
+from tests.results import vega_lite
+from tests.results.test_report import HOSTILE, MANIFEST, Page
 
 TOPOLOGIES = (
     *("rt(a=4)", "rtt(a=4)", "pt(a=4)", "ptt(a=4)", "pdtt(a=4)", "mesh(k=4, n=2)"),
-    *(f"{family}(k={k}, n=3)" for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus") for k in (4, 8)),
+    *(
+        f"{family}(k={k}, n=3)"
+        for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus")
+        for k in (4, 8)
+    ),
 )
 
 
@@ -34,7 +39,9 @@ def loads(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*found, loads_record(build("rt(a=4)"), traffic="tornado")]
 
 
-def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+def test_the_chart_compares_the_papers_networks_under_uniform_traffic(
+    static: list[dict[str, Any]], loads: list[dict[str, Any]]
+) -> None:
     rows = saturation_against_size(joined(static, loads)).to_dict()["data"]["values"]
     found = {row["topology"]: row["saturation_load"] for row in rows}
     assert set(found) == set(TOPOLOGIES) - {"mesh(k=4, n=2)"}
@@ -60,21 +67,37 @@ def test_the_chart_can_be_drawn(static: list[dict[str, Any]], loads: list[dict[s
     assert all(name in drawing for name, *_ in LINES.values())
 
 
-def test_the_table_holds_networks_of_several_patterns(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+def test_the_table_holds_networks_of_several_patterns(
+    static: list[dict[str, Any]], loads: list[dict[str, Any]]
+) -> None:
     body = loads_section(joined(static, loads), "").body
     assert body.count("<tr>") == 2
     assert "rt(a=4)" in body
     assert 'title="the smaller of saturation_load and ejection_load"' in body
     assert loads_section(joined(static, loads[:-1]), "").body == ""
-    many = [{**row, "topology": f"rt(a={a})", "traffic": pattern} for a in range(100) for pattern in ("uniform", "tornado") for row in loads[:1]]
+    many = [
+        {**row, "topology": f"rt(a={a})", "traffic": pattern}
+        for a in range(100)
+        for pattern in ("uniform", "tornado")
+        for row in loads[:1]
+    ]
     large = [{**static[0], "topology": f"rt(a={a})"} for a in range(100)]
     assert loads_section(joined(large, many), "").body.count("<tr>") == 1 + MOST_ROWS
 
 
-def test_the_page_has_both_and_names_cannot_break_out(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
+def test_the_page_has_both_and_names_cannot_break_out(
+    static: list[dict[str, Any]], loads: list[dict[str, Any]]
+) -> None:
     name = f'graph(path="{HOSTILE}")'
     hostile = [{**loads[0], "topology": name, "traffic": pattern} for pattern in ("uniform", HOSTILE)]
-    failed = {"stage": "loads", "topology": name, "fault_nodes": None, "routing": "minimal", "traffic": HOSTILE, "reason": HOSTILE}
+    failed = {
+        "stage": "loads",
+        "topology": name,
+        "fault_nodes": None,
+        "routing": "minimal",
+        "traffic": HOSTILE,
+        "reason": HOSTILE,
+    }
     tables = {"static": [*static, {**static[0], "topology": name}], "loads": [*loads, *hostile]}
     page = Page(report.page(tables, {**MANIFEST, "failed": [failed]}))
     assert len(page.scripts) == 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import vega_lite
-from test_report import MANIFEST, Page
+from torusweep.results import page as report
+from torusweep.results.page.simulation import MOST_LINES, simulation_section
+from torusweep.tables.records import TABLES
 
-from pipeline import report
-from pipeline.records import TABLES
-from pipeline.report.simulation import MOST_LINES, simulation_section
+from tests.results import vega_lite
+from tests.results.test_report import MANIFEST, Page
 
 ROUTER = {
     "routing": "dimension_order",
@@ -30,14 +30,25 @@ EMPTY = dict.fromkeys(column.name for column in TABLES["simulation"])
 def curve(topology: str, latencies: list[float], saturated_from: int = 99, **asked: Any) -> list[dict[str, Any]]:
     """A row for each load 0.1, 0.2, …, all that is offered being accepted."""
     return [
-        {**EMPTY, **ROUTER, "topology": topology, "offered_load": load / 10, "accepted_load": load / 10, "total_latency": latency}
+        {
+            **EMPTY,
+            **ROUTER,
+            "topology": topology,
+            "offered_load": load / 10,
+            "accepted_load": load / 10,
+            "total_latency": latency,
+        }
         | {"saturated": load >= saturated_from, **asked}
         for load, latency in enumerate(latencies, start=1)
     ]
 
 
 def marks(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    return next(iter(specification["datasets"].values())) if "datasets" in specification else specification["data"]["values"]
+    return (
+        next(iter(specification["datasets"].values()))
+        if "datasets" in specification
+        else specification["data"]["values"]
+    )
 
 
 def test_networks_simulated_alike_share_a_chart_which_ends_above_the_knee() -> None:
@@ -65,9 +76,14 @@ def test_of_many_networks_some_are_drawn_and_routings_of_one_are_told_apart() ->
     assert len(lines) == MOST_LINES
     assert {"ring(k=4)", "ring(k=23)"} <= lines
     assert f"{MOST_LINES} of 20 networks" in body
-    two = [row for routing in ("dimension_order", "adaptive") for row in curve("ring(k=8)", [5.0, 6.0], routing=routing)]
+    two = [
+        row for routing in ("dimension_order", "adaptive") for row in curve("ring(k=8)", [5.0, 6.0], routing=routing)
+    ]
     simulation_section(two, [], drawn)
-    assert {mark["line"] for mark in marks(drawn["simulated_0"])} == {"ring(k=8), dimension_order", "ring(k=8), adaptive"}
+    assert {mark["line"] for mark in marks(drawn["simulated_0"])} == {
+        "ring(k=8), dimension_order",
+        "ring(k=8), adaptive",
+    }
 
 
 @pytest.mark.parametrize(
@@ -81,7 +97,9 @@ def test_of_many_networks_some_are_drawn_and_routings_of_one_are_told_apart() ->
 )
 def test_where_a_curve_saturates(latencies: list[float], saturated_from: int, sought: float | None, shown: str) -> None:
     rows = curve("ring(k=8)", latencies, saturated_from, simulated_saturation=sought)
-    loads = [{"topology": "ring(k=8)", "routing": "dimension_order", "traffic": "uniform", "terminal_saturation_load": 0.875}]
+    loads = [
+        {"topology": "ring(k=8)", "routing": "dimension_order", "traffic": "uniform", "terminal_saturation_load": 0.875}
+    ]
     text = "".join(Page(simulation_section(rows, loads, {}).body).text)
     assert f"{shown}0.875" in text  # beside what the links carry
     assert "deadlock" not in text

@@ -7,8 +7,7 @@ from functools import cache
 
 import networkx as nx
 import numpy as np
-
-from pipeline.routing import LayeredRouting, Routes, Routing, SourceRouting
+from torusweep.routing import LayeredRouting, Routes, Routing, SourceRouting
 
 Hop = tuple[int, int]  # node, port
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from plain_routes import plain_loads, routes_between
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.routing import ROUTINGS, SourceRouting, canonical, routing
+from torusweep.stages.loads import exact_loads, sampled_loads
+from torusweep.traffic import traffic
 
-from pipeline.errors import BadInput
-from pipeline.loads import exact_loads, sampled_loads
-from pipeline.routing import ROUTINGS, SourceRouting, canonical, routing
-from pipeline.topologies import build
-from pipeline.traffic import traffic
+from tests.routing.plain_routes import plain_loads, routes_between
 
 GRIDS = [
     "torus(k=4, n=2)",
@@ -25,7 +25,14 @@ GRIDS = [
     "torus(k=4, n=2, directed=true)",
 ]
 LATTICES = ["rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])", "torus(radices=[6, 4])"]
-CAYLEY = ["pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "pruned_directed_torus(k=4, n=3)", "ccc(n=3)", "rtt(a=2)"]
+CAYLEY = [
+    "pruned_torus(k=4, n=3)",
+    "pruned_t2(k=4)",
+    "directed_torus(k=4, n=2)",
+    "pruned_directed_torus(k=4, n=3)",
+    "ccc(n=3)",
+    "rtt(a=2)",
+]
 PRUNED = ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)"]
 HIERARCHIES = ["mh3dt(m=3, n=2, levels=2, q=0)", "h3dt(m=3, n=2, levels=2, q=1)"]
 ANY = ["torus(k=4, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, seed=2)", "ccc(n=3)"]
@@ -41,9 +48,21 @@ SUITED = {
     **dict.fromkeys(("up_down", 'up_down(root=3, split="paths")'), ANY),
     "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
 }
-MINIMAL = ("minimal", "dimension_order", "random_order", "routing_record", "minimal_by_address")  # whose routes are shortest paths
+MINIMAL = (
+    "minimal",
+    "dimension_order",
+    "random_order",
+    "routing_record",
+    "minimal_by_address",
+)  # whose routes are shortest paths
 CASES = [(name, network) for name, networks in SUITED.items() for network in networks]
-TRAFFICS = ["uniform", "uniform_other", "hot_spot(node=1, percent=20)", "random_permutation(seed=3)", "nearest_neighbour"]
+TRAFFICS = [
+    "uniform",
+    "uniform_other",
+    "hot_spot(node=1, percent=20)",
+    "random_permutation(seed=3)",
+    "nearest_neighbour",
+]
 
 
 def test_every_routing_has_a_row():

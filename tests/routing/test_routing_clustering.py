@@ -7,12 +7,12 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-import plain_networks as plain
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.routing import SourceRouting, routing
 
-from pipeline.errors import BadInput
-from pipeline.routing import SourceRouting, routing
-from pipeline.topologies import build
+from tests.networks import plain_networks as plain
 
 Address = tuple[int, ...]
 
@@ -31,7 +31,9 @@ def turns(here: int, there: int, k: int, tie: str) -> list[int]:
     return {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": [1 if there > here else -1]}[tie]
 
 
-def walk(source: Address, target: Address, k: int, base: int, alternating: list[int], turn: dict[int, int]) -> list[Address]:
+def walk(
+    source: Address, target: Address, k: int, base: int, alternating: list[int], turn: dict[int, int]
+) -> list[Address]:
     """The packet's nodes, source and target included; turn: the way round in each dimension, −1 or 1."""
     here, path = list(source), [source]
 
@@ -72,7 +74,9 @@ def walk(source: Address, target: Address, k: int, base: int, alternating: list[
     return path
 
 
-def expected(source: Address, target: Address, k: int, base: int, alternating: list[int], tie: str) -> dict[tuple[Address, ...], Fraction]:
+def expected(
+    source: Address, target: Address, k: int, base: int, alternating: list[int], tie: str
+) -> dict[tuple[Address, ...], Fraction]:
     """The share of every path."""
     options = [turns(a, b, k, tie) for a, b in zip(source, target)]
     if source[base] == target[base]:
@@ -86,7 +90,9 @@ def expected(source: Address, target: Address, k: int, base: int, alternating: l
     return shares
 
 
-def found(route: SourceRouting, sources: list[int], targets: list[int], nodes: list[Address]) -> list[dict[tuple[Address, ...], float]]:
+def found(
+    route: SourceRouting, sources: list[int], targets: list[int], nodes: list[Address]
+) -> list[dict[tuple[Address, ...], float]]:
     """The same of the routing under test, for every pair of the two lists."""
     source, target = (array.reshape(-1) for array in np.meshgrid(sources, targets, indexing="ij"))
     table = route.routes(route.key(source, target))
@@ -124,11 +130,16 @@ def test_the_packet_goes_by_the_rule(network, k, base, alternating, tie):
     nodes = [tuple(map(int, digits)) for digits in route.topology.addresses()]
     assert np.array_equal(route.cell, [address[base] % len(alternating) for address in nodes])
     # from a node in every plane, its other digits anywhere, to a good part of the network
-    sources = [next(u for u, address in enumerate(nodes) if address[base] == plane and u % 5 >= plane % 2) for plane in range(k)]
+    sources = [
+        next(u for u, address in enumerate(nodes) if address[base] == plane and u % 5 >= plane % 2)
+        for plane in range(k)
+    ]
     targets = list(range(0, len(nodes), 1 + len(nodes) // 250 // 2 * 2))
     known = found(route, sources, targets, nodes)
     for (u, v), shares in zip(product(sources, targets), known):
-        assert shares == pytest.approx({path: float(share) for path, share in expected(nodes[u], nodes[v], k, base, alternating, tie).items()})
+        assert shares == pytest.approx(
+            {path: float(share) for path, share in expected(nodes[u], nodes[v], k, base, alternating, tie).items()}
+        )
 
 
 @pytest.mark.parametrize(
@@ -168,5 +179,8 @@ def test_ties_are_evened_out():
 
 @pytest.mark.parametrize("network", ["torus(k=4, n=3)", "pruned_t2(k=4)", "faulty(pruned_torus(k=4, n=3), links=1)"])
 def test_other_networks_are_refused(network):
-    with pytest.raises(BadInput, match=r"^routing clustering on .*: expected pruned_torus, .*; choose minimal, which suits every network$"):
+    with pytest.raises(
+        BadInput,
+        match=r"^routing clustering on .*: expected pruned_torus, .*; choose minimal, which suits every network$",
+    ):
         routed("clustering", network)

@@ -10,17 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.records import STATIC
-from pipeline.routing import own_routing, routing
-from pipeline.routing.forms import Routes, SourceRouting
-from pipeline.routing.hierarchical import hierarchical
-from pipeline.static import routed, static_record
-from pipeline.static.routed import routed_distances
-from pipeline.topologies import build
-from pipeline.topology import Topology
-from pipeline.verify import load_expected, verification_rows
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import Topology
+from torusweep.papers.verification import load_expected, verification_rows
+from torusweep.routing import own_routing, routing
+from torusweep.routing.forms import Routes, SourceRouting
+from torusweep.routing.hierarchical import hierarchical
+from torusweep.stages.static import routed, static_record
+from torusweep.stages.static.routed import routed_distances
+from torusweep.tables.records import STATIC
 
 # --- the oracle: R05 sec. 3, one hop after another ---------------------------------------------------
 
@@ -44,7 +43,8 @@ def three_dimensional(family: str, m: int, n: int, levels: int, q: int) -> Netwo
     """Gates by R05 sec. 2: z, y and x links in the planes a_z = 0, 1, 2; corners (a_y, a_x) in the order of mh3dt's docstring."""
     order = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]
     corners: dict[int, list[dict[int, Address]]] = {
-        level: [{2: (x, y, 0), 1: (x, y, 1), 0: (x, y, 2)} for y, x in order[(level - 2) * 2**q :][: 2**q]] for level in range(2, levels + 1)
+        level: [{2: (x, y, 0), 1: (x, y, 1), 0: (x, y, 2)} for y, x in order[(level - 2) * 2**q :][: 2**q]]
+        for level in range(2, levels + 1)
     }
     return Network(f"{family}(m={m}, n={n}, levels={levels}, q={q})", m, 3, family == "mh3dt", n, levels, corners)
 
@@ -52,7 +52,15 @@ def three_dimensional(family: str, m: int, n: int, levels: int, q: int) -> Netwo
 def tesh(levels: int) -> Network:
     """Gates (a_y, a_x): V3 (0, 0), H3 (0, 3), V2 (3, 0), H2 (3, 3)."""
     corners: dict[int, list[dict[int, Address]]] = {3: [{1: (0, 0), 0: (3, 0)}], 2: [{1: (0, 3), 0: (3, 3)}]}
-    return Network(f"tesh(m=2, levels={levels}, q=0)", 4, 2, False, 4, levels, {level: corners[level] for level in range(2, levels + 1)})
+    return Network(
+        f"tesh(m=2, levels={levels}, q=0)",
+        4,
+        2,
+        False,
+        4,
+        levels,
+        {level: corners[level] for level in range(2, levels + 1)},
+    )
 
 
 def steps(start: int, end: int, side: int, ring: bool, tie: str) -> list[int]:
@@ -99,7 +107,10 @@ def climbs(source: Address, destination: Address, net: Network, tie: str) -> tup
 def plain_routes(source: Address, destination: Address, net: Network, tie: str) -> list[tuple[Run, ...]]:
     """Every alternative of a route, each as likely as any other."""
     climbed, at = climbs(source, destination, net, tie)
-    return [(*route, *walk) for route, walk in product(climbed, walks(at, destination[: net.dimensions], net, 2 * net.levels - 1, tie))]
+    return [
+        (*route, *walk)
+        for route, walk in product(climbed, walks(at, destination[: net.dimensions], net, 2 * net.levels - 1, tie))
+    ]
 
 
 def number(address: Address, net: Network) -> int:
@@ -131,7 +142,9 @@ def our_routes(own: SourceRouting, source: np.ndarray, destination: np.ndarray) 
 
 
 def runs_of(routes: Routes, row: int) -> tuple[Run, ...]:
-    return tuple((int(d), int(h), int(p)) for d, h, p in zip(routes.direction[row], routes.hops[row], routes.phase[row]) if h)
+    return tuple(
+        (int(d), int(h), int(p)) for d, h, p in zip(routes.direction[row], routes.hops[row], routes.phase[row]) if h
+    )
 
 
 LEVEL_2 = [
@@ -167,7 +180,9 @@ def test_every_key_of_level_2_takes_the_plain_routers_route(net: Network) -> Non
     source, destination = np.repeat(numbers, len(places)), np.tile(numbers, len(places))
     for upper in product(digits, repeat=size):
         start, end = zip(*upper)
-        ours = our_routes(own, source + number((*[0] * size, *start), net), destination + number((*[0] * size, *end), net))
+        ours = our_routes(
+            own, source + number((*[0] * size, *start), net), destination + number((*[0] * size, *end), net)
+        )
         expected = []
         for place in places:
             (climbed,), at = climbs((*place, *start), (*place, *end), net, "sign")
@@ -245,7 +260,11 @@ def test_the_papers_example() -> None:
 @pytest.mark.parametrize(
     ("spelling", "tie", "regular"),
     [
-        ("mh3dt(m=3, n=4, levels=2, q=0)", "sign", False),  # −2 and +2 modulo 4 are two keys, and not every node has both
+        (
+            "mh3dt(m=3, n=4, levels=2, q=0)",
+            "sign",
+            False,
+        ),  # −2 and +2 modulo 4 are two keys, and not every node has both
         ("mh3dt(m=3, n=4, levels=2, q=0)", "positive", True),
         ("mh3dt(m=3, n=4, levels=2, q=0)", "split", True),
         ("h3dt(m=4, n=3, levels=2, q=1)", "sign", True),
@@ -268,7 +287,8 @@ def test_one_source_stands_for_its_cell_unless_signs_matter(spelling: str, tie: 
 
 
 @pytest.mark.parametrize(
-    "spelling", ["torus(k=4, n=3)", "faulty(mh3dt(m=3, n=2, levels=2, q=0), links=1)", "faulty(tesh(m=2, levels=2, q=0), nodes=0)"]
+    "spelling",
+    ["torus(k=4, n=3)", "faulty(mh3dt(m=3, n=2, levels=2, q=0), links=1)", "faulty(tesh(m=2, levels=2, q=0), nodes=0)"],
 )
 def test_other_networks_are_refused(spelling: str) -> None:
     with pytest.raises(BadInput, match=r"expected tesh, h3dt or mh3dt with all its links, got .*; choose minimal"):
@@ -300,12 +320,16 @@ def test_every_routed_number_of_r05_agrees() -> None:
         assert found is not None
         cost = found.diameter * int(built(spelling).degrees.max())
         values = {"routed_diameter": found.diameter, "routed_mean_distance": found.mean, "routed_cost": cost}
-        records.append({**dict.fromkeys(column.name for column in STATIC), "topology": spelling, "terminals": 4096, **values})
+        records.append(
+            {**dict.fromkeys(column.name for column in STATIC), "topology": spelling, "terminals": 4096, **values}
+        )
     verdicts = {(row["topology"], row["quantity"]): row["verdict"] for row in verification_rows(records, ["R05"])}
     assert {verdicts[row.topology, row.quantity] for row in rows} == {"agrees"}
 
 
-@pytest.mark.parametrize("net", [three_dimensional("mh3dt", 3, 2, 2, 1), three_dimensional("h3dt", 3, 2, 2, 0), tesh(2)], ids=names)
+@pytest.mark.parametrize(
+    "net", [three_dimensional("mh3dt", 3, 2, 2, 1), three_dimensional("h3dt", 3, 2, 2, 0), tesh(2)], ids=names
+)
 def test_routed_distances_are_those_of_all_pairs(net: Network) -> None:
     nodes = built(net.spelling).nodes
     addresses = [address(node, net) for node in range(nodes)]

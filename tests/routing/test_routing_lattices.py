@@ -6,14 +6,14 @@ import random
 from itertools import product
 
 import numpy as np
-import plain_networks as plain
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.families.hermite import box, joined
+from torusweep.networks.topology import Topology
+from torusweep.routing import SourceRouting, routing
 
-from pipeline.errors import BadInput
-from pipeline.routing import SourceRouting, routing
-from pipeline.topologies import build
-from pipeline.topologies.hermite import box, joined
-from pipeline.topology import Topology
+from tests.networks import plain_networks as plain
 
 
 def routed(spelling: str, network: str) -> SourceRouting:
@@ -80,7 +80,9 @@ def test_every_route_arrives_and_is_shortest(spelling, network):
     route = routed(spelling, network)
     source, destination = every_pair(route.topology)
     pair, hops = hops_of(route, source, destination)
-    assert np.array_equal(hops, plain.distances(route.topology.ports, range(route.topology.nodes))[source[pair], destination[pair]])
+    assert np.array_equal(
+        hops, plain.distances(route.topology.ports, range(route.topology.nodes))[source[pair], destination[pair]]
+    )
     assert route.key(source, destination).max() < route.keys
     assert np.array_equal(route.key(source, destination) // (route.keys // (route.cell.max() + 1)), route.cell[source])
 
@@ -176,12 +178,16 @@ def test_records_on_a_torus_are_dimension_order():
     for tie in ("split", "positive"):
         for network in ("torus(radices=[4, 6, 3])", "hypercube(n=4)"):
             keys = np.arange(build(network).nodes)
-            record, order = (routed(f"{name}(tie={tie})", network).routes(keys) for name in ("routing_record", "dimension_order"))
+            record, order = (
+                routed(f"{name}(tie={tie})", network).routes(keys) for name in ("routing_record", "dimension_order")
+            )
             assert np.array_equal(record.first, order.first)
             for key in keys:
                 rows = slice(record.first[key], record.first[key + 1])
                 taken = [table.direction[rows] * (table.hops[rows] > 0) for table in (record, order)]
-                assert sorted(zip(taken[0].tolist(), record.hops[rows].tolist())) == sorted(zip(taken[1].tolist(), order.hops[rows].tolist()))
+                assert sorted(zip(taken[0].tolist(), record.hops[rows].tolist())) == sorted(
+                    zip(taken[1].tolist(), order.hops[rows].tolist())
+                )
 
 
 # --- by relative address --------------------------------------------------------------------------------------------
@@ -250,7 +256,9 @@ def test_a_lattice_joined_with_a_vector():
         reached = {(0,) * len(sides)}
         for vector in vectors:
             found = joined(found, vector)
-            reached = {tuple((a + t * b) % side for a, b, side in zip(at, vector, sides)) for at in reached for t in range(60)}
+            reached = {
+                tuple((a + t * b) % side for a, b, side in zip(at, vector, sides)) for at in reached for t in range(60)
+            }
         inside = {at for at in product(*map(range, sides)) if not any(found.residue(at))}
         assert inside == reached
         assert np.prod(found.sides) * len(reached) == np.prod(sides)
@@ -259,13 +267,29 @@ def test_a_lattice_joined_with_a_vector():
 @pytest.mark.parametrize(
     ("spelling", "network", "says"),
     [
-        ("routing_record", "mesh(k=4, n=2)", "expected a torus, twisted torus or lattice with all its links, got another network; choose minimal"),
+        (
+            "routing_record",
+            "mesh(k=4, n=2)",
+            "expected a torus, twisted torus or lattice with all its links, got another network; choose minimal",
+        ),
         ("routing_record", "faulty(torus(k=4, n=2), links=1)", "with all its links"),
         ("routing_record", "ring(k=70000)", "at most 32,767 hops apart"),
         ("minimal_by_address", "ring(k=70000)", "at most 32,767 hops apart"),
-        ("minimal_by_address", "pruned_xy(k=4)", "expected a network in which every node reaches every other, got one that is not connected"),
-        ("minimal_by_address", "sequin(k=4, s=1, t=1)", "expected links that change one digit of the address by ± 1, got others"),
-        ("minimal_by_address", "mesh(k=65, n=2)", "at most 16,777,216 relative addresses, got 17,850,625 (4,225 kinds of nodes)"),
+        (
+            "minimal_by_address",
+            "pruned_xy(k=4)",
+            "expected a network in which every node reaches every other, got one that is not connected",
+        ),
+        (
+            "minimal_by_address",
+            "sequin(k=4, s=1, t=1)",
+            "expected links that change one digit of the address by ± 1, got others",
+        ),
+        (
+            "minimal_by_address",
+            "mesh(k=65, n=2)",
+            "at most 16,777,216 relative addresses, got 17,850,625 (4,225 kinds of nodes)",
+        ),
     ],
 )
 def test_networks_that_do_not_suit(spelling, network, says):

@@ -7,11 +7,10 @@ from collections import deque
 import networkx as nx
 import numpy as np
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.routing import LayeredRouting, routing
-from pipeline.topologies import build
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import Topology
+from torusweep.routing import LayeredRouting, routing
 
 NETWORKS = [
     ("ring(k=7)", 0),
@@ -68,7 +67,9 @@ def shortest_of(route: LayeredRouting, source: int, destination: int) -> list[tu
             continue
         for there, port in zip(route.states[state].tolist(), route.port[state].tolist()):
             if there >= 0:
-                assert route.node[there] == (route.topology.ports[route.node[state], port] if port >= 0 else route.node[state])
+                assert route.node[there] == (
+                    route.topology.ports[route.node[state], port] if port >= 0 else route.node[state]
+                )
                 waiting.append((there, path if port < 0 else (*path, int(route.node[there])), arcs + 1))
     return paths
 
@@ -82,7 +83,9 @@ def test_all_shortest_permitted_paths_and_no_others(network, root):
         for destination in topology.terminals.tolist():
             paths = shortest_of(route, source, destination)
             assert len(paths) == len(set(paths))  # a path is one walk through the states, so that all count alike
-            assert set(paths) == (shortest_by_networkx(moves, source, destination) if source != destination else {(source,)})
+            assert set(paths) == (
+                shortest_by_networkx(moves, source, destination) if source != destination else {(source,)}
+            )
 
 
 @pytest.mark.parametrize(("network", "root"), NETWORKS)
@@ -122,7 +125,11 @@ def test_parallel_links_are_one_channel(tmp_path):
         ("up_down", "directed_torus(k=4, n=2)", "expected bidirectional links, got a directed network"),
         ("up_down(root=16)", "torus(k=4, n=2)", "root=16: expected 0 … 15"),
         ("up_down", "pruned_xy(k=4)", "expected links that connect all terminals with root 0, got none to node 2"),
-        ("up_down(root=5)", "faulty(torus(k=4, n=2), nodes=8, seed=1)", "expected links that connect all terminals with root 5"),
+        (
+            "up_down(root=5)",
+            "faulty(torus(k=4, n=2), nodes=8, seed=1)",
+            "expected links that connect all terminals with root 5",
+        ),
     ],
 )
 def test_networks_that_do_not_suit(spelling, network, says):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from rings import Run
+from torusweep.errors import BadInput, Refused
+from torusweep.sweep.configuration import load
+from torusweep.sweep.requested import asked_points
 
-from pipeline.config import load
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion.asked import asked_points
+from tests.run.rings import Run
 
 
 def computed(run: Run, stage: str, **how: object) -> list[dict[str, object]]:

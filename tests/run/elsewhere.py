@@ -14,13 +14,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from rings import until
+
+from tests.run.rings import until
 
 
 def certificates(folder: Path) -> dict[str, str]:
     """An authority, and one certificate signed by it for scheduler, workers and us."""
 
-    def signed(name: str, issuer: x509.Name | None, signer: ec.EllipticCurvePrivateKey | None) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    def signed(
+        name: str, issuer: x509.Name | None, signer: ec.EllipticCurvePrivateKey | None
+    ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         now = datetime.datetime.now(datetime.UTC)
@@ -33,7 +36,9 @@ def certificates(folder: Path) -> dict[str, str]:
             .not_valid_before(now - datetime.timedelta(days=1))
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
-            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+            .add_extension(
+                x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
+            )
             .sign(signer or key, hashes.SHA256())
         )
         return certificate, key
@@ -61,26 +66,43 @@ class Elsewhere:
     def __init__(self, home: Path, host: str = "127.0.0.1", within: tuple[str, ...] = (), **environment: str) -> None:
         self.tls = certificates(home)
         self.home = home
-        self._options = ["--tls-ca-file", self.tls["ca"], "--tls-cert", self.tls["cert"], "--tls-key", self.tls["key"], "--protocol", "tls"]
+        self._options = [
+            "--tls-ca-file",
+            self.tls["ca"],
+            "--tls-cert",
+            self.tls["cert"],
+            "--tls-key",
+            self.tls["key"],
+            "--protocol",
+            "tls",
+        ]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"tls://{host}:{self.port}"
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(within, "scheduler", "--host", host, "--port", str(self.port), "--no-dashboard", **environment)
+        self.scheduler = self._start(
+            within, "scheduler", "--host", host, "--port", str(self.port), "--no-dashboard", **environment
+        )
         until(lambda: self.address in self.log("scheduler0") and "Scheduler at" in self.log("scheduler0"))
 
-    def _start(self, within: tuple[str, ...], kind: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, within: tuple[str, ...], kind: str, *arguments: str, **environment: str
+    ) -> subprocess.Popen[bytes]:
         command = [*within, sys.executable, "-m", "dask", kind, *self._options, *arguments]
         with (self.home / f"{kind}{len(self.processes)}.log").open("wb") as log:
-            process = subprocess.Popen(command, cwd=self.home, stdout=log, stderr=log, env={**os.environ, **environment}, process_group=0)
+            process = subprocess.Popen(
+                command, cwd=self.home, stdout=log, stderr=log, env={**os.environ, **environment}, process_group=0
+            )
         self.processes.append(process)
         return process
 
     def log(self, name: str) -> str:
         return (self.home / f"{name}.log").read_text()
 
-    def worker(self, host: str = "127.0.0.1", within: tuple[str, ...] = (), nanny: str = "--no-nanny", **environment: str) -> subprocess.Popen[bytes]:
+    def worker(
+        self, host: str = "127.0.0.1", within: tuple[str, ...] = (), nanny: str = "--no-nanny", **environment: str
+    ) -> subprocess.Popen[bytes]:
         number = len(self.processes)
         options = ["--host", host, "--no-dashboard", "--nthreads", "1", nanny, "--local-directory", str(self.home)]
         process = self._start(within, "worker", self.address, *options, **environment)

@@ -14,8 +14,8 @@ import signal
 import time
 from pathlib import Path
 
-import pipeline.evaluate
-from pipeline.records import STATIC
+import torusweep.sweep.evaluate
+from torusweep.tables.records import STATIC
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
@@ -25,7 +25,10 @@ def evaluate(point, **_):
         fault, _, about = wanted.partition(" ")
         if fault == "kill" and point.topology == about:
             os.kill(os.getpid(), signal.SIGKILL)
-        if fault == "kill-often" and int(hashlib.sha256(f"{point.topology} {time.time_ns()}".encode()).hexdigest(), 16) % int(about) == 0:
+        if (
+            fault == "kill-often"
+            and int(hashlib.sha256(f"{point.topology} {time.time_ns()}".encode()).hexdigest(), 16) % int(about) == 0
+        ):
             os.kill(os.getpid(), signal.SIGKILL)
         if fault == "raise" and point.topology == about:
             raise ZeroDivisionError("a made-up defect")
@@ -44,9 +47,15 @@ def evaluate(point, **_):
                 swollen.append(b"x" * 2**24)
                 time.sleep(0.02)
     made_up = {column.name: ZERO[column.type] for column in STATIC}
-    return {"key": point.key, **made_up, "topology": point.topology, "family": "ring", "distance_histogram": [1, len(point.topology)]}
+    return {
+        "key": point.key,
+        **made_up,
+        "topology": point.topology,
+        "family": "ring",
+        "distance_histogram": [1, len(point.topology)],
+    }
 
 
 def dask_setup(worker):
     """Called by Dask in a worker that was told to load this file."""
-    pipeline.evaluate.evaluate = evaluate
+    torusweep.sweep.evaluate.evaluate = evaluate

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_worker import evaluate as made_up
-from rings import Run
+from torusweep.run import forking
 
-from pipeline import forking
+from tests.run.faulty_worker import evaluate as made_up
+from tests.run.rings import Run
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def undisturbed(run: Run) -> bytes:
     """static.parquet of a sweep whose points nothing happens to."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.evaluate.evaluate", made_up)
+        patch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
         assert run.here("points") == run.here("static", workers=0) == 0
     assert len(run.shards()) > 1
     return run.static()

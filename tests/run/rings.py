@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-
-from pipeline.steps import STEPS
+from torusweep.run.steps import STEPS
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
 RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.01}\n"
-COMMAND = (sys.executable, "-c", "from pipeline.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from torusweep.cli import main; main()")
 
 
 class Run:
@@ -35,7 +34,9 @@ class Run:
         assert section in RINGS
         self.config.write_text(RINGS.replace(section, f"{section}{settings}, ") if settings else RINGS)
 
-    def start(self, *arguments: str, fault: str = "", command: tuple[str, ...] = COMMAND, **environment: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, fault: str = "", command: tuple[str, ...] = COMMAND, **environment: str
+    ) -> subprocess.Popen[str]:
         """`torusweep ARGUMENTS` (or another command's), in a process group of its own, as a shell starts it."""
         preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault}
         process = subprocess.Popen(

@@ -10,15 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rings import Run
 from snakemake.exceptions import WorkflowError
+from torusweep.run import asked
+from torusweep.run.asked import About
+from torusweep.run.command import about
+from torusweep.run.steps import STEPS
+from torusweep.sweep.configuration import load
+from torusweep.sweep.points_table import points_table, weighed_points
+from torusweep.tables import store
 
-from pipeline import asked, store
-from pipeline.asked import About
-from pipeline.config import load
-from pipeline.expansion.table import points_table, weighed_points
-from pipeline.steps import STEPS
-from pipeline.workflow import about
+from tests.run.rings import Run
 
 PAPERS = "sweep: some\ntopologies: ['ring(k=5)']\npapers: [P04]\nloads: [{traffic: [uniform]}]\n"
 
@@ -49,7 +50,11 @@ def test_told_or_not_it_is_the_same(config: Path, told: About):
     asked.told.clear()
     read = of(config, **given)
     assert heard._replace(points=read.points) == read
-    assert (read.config, read.folder, read.options) == ("some.yaml", Path("else where/some"), "--symmetry on --workers 3")
+    assert (read.config, read.folder, read.options) == (
+        "some.yaml",
+        Path("else where/some"),
+        "--symmetry on --workers 3",
+    )
     assert "loads" in read.later
     assert "simulation" not in read.later
     assert [Path(name).name for name in read.inputs] == ["some.yaml", "p04.csv"]
@@ -64,16 +69,21 @@ def test_a_configuration_is_named_in_either_way(config: Path):
     assert given == {"config": "./some.yaml", "workers": 2}, "Snakemake's own"
     in_a_profile = SimpleNamespace(configfiles=[config.with_name("other.yaml")], config=given)
     assert asked.asked(SimpleNamespace(config_settings=in_a_profile)).config == "some.yaml", "the command line's"
-    for wrong, says in (({"config": None}, "expected a configuration file, got nothing"), ({"config": 5}, "5: expected a configuration file")):
+    for wrong, says in (
+        ({"config": None}, "expected a configuration file, got nothing"),
+        ({"config": 5}, "5: expected a configuration file"),
+    ):
         with pytest.raises(WorkflowError, match=says):
             asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[], config=wrong)))
     with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
         asked.asked(SimpleNamespace(config_settings=SimpleNamespace(configfiles=[config] * 2, config={})))
 
 
-def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(config: Path, told: About, monkeypatch: pytest.MonkeyPatch):
+def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(
+    config: Path, told: About, monkeypatch: pytest.MonkeyPatch
+):
     read: list[str] = []
-    monkeypatch.setattr("pipeline.config.load", lambda path: read.append(str(path)) or load(path))
+    monkeypatch.setattr("torusweep.sweep.configuration.load", lambda path: read.append(str(path)) or load(path))
     of(config)
     assert read == []
     config.write_text(PAPERS.replace("ring(k=5)", "ring(k=6)"))
@@ -85,7 +95,9 @@ def test_a_configuration_that_was_told_of_is_not_read_again_unless_it_changed(co
 
 
 @pytest.mark.parametrize("then", ["taken", "gone", "edited"])
-def test_the_draft_takes_its_place_and_where_it_is_gone_or_older_the_step_makes_the_table(then: str, config: Path, told: About):
+def test_the_draft_takes_its_place_and_where_it_is_gone_or_older_the_step_makes_the_table(
+    then: str, config: Path, told: About
+):
     """Older than the configuration: edited after Snakemake has read its file and asked."""
     folder = Path("results/some")
     folder.mkdir(parents=True)
@@ -101,7 +113,9 @@ def test_the_draft_takes_its_place_and_where_it_is_gone_or_older_the_step_makes_
     if then == "edited":
         os.utime(config, (made + 1, made + 1))
     subprocess.run(["bash", "-c", command], check=True, env=os.environ | {"PATH": f".:{os.environ['PATH']}"})
-    assert (folder / "points.parquet").read_text() == ("the draft" if then == "taken" else "step.points.some.yaml.results/some.")
+    assert (folder / "points.parquet").read_text() == (
+        "the draft" if then == "taken" else "step.points.some.yaml.results/some."
+    )
     assert draft.exists() == (then == "edited"), "which the run removes in the end"
 
 

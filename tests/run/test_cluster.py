@@ -16,18 +16,24 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client
-from elsewhere import Elsewhere, certificates
-from rings import COMMAND, Run, until
+from torusweep.errors import BadInput
+from torusweep.run import forking
+from torusweep.run import workers as cluster
+from torusweep.sweep.configuration.schema import Cluster, Slurm
 
-from pipeline import cluster, forking
-from pipeline.config.schema import Cluster, Slurm
-from pipeline.errors import BadInput
+from tests.run.elsewhere import Elsewhere, certificates
+from tests.run.rings import COMMAND, Run, until
 
 
 def listening(process: psutil.Process) -> set[str]:
     """Addresses on which a process and its children take connections."""
     family = [process, *process.children(recursive=True)]
-    return {connection.laddr.ip for member in family for connection in member.net_connections(kind="inet") if connection.status == "LISTEN"}
+    return {
+        connection.laddr.ip
+        for member in family
+        for connection in member.net_connections(kind="inet")
+        if connection.status == "LISTEN"
+    }
 
 
 def where_i_run() -> tuple[str, int]:
@@ -159,7 +165,9 @@ def test_no_thread_is_lost_when_a_worker_is_forked():
 def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expected, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     found = cluster.local_workers(Cluster(workers=workers), "auto", tasks, devices)
-    assert [(environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found] == expected
+    assert [
+        (environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found
+    ] == expected
 
 
 def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: Run):
@@ -194,7 +202,9 @@ def test_workers_that_a_process_may_not_have_the_files_for(monkeypatch: pytest.M
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 12_000, None),
     ],
 )
-def test_the_limit_of_open_files_is_raised_where_workers_need_it(limits, of_workers, then, monkeypatch: pytest.MonkeyPatch):
+def test_the_limit_of_open_files_is_raised_where_workers_need_it(
+    limits, of_workers, then, monkeypatch: pytest.MonkeyPatch
+):
     raised: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
     monkeypatch.setattr(resource, "setrlimit", lambda _, new: raised.append(new))
@@ -210,7 +220,10 @@ def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: 
         assert cluster.threads_of_worker() is None
 
 
-@pytest.mark.parametrize(("named", "count", "expected"), [("", 2, ["0", "1"]), ("2,3", 2, ["2", "3"]), ("GPU-aa", 1, ["GPU-aa"]), ("0,1", 0, [])])
+@pytest.mark.parametrize(
+    ("named", "count", "expected"),
+    [("", 2, ["0", "1"]), ("2,3", 2, ["2", "3"]), ("GPU-aa", 1, ["GPU-aa"]), ("0,1", 0, [])],
+)
 def test_gpus_are_named_as_this_process_sees_them(named, count, expected, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     monkeypatch.setattr(cluster, "gpu_count", lambda: count)
@@ -242,7 +255,12 @@ def test_an_answer_that_dies_with_its_worker_is_computed_again(tmp_path: Path):
         assert workers.outcome(seconds=60) is None, "it was done, and is not any more"
         (tmp_path / "answered").unlink()
         ended = {}
-        until(lambda: ended.update({outcome.ticket: outcome for outcome in [workers.outcome(seconds=0.1)] if outcome}) or len(ended) == 2)
+        until(
+            lambda: (
+                ended.update({outcome.ticket: outcome for outcome in [workers.outcome(seconds=0.1)] if outcome})
+                or len(ended) == 2
+            )
+        )
         assert ended[first].answer == 42
         assert ended[second].died
 
@@ -272,13 +290,24 @@ def test_no_cluster_at_all():
 
 def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(BadInput, match="expected the command 'sbatch'"), cluster.connect(Cluster(slurm=Slurm()), backend="numba", tasks=1):
+    with (
+        pytest.raises(BadInput, match="expected the command 'sbatch'"),
+        cluster.connect(Cluster(slurm=Slurm()), backend="numba", tasks=1),
+    ):
         pass
 
 
 def test_the_job_script_for_slurm(tmp_path: Path):
     slurm = Slurm.model_validate(
-        {"jobs": 3, "cores": 8, "memory": "16 GiB", "walltime": "00:30:00", "queue": "batch", "account": "net", "interface": "lo"}
+        {
+            "jobs": 3,
+            "cores": 8,
+            "memory": "16 GiB",
+            "walltime": "00:30:00",
+            "queue": "batch",
+            "account": "net",
+            "interface": "lo",
+        }
         | {"directives": ["--constraint=epyc"]}
     )
     jobs = cluster.slurm_cluster(slurm, str(tmp_path))
@@ -293,7 +322,9 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     }
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
     (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))
-    assert exported.startswith(f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null ")
+    assert exported.startswith(
+        f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null "
+    )
     with dask.config.set(dask.config.collect_env(dict(item.split("=", 1) for item in exported.split()))):
         assert {name: dask.config.get(name) for name in cluster.UNWATCHED} == cluster.UNWATCHED
     command = next(line for line in script if "dask_worker" in line)
@@ -348,15 +379,18 @@ class Blocker(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Blocker())
 """
 OTHER = """
-import pipeline.points
-pipeline.points.stage_digest = lambda stage: "0123456789abcdef"
+import torusweep.sweep.points
+torusweep.sweep.points.stage_digest = lambda stage: "0123456789abcdef"
 """
 
 
 def test_workers_without_our_code_are_found_out_before_work(rings: Run, elsewhere: Elsewhere, tmp_path: Path):  # 26, 28
     rings.config.write_text(elsewhere.config())
     rings.here("points")
-    for name, code, says in (("other", OTHER, "torusweep 0.1.0 (code 0123456789ab)"), ("none", BLOCKER, "has no torusweep; install version")):
+    for name, code, says in (
+        ("other", OTHER, "torusweep 0.1.0 (code 0123456789ab)"),
+        ("none", BLOCKER, "has no torusweep; install version"),
+    ):
         (tmp_path / f"{name}.py").write_text(code)
         worker = elsewhere.worker(DASK_DISTRIBUTED__WORKER__PRELOAD=f'["{tmp_path / name}.py"]')
         with pytest.raises(BadInput, match="install") as refusal:
@@ -375,10 +409,15 @@ def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
         for settings in (
             Cluster.model_validate({"scheduler": f"tls://{address}", "tls": certificates(tmp_path)}),
-            Cluster.model_validate({"scheduler": f"tls://{address}", "tls": {"ca": "no", "cert": "such", "key": "file"}}),
+            Cluster.model_validate(
+                {"scheduler": f"tls://{address}", "tls": {"ca": "no", "cert": "such", "key": "file"}}
+            ),
         ):
             start = time.monotonic()
-            with pytest.raises(BadInput, match="cluster") as refusal, cluster.connect(settings, backend="numpy", tasks=1):
+            with (
+                pytest.raises(BadInput, match="cluster") as refusal,
+                cluster.connect(settings, backend="numpy", tasks=1),
+            ):
                 pytest.fail("connected to nobody")
             assert time.monotonic() - start < 10
             assert "\n" not in str(refusal.value)
@@ -387,5 +426,8 @@ def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
 def test_no_worker_comes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch):  # 26
     monkeypatch.setitem(cluster.JOIN_SECONDS, "scheduler", 1)
     settings = Cluster.model_validate({"scheduler": elsewhere.address, "tls": elsewhere.tls})
-    with pytest.raises(BadInput, match="expected 1 workers within 1 s, got 0; start workers"), cluster.connect(settings, backend="numpy", tasks=1):
+    with (
+        pytest.raises(BadInput, match="expected 1 workers within 1 s, got 0; start workers"),
+        cluster.connect(settings, backend="numpy", tasks=1),
+    ):
         pytest.fail("worked without workers")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asking import computed, refused_as_too_many, refused_at_its_line
-from rings import Run
+from torusweep.sweep.configuration import load
+from torusweep.sweep.points import Point
+from torusweep.sweep.requested import asked_points
+from torusweep.tables.store import read_manifest
 
-from pipeline.config import load
-from pipeline.expansion.asked import asked_points
-from pipeline.points import Point
-from pipeline.store import read_manifest
+from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
+from tests.run.rings import Run
 
 CONFIG = """
 sweep: rings
@@ -44,7 +44,11 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
         for many in (1, 3)
         if (routing, many) != ("adaptive", 1)
     ]
-    second = [("torus(k=4, n=2)", "dimension_order"), ("torus(k=4, n=2)", "routing_record"), ("mesh(k=3, n=2)", "dimension_order")]
+    second = [
+        ("torus(k=4, n=2)", "dimension_order"),
+        ("torus(k=4, n=2)", "routing_record"),
+        ("mesh(k=3, n=2)", "dimension_order"),
+    ]
     assert names == [*first, *((*pair, "dateline", 2) for pair in [*second, ("rtt(a=3)", "routing_record")])]
     found = {name: row["acyclic"] for name, row in zip(names, rows)}
     assert {name: found[name] for name in ACYCLIC} == ACYCLIC
@@ -55,13 +59,22 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ("{routing: dimension_order, vc_rule: datelines}", "3:48: deadlock[0].vc_rule: unknown rule 'datelines'; did you mean 'dateline'"),
+        (
+            "{routing: dimension_order, vc_rule: datelines}",
+            "3:48: deadlock[0].vc_rule: unknown rule 'datelines'; did you mean 'dateline'",
+        ),
         ("{routing: dimensions, vc_rule: none}", "3:22: deadlock[0].routing: unknown routing 'dimensions'"),
         ("{routing: routing_record, vc_rule: none, families: [mesh]}", "routing routing_record on mesh(k=3, n=2)"),
         ("{routing: minimal, vc_rule: dateline}", "(skip_unsuitable: true leaves such networks out)"),
-        ("{routing: routing_record, vc_rule: none, families: [mesh], skip_unsuitable: true}", "expected at least one network, got none"),
+        (
+            "{routing: routing_record, vc_rule: none, families: [mesh], skip_unsuitable: true}",
+            "expected at least one network, got none",
+        ),
         ("{routing: minimal, vc_rule: none, virtual_channels: 17}", "virtual_channels"),
-        ("{routing: adaptive, vc_rule: none, virtual_channels: 1}", "virtual_channels=1: expected 2 or more with adaptive routing"),
+        (
+            "{routing: adaptive, vc_rule: none, virtual_channels: 1}",
+            "virtual_channels=1: expected 2 or more with adaptive routing",
+        ),
     ],
 )
 def test_what_cannot_be_analysed_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):

@@ -15,17 +15,17 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from faulty_worker import evaluate as made_up
-from rings import Run, alive, until
+from torusweep.errors import BadInput
+from torusweep.run import driver as sweep
+from torusweep.run.batches import Batches
+from torusweep.run.tasks import Outcome
+from torusweep.sweep.costs import estimated_cost, estimates
+from torusweep.sweep.points import Point
+from torusweep.tables.store import read_shards
+from torusweep_kernels.backend import GpuOutOfMemory
 
-from kernels.backend import GpuOutOfMemory
-from pipeline import sweep
-from pipeline.batches import Batches
-from pipeline.costs import estimated_cost, estimates
-from pipeline.errors import BadInput
-from pipeline.points import Point
-from pipeline.store import read_shards
-from pipeline.tasks import Outcome
+from tests.run.faulty_worker import evaluate as made_up
+from tests.run.rings import Run, alive, until
 
 
 def topologies(table: bytes) -> list[str]:
@@ -36,7 +36,9 @@ def test_the_table_has_every_point_in_order(clean):
     assert topologies(clean) == [f"ring(k={k})" for k in range(3, 43)]
 
 
-def test_workers_that_die_now_and_then_change_nothing_and_leave_nothing(rings: Run, clean: bytes, tmp_path: Path):  # 1, 2
+def test_workers_that_die_now_and_then_change_nothing_and_leave_nothing(
+    rings: Run, clean: bytes, tmp_path: Path
+):  # 1, 2
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     rings.here("points")
@@ -65,7 +67,7 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert rings.here("check") == 1
     assert "2 points failed, 0 numbers are unexplained" in capsys.readouterr().out
     before = rings.shards()
-    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)  # tried again, without their faults
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)  # tried again, without their faults
     assert rings.here("static", workers=0) == 0
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
@@ -77,13 +79,17 @@ def test_papers_are_the_manifests_as_long_as_it_is_of_this_configuration(rings: 
     for step in ("points", "static"):
         assert rings.here(step) == 0
     asked: list[list[str]] = []
-    monkeypatch.setattr("pipeline.verify.verification_rows", lambda _, papers, **__: asked.append(list(papers)) or [])
+    monkeypatch.setattr(
+        "torusweep.papers.verification.verification_rows", lambda _, papers, **__: asked.append(list(papers)) or []
+    )
     path = rings.folder / "manifest.json"
     manifest = json.loads(path.read_text())
     assert manifest["papers"] == []
     for papers, edit in ((["P98"], ""), (None, ""), (["P98"], "papers: [P04]\n")):
         rings.config.write_text(rings.config.read_text() + edit)
-        path.write_text(json.dumps({key: value for key, value in {**manifest, "papers": papers}.items() if value is not None}))
+        path.write_text(
+            json.dumps({key: value for key, value in {**manifest, "papers": papers}.items() if value is not None})
+        )
         rings.here("verification")
     assert asked == [["P98"], [], ["P04"]]
 
@@ -106,11 +112,13 @@ class AnswersLost:
         return Outcome(len(self.tasks) - 1, died="died")
 
 
-def test_what_a_dead_worker_has_published_is_not_computed_again(rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_dead_worker_has_published_is_not_computed_again(
+    rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch
+):
     rings.here("points")
-    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
     lost = AnswersLost()
-    monkeypatch.setattr("pipeline.cluster.connect", lambda *_, **__: contextlib.nullcontext(lost))
+    monkeypatch.setattr("torusweep.run.workers.connect", lambda *_, **__: contextlib.nullcontext(lost))
     assert rings.here("static", workers=1) == 0
     assert (rings.static(), rings.failed()) == (clean, {})
     computed = [point for _, points, *_ in lost.tasks for point in points]
@@ -120,7 +128,9 @@ def test_what_a_dead_worker_has_published_is_not_computed_again(rings: Run, clea
 def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: Run, clean: bytes):  # 8, 16
     rings.here("points")
     for published in (1, 4):
-        driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05")
+        driver = rings.start(
+            "step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05"
+        )
         until(lambda: (rings.folder / ".lock").exists() and len(rings.shards()) >= published)  # noqa: B023
         workers = psutil.Process(driver.pid).children(recursive=True)
         os.kill(driver.pid, signal.SIGKILL)
@@ -141,7 +151,9 @@ def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: R
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, status: int, monkeypatch: pytest.MonkeyPatch):  # 12, 13
+def test_one_signal_saves_what_runs(
+    rings: Run, clean: bytes, number: int, status: int, monkeypatch: pytest.MonkeyPatch
+):  # 12, 13
     rings.here("points")
     driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05")
     until(rings.shards)
@@ -152,7 +164,7 @@ def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, statu
     assert not (rings.folder / "static.parquet").exists()
     saved = rings.shards()
     assert len(saved) >= 2
-    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
     assert rings.here("static", workers=0) == 0
     assert rings.static() == clean
     assert set(saved) <= set(rings.shards())
@@ -160,7 +172,9 @@ def test_one_signal_saves_what_runs(rings: Run, clean: bytes, number: int, statu
 
 def test_two_signals_stop_at_once(rings: Run, tmp_path: Path):  # 12
     rings.here("points")
-    driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault=f"hang {tmp_path / 'begun'}")
+    driver = rings.start(
+        "step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault=f"hang {tmp_path / 'begun'}"
+    )
     process = psutil.Process(driver.pid)
     until((tmp_path / "begun").exists)
     os.killpg(driver.pid, signal.SIGINT)
@@ -186,7 +200,7 @@ def test_a_second_run_is_refused_at_once(rings: Run):  # 11
 
 
 def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 23
-    monkeypatch.setattr("pipeline.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
     rings.here("points")
     rings.here("static", workers=0)
     shards = rings.shards()
@@ -199,7 +213,13 @@ def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("column", "altered"), [("topology", "ring(k=8)"), ("estimated_seconds", None), ("estimated_seconds", math.nan), ("estimated_seconds", math.inf)]
+    ("column", "altered"),
+    [
+        ("topology", "ring(k=8)"),
+        ("estimated_seconds", None),
+        ("estimated_seconds", math.nan),
+        ("estimated_seconds", math.inf),
+    ],
 )
 def test_altered_points_are_refused(rings: Run, column: str, altered: Any):
     rings.here("points")
@@ -207,7 +227,9 @@ def test_altered_points_are_refused(rings: Run, column: str, altered: Any):
     table = pq.read_table(path)
     place = table.column_names.index(column)
     values = [*table.column(column).to_pylist()[:-1], altered]
-    pq.write_table(table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), path)
+    pq.write_table(
+        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), path
+    )
     with pytest.raises(BadInput, match=r"points.parquet does not fit"):
         rings.here("static", workers=0)
 
@@ -257,33 +279,41 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
         ("  - faulty(ring(k=2000), nodes=1)\n", {}, "numba"),  # a thousand levels, by NumPy seconds
     ],
 )
-def test_a_sweep_that_is_done_before_numba_is_loaded_does_without_it(rings: Run, more: str, asked: dict[str, str], ran: str):
+def test_a_sweep_that_is_done_before_numba_is_loaded_does_without_it(
+    rings: Run, more: str, asked: dict[str, str], ran: str
+):
     rings.config.write_text(f"sweep: rings\ntopologies:\n  - ring(k=4)\n  - ring(k=5)\n{more}")
     rings.here("points")
     assert rings.here("static", workers=0, **asked) == 0
     assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {ran}
 
 
-def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 30
+def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(
+    rings: Run, monkeypatch: pytest.MonkeyPatch
+):  # 30
     def evaluate(point: Point, *, backend: str, **how: object) -> dict[str, object]:
         if backend == "cupy" and point.topology == "ring(k=9)":
             raise GpuOutOfMemory("made up")
         return made_up(point)
 
-    monkeypatch.setattr("pipeline.evaluate.evaluate", evaluate)
-    monkeypatch.setattr("pipeline.sweep.resolve", lambda backend: "cupy")
-    monkeypatch.setattr("pipeline.sweep.device_name", lambda backend: "a made-up GPU")
+    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", evaluate)
+    monkeypatch.setattr("torusweep.run.driver.resolve", lambda backend: "cupy")
+    monkeypatch.setattr("torusweep.run.driver.device_name", lambda backend: "a made-up GPU")
     rings.here("points")
     assert rings.here("static", workers=0) == 0
     assert rings.failed() == {}
-    ran = {shard.origin["backend"]: shard.rows.column("topology").to_pylist() for shard in read_shards(rings.folder).whole}
+    ran = {
+        shard.origin["backend"]: shard.rows.column("topology").to_pylist() for shard in read_shards(rings.folder).whole
+    }
     assert set(ran) == {"cupy", "cupy, numba"}
     assert "ring(k=9)" in ran["cupy, numba"]
 
 
 @pytest.mark.parametrize("pace", [0.1, 1.0, 10.0])
 def test_batches_hold_every_point_once_long_ones_first(pace: float):
-    points = [Point(f"ring(k={k})") for k in (3, 100_000, 1000, 10)] + [Point(f"mesh(k={k}, n=2)") for k in range(3, 60)]
+    points = [Point(f"ring(k={k})") for k in (3, 100_000, 1000, 10)] + [
+        Point(f"mesh(k={k}, n=2)") for k in range(3, 60)
+    ]
     batches = Batches(estimates(points), batch_seconds=1.0)
     total, seen, costs = batches.cost, [], []
     while batches:

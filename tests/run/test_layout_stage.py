@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asking import computed, refused_as_too_many, refused_at_its_line
-from rings import Run
+from torusweep.sweep.configuration import load
+from torusweep.sweep.requested import asked_points
+from torusweep.tables.store import read_manifest
 
-from pipeline.config import load
-from pipeline.expansion.asked import asked_points
-from pipeline.store import read_manifest
+from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
+from tests.run.rings import Run
 
 CONFIG = """
 sweep: rings
@@ -45,7 +45,10 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
     [
         ("{placement: foldd}", "3:22: layout[0].placement: unknown placement 'foldd'; did you mean 'folded'"),
         ("{placement: trellis}", "(skip_unsuitable: true leaves such networks out)"),
-        ("{placement: trellis, families: [torus], skip_unsuitable: true}", "expected at least one network, got none: no placement suits"),
+        (
+            "{placement: trellis, families: [torus], skip_unsuitable: true}",
+            "expected at least one network, got none: no placement suits",
+        ),
         ("{placement: folded, families: [mesh]}", "none of the sweep's is chosen"),
         ("{placements: folded}", "did you mean 'placement'"),
     ],

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from rings import Run
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.results.query import query
+from torusweep.stages.loads import layered, monte_carlo, source
+from torusweep.stages.loads.requests import expand_loads
+from torusweep.sweep import costs
+from torusweep.sweep.configuration import load
+from torusweep.sweep.costs import estimated_cost
+from torusweep.sweep.expansion import expand
+from torusweep.sweep.points import Point
+from torusweep.tables.store import open_table, read_manifest, read_shards
+from torusweep.traffic import PATTERNS, SYMMETRIC, traffic
 
-from pipeline import costs
-from pipeline.config import load
-from pipeline.costs import estimated_cost
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import expand
-from pipeline.expansion.loads import expand_loads
-from pipeline.loads import layered, monte_carlo, source
-from pipeline.points import Point
-from pipeline.query import query
-from pipeline.store import open_table, read_manifest, read_shards
-from pipeline.topologies import build
-from pipeline.traffic import PATTERNS, SYMMETRIC, traffic
+from tests.run.rings import Run
 
 NETWORKS = '["torus(k=4, n=2)", "mesh(k=3, n=2)", "pruned_xy(k=4)", "directed_torus(k=4, n=3)", "hypercube(n=4)"]'
 CONFIG = f"""
@@ -92,7 +92,9 @@ def test_rows_are_those_asked_for_and_join_static(rings: Run):
     ]
     assert found == first + second
     joined_rows = "SELECT topology, nodes, saturation_load FROM static JOIN loads USING (topology)"
-    answer = query(f"{joined_rows} WHERE traffic = 'uniform' AND routing = 'minimal' ORDER BY ALL", rings.folder).to_pylist()
+    answer = query(
+        f"{joined_rows} WHERE traffic = 'uniform' AND routing = 'minimal' ORDER BY ALL", rings.folder
+    ).to_pylist()
     assert [(row["topology"], row["nodes"]) for row in answer] == [
         ("directed_torus(k=4, n=3)", 64),
         ("hypercube(n=4)", 16),
@@ -100,7 +102,9 @@ def test_rows_are_those_asked_for_and_join_static(rings: Run):
         ("torus(k=4, n=2)", 16),
     ]
     # balanced networks saturate at degree / mean distance: 3 / (63/16), 4/2, 4/2
-    assert [row["saturation_load"] for row in answer if not row["topology"].startswith("mesh")] == pytest.approx([16 / 21, 2, 2])
+    assert [row["saturation_load"] for row in answer if not row["topology"].startswith("mesh")] == pytest.approx(
+        [16 / 21, 2, 2]
+    )
 
 
 def test_adding_traffic_computes_only_what_is_new_and_leaving_it_out_takes_the_table_away(rings: Run, tmp_path: Path):
@@ -126,7 +130,9 @@ def test_adding_traffic_computes_only_what_is_new_and_leaving_it_out_takes_the_t
     assert len(set(rings.shards()) - before) == 2
     manifest = read_manifest(rings.folder)
     assert set(manifest["stage"]) == {"static", "loads"}
-    assert [sum(shard["rows"] for shard in manifest["shards"] if shard["stage"] == stage) for stage in ("static", "loads")] == [5, 24]
+    assert [
+        sum(shard["rows"] for shard in manifest["shards"] if shard["stage"] == stage) for stage in ("static", "loads")
+    ] == [5, 24]
     assert len(read_shards(rings.folder, "static").whole) == 1
     assert read_shards(rings.folder, "loads").complaints == []
 
@@ -136,11 +142,15 @@ def test_adding_traffic_computes_only_what_is_new_and_leaving_it_out_takes_the_t
     assert query("SELECT count(*) AS n FROM static", rings.folder).to_pylist() == [{"n": 5}]
 
 
-def test_a_load_that_fails_is_named_and_tried_again(rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    rings.config.write_text(f"sweep: rings\ntopologies: {NETWORKS}\nloads: [{{traffic: uniform, families: [torus, mesh]}}]\n")
+def test_a_load_that_fails_is_named_and_tried_again(
+    rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    rings.config.write_text(
+        f"sweep: rings\ntopologies: {NETWORKS}\nloads: [{{traffic: uniform, families: [torus, mesh]}}]\n"
+    )
     rings.here("points")
     with monkeypatch.context() as patch:
-        patch.setattr("pipeline.evaluate.loads_record", _fails_on_meshes)
+        patch.setattr("torusweep.sweep.evaluate.loads_record", _fails_on_meshes)
         computed(rings, workers=0)
     said = "mesh(k=3, n=2) under minimal, uniform failed: ZeroDivisionError: made up"
     assert said in capsys.readouterr().out
@@ -155,7 +165,7 @@ def test_a_load_that_fails_is_named_and_tried_again(rings: Run, monkeypatch: pyt
 
 
 def _fails_on_meshes(topology, **how):
-    from pipeline.loads import loads_record
+    from torusweep.stages.loads import loads_record
 
     if topology.family == "mesh":
         raise ZeroDivisionError("made up")
@@ -189,20 +199,44 @@ def expanded(path: Path, expected: list[Point] | None = None) -> list[Point]:
 HEAD = f"sweep: rings\ntopologies: {NETWORKS}\n"
 REFUSED = [
     ("loads: [{traffic: unifrom}]", "3:19: loads[0].traffic: unknown traffic 'unifrom'; did you mean 'uniform'?"),
-    ("loads: [{traffic: hot_spot(nod=3)}]", "3:19: loads[0].traffic: hot_spot(nod=3): unknown parameter 'nod'; did you mean 'node'?"),
-    ("loads: [{traffic: uniform, routing: minimum}]", "3:37: loads[0].routing: unknown routing 'minimum'; did you mean 'minimal'"),
+    (
+        "loads: [{traffic: hot_spot(nod=3)}]",
+        "3:19: loads[0].traffic: hot_spot(nod=3): unknown parameter 'nod'; did you mean 'node'?",
+    ),
+    (
+        "loads: [{traffic: uniform, routing: minimum}]",
+        "3:37: loads[0].routing: unknown routing 'minimum'; did you mean 'minimal'",
+    ),
     ("loads: [{traffic: uniform, routing: []}]", "3:37: loads[0].routing: expected"),
     ("loads: [{traffic: 3}]", "3:19: loads[0].traffic: expected text or a list"),
     ("loads: [{routing: minimal}]", "3:9: loads[0]: missing key 'traffic'"),
     ("loads: [{traffic: uniform, family: torus}]", "3:28: loads[0]: unknown key 'family'; did you mean 'families'?"),
-    ("loads: [{traffic: uniform, families: [toruss]}]", "3:9: loads[0]: families: unknown family 'toruss'; did you mean 'torus'?"),
+    (
+        "loads: [{traffic: uniform, families: [toruss]}]",
+        "3:9: loads[0]: families: unknown family 'toruss'; did you mean 'torus'?",
+    ),
     ("loads: [{traffic: uniform, families: [ring]}]", "3:9: loads[0]: expected at least one network, got none"),
     ("loads: [{traffic: uniform, nodes: {from: 100}}]", "3:35: loads[0].nodes: missing key 'to'"),
-    ("loads: [{traffic: uniform, nodes: {from: 100, to: 200}}]", "3:9: loads[0]: expected at least one network, got none"),
-    ("loads: [{traffic: transpose}]", "3:9: loads[0]: traffic transpose on mesh(k=3, n=2): terminals=9: expected a power of 2"),
-    ("loads: [{traffic: transpose, families: [mesh], skip_unsuitable: true}]", "3:9: loads[0]: expected at least one network, got none"),
-    ("loads: [{traffic: uniform}]", "3:9: loads[0]: traffic uniform on pruned_xy(k=4): expected a network that joins all"),
-    ("loads: [{traffic: 'demand(path=\"nowhere.csv\")', families: [torus]}]", '3:9: loads[0]: traffic demand(path="nowhere.csv") on torus(k=4, n=2)'),
+    (
+        "loads: [{traffic: uniform, nodes: {from: 100, to: 200}}]",
+        "3:9: loads[0]: expected at least one network, got none",
+    ),
+    (
+        "loads: [{traffic: transpose}]",
+        "3:9: loads[0]: traffic transpose on mesh(k=3, n=2): terminals=9: expected a power of 2",
+    ),
+    (
+        "loads: [{traffic: transpose, families: [mesh], skip_unsuitable: true}]",
+        "3:9: loads[0]: expected at least one network, got none",
+    ),
+    (
+        "loads: [{traffic: uniform}]",
+        "3:9: loads[0]: traffic uniform on pruned_xy(k=4): expected a network that joins all",
+    ),
+    (
+        "loads: [{traffic: 'demand(path=\"nowhere.csv\")', families: [torus]}]",
+        '3:9: loads[0]: traffic demand(path="nowhere.csv") on torus(k=4, n=2)',
+    ),
 ]
 
 
@@ -220,8 +254,16 @@ def test_loads_that_cannot_be_computed_are_refused_where_they_stand(tmp_path: Pa
 @pytest.mark.parametrize(
     ("line", "limits", "says"),
     [
-        ("loads: [{traffic: [uniform, hot_region], routing: [minimal, minimal_ecmp], families: [torus, mesh]}]", "points: 7", "8 points of loads"),
-        ("loads: [{traffic: hot_region, families: [torus]}]", "memory_gib: 0.01", "need about 0.1 GiB; the limit is 0.0 GiB"),
+        (
+            "loads: [{traffic: [uniform, hot_region], routing: [minimal, minimal_ecmp], families: [torus, mesh]}]",
+            "points: 7",
+            "8 points of loads",
+        ),
+        (
+            "loads: [{traffic: hot_region, families: [torus]}]",
+            "memory_gib: 0.01",
+            "need about 0.1 GiB; the limit is 0.0 GiB",
+        ),
     ],
 )
 def test_too_much_is_refused_before_it_is_built(tmp_path: Path, line: str, limits: str, says: str):
@@ -254,7 +296,15 @@ def test_symmetric_patterns_are_those_that_say_so():
 
 
 def test_costs_grow_with_the_network_and_without_symmetry():
-    chain = [("ring(k=4)", "uniform"), ("torus(k=16, n=3)", "uniform"), ("torus(k=16, n=3)", "transpose"), ("torus(k=32, n=3)", "transpose")]
+    chain = [
+        ("ring(k=4)", "uniform"),
+        ("torus(k=16, n=3)", "uniform"),
+        ("torus(k=16, n=3)", "transpose"),
+        ("torus(k=32, n=3)", "transpose"),
+    ]
     costs = [estimated_cost(Point(topology, routing="minimal", traffic=pattern)) for topology, pattern in chain]
     assert costs == sorted(costs)
-    assert estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)", routing="minimal", traffic="uniform")) > costs[1]
+    assert (
+        estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)", routing="minimal", traffic="uniform"))
+        > costs[1]
+    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from pipeline import progress
+from torusweep.run import progress
 
 
 @pytest.mark.parametrize(
@@ -18,10 +17,14 @@ from pipeline import progress
 )
 def test_the_time_left_is_said_when_it_is_known(cost: float, paid: float, seconds: float, said: str) -> None:
     assert progress.time_left(cost, paid, seconds, 1 / 3) == said
-    assert progress.time_left(cost, paid, seconds, 0.33) == ""  # long points come first: what they cost says little of the many others
+    assert (
+        progress.time_left(cost, paid, seconds, 0.33) == ""
+    )  # long points come first: what they cost says little of the many others
 
 
-def test_lines_come_every_five_seconds_and_at_the_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_come_every_five_seconds_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     now = 0.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     with progress.progress("static", total=10, done=2, cost=80.0) as shown:

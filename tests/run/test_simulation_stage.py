@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from asking import computed, refused_as_too_many, refused_at_its_line
-from rings import Run
+from torusweep.tables.store import read_manifest
 
-from pipeline.store import read_manifest
+from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
+from tests.run.rings import Run
 
 CONFIG = """
 sweep: rings
@@ -47,17 +47,32 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{loads: 0}", "simulation[0].loads: expected loads above 0, got 0; choose higher ones"),
         ("{loads: [0.1, -0.0]}", "simulation[0].loads: expected loads above 0"),
         ("{loads: {from: 0, to: 1, count: 3}}", "simulation[0].loads: expected loads above 0, got 0"),
-        ("{loads: [0.1, 50]}", "simulation[0].loads: load=50: expected at most a packet per terminal and cycle, got 3.125"),
-        ("{loads: [0.1, 50], router: bluegene, families: [torus]}", "simulation[0].loads: load=50: expected at most a packet per terminal"),
-        ("{loads: 0.6, injection: bursts(peak=0.5), skip_unsuitable: true}", "simulation[0].loads: load=0.6: expected at most 0.495"),
+        (
+            "{loads: [0.1, 50]}",
+            "simulation[0].loads: load=50: expected at most a packet per terminal and cycle, got 3.125",
+        ),
+        (
+            "{loads: [0.1, 50], router: bluegene, families: [torus]}",
+            "simulation[0].loads: load=50: expected at most a packet per terminal",
+        ),
+        (
+            "{loads: 0.6, injection: bursts(peak=0.5), skip_unsuitable: true}",
+            "simulation[0].loads: load=0.6: expected at most 0.495",
+        ),
         ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels=17"),
         ("{loads: 0.1, warm_up: 10000}", "warm_up=10000"),
         ("{loads: 0.1, routing: routing_record, families: [mesh]}", "(skip_unsuitable: true leaves such networks out)"),
-        ("{loads: 0.1, routing: routing_record, families: [mesh], skip_unsuitable: true}", "expected at least one network, got none"),
+        (
+            "{loads: 0.1, routing: routing_record, families: [mesh], skip_unsuitable: true}",
+            "expected at least one network, got none",
+        ),
         ("{loads: 0.1, switching: wormhole, vc_rule: bubble}", "rule bubble: expected switching"),
         ("{loads: 0.1, seeds: [3, 3]}", "all different"),
         ("{loads: 0.1, topologies: 'ring(k=4)'}", "topologies: expected networks of the sweep, got ring(k=4); add it"),
-        ("{loads: 0.1, topologies: 'torus(k=4, n=2)', families: [mesh]}", "topologies: expected networks of the sweep and the families chosen"),
+        (
+            "{loads: 0.1, topologies: 'torus(k=4, n=2)', families: [mesh]}",
+            "topologies: expected networks of the sweep and the families chosen",
+        ),
         ("{loads: 0.1, load: 0.2}", "load"),
         ("{workload: cg, loads: 0.1}", "workload=cg: expected neither loads nor a precision"),
         ("{workload: gg}", "unknown workload 'gg'"),
@@ -81,7 +96,9 @@ def test_workloads_are_points_of_their_own(rings: Run, tmp_path: Path):
     rings.here("points")
     rows = computed(rings, "simulation", workers=0)
     assert [(row["workload"], row["placement"]) for row in rows] == [
-        (workload, placement) for workload in ("ring_all_reduce", f'file(path="{path}")') for placement in ("consecutive", "random")
+        (workload, placement)
+        for workload in ("ring_all_reduce", f'file(path="{path}")')
+        for placement in ("consecutive", "random")
     ]
     assert all(row["delivery_time"] > 0 for row in rows)
     path.write_text("message,source,destination,flits\na,0,1,32\n")
@@ -97,7 +114,9 @@ def test_more_points_than_the_limit_are_refused(tmp_path: Path):
 
 
 def test_an_unproved_rule_fails_where_it_is_simulated(rings: Run):
-    rings.config.write_text('sweep: rings\ntopologies: ["ring(k=4)"]\nsimulation: [{loads: 0.1, cycles: 200, vc_rule: none}]\n')
+    rings.config.write_text(
+        'sweep: rings\ntopologies: ["ring(k=4)"]\nsimulation: [{loads: 0.1, cycles: 200, vc_rule: none}]\n'
+    )
     rings.here("points")
     assert rings.here("static", workers=0) == rings.here("simulation", workers=0) == 0
     (failure,) = [entry for entry in read_manifest(rings.folder)["failed"] if entry["stage"] == "simulation"]

@@ -13,15 +13,24 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rings import Run, until
+from torusweep.errors import BadInput
+from torusweep.run import snakemake
+from torusweep.run.command import ROOT, SNAKEFILE
+from torusweep.run.snakemake import Snakemake
+from torusweep.tables import lock
+from torusweep.tables.store import open_table
 
-from pipeline import lock, snakemake
-from pipeline.errors import BadInput
-from pipeline.snakemake import Snakemake
-from pipeline.store import open_table
-from pipeline.workflow import ROOT, SNAKEFILE
+from tests.run.rings import Run, until
 
-FILES = {"points.parquet", "static.parquet", "distances.parquet", "verification.parquet", "manifest.json", "report.html", "checked.txt"}
+FILES = {
+    "points.parquet",
+    "static.parquet",
+    "distances.parquet",
+    "verification.parquet",
+    "manifest.json",
+    "report.html",
+    "checked.txt",
+}
 
 
 def files(run: Run) -> dict[str, int]:
@@ -34,7 +43,9 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     assert set(files(rings)) == FILES - {"checked.txt"}, "the tables and the report are there"
     assert "ring(k=9) failed: ZeroDivisionError: a made-up defect" in said
 
-    status, said = rings.call("run", "rings.yaml", "--workers", "0")  # the failed point alone, this time by the real code
+    status, said = rings.call(
+        "run", "rings.yaml", "--workers", "0"
+    )  # the failed point alone, this time by the real code
     assert status == 0, said
     assert set(files(rings)) == FILES
     assert "results/rings/static.parquet   40 rows" in said
@@ -55,7 +66,9 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     assert rings.shards() == shards, "nothing was computed again"
     tables = json.loads((rings.folder / "manifest.json").read_bytes())["tables"]
     assert {f"{name}.parquet" for name in tables} == {name for name in FILES if name.endswith(".parquet")}
-    assert [open_table(rings.folder / f"{name}.parquet").num_rows for name in ("static", "distances", "verification")] == [40, 39 * 2 + 5, 0]
+    assert [
+        open_table(rings.folder / f"{name}.parquet").num_rows for name in ("static", "distances", "verification")
+    ] == [40, 39 * 2 + 5, 0]
 
     path.write_bytes(path.read_bytes()[:-1] + b"?")  # 20
     with pytest.raises(BadInput, match=r"distances.parquet was altered"):
@@ -63,7 +76,9 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
 
 
 def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 1")  # so long that two more runs are refused meanwhile
+    run = rings.start(
+        "run", "rings.yaml", "--workers", "2", fault="slow 1"
+    )  # so long that two more runs are refused meanwhile
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
     (snakemake,) = [child for child in psutil.Process(run.pid).children() if "snakemake" in child.cmdline()]
@@ -89,7 +104,11 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
 
 
 def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run):
-    for options, made in ((["--summary"], set()), (["--until", "points"], {"points.parquet"}), (["-U", "distances"], {"distances.parquet"})):
+    for options, made in (
+        (["--summary"], set()),
+        (["--until", "points"], {"points.parquet"}),
+        (["-U", "distances"], {"distances.parquet"}),
+    ):
         status, said = rings.call("run", "rings.yaml", *options)
         assert status == 0, said
         assert "results/rings: made as far as Snakemake was asked to" in said
@@ -123,7 +142,9 @@ def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
 
 
 def test_a_configuration_is_found_from_another_working_directory_of_snakemake(rings: Run):
-    status, said = rings.call("run", "rings.yaml", "--results", str(rings.home / "results"), "--directory", "elsewhere", "--dry-run")
+    status, said = rings.call(
+        "run", "rings.yaml", "--results", str(rings.home / "results"), "--directory", "elsewhere", "--dry-run"
+    )
     assert status == 0, said
 
 
@@ -189,13 +210,17 @@ def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
     assert not process.is_running()
 
 
-def test_a_snakemake_that_stays_though_it_was_asked_to_stop_is_killed_when_nobody_computes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_snakemake_that_stays_though_it_was_asked_to_stop_is_killed_when_nobody_computes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setattr(snakemake, "STAYS_SECONDS", 0.3)
     monkeypatch.setattr(snakemake, "A_WHILE", 0.05)
 
     def ended(seconds: int) -> int:
         waiting = Snakemake(essential=True)
-        waiting._process = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({seconds}); raise SystemExit(3)"], process_group=0)
+        waiting._process = subprocess.Popen(
+            [sys.executable, "-c", f"import time; time.sleep({seconds}); raise SystemExit(3)"], process_group=0
+        )
         insisting = threading.Thread(target=waiting._insist, args=(tmp_path / ".lock",))
         insisting.start()
         status = waiting._process.wait(timeout=60)

@@ -6,10 +6,10 @@ import json
 import re
 import zipfile
 
-from rings import Run
-from test_snakemake import plain
+from torusweep.run.command import SNAKEFILE
 
-from pipeline.workflow import SNAKEFILE
+from tests.run.rings import Run
+from tests.run.test_snakemake import plain
 
 CONFIG = """\
 sweep: rings
@@ -23,7 +23,9 @@ def test_the_report_has_the_page_and_the_figures(rings: Run):
     rings.config.write_text(CONFIG)
     status, said = rings.call("run", "rings.yaml", "--workers", "0")
     assert status == 0, said
-    snakemake = f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
+    snakemake = (
+        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
+    )
     status, said = plain(rings, snakemake, "--configfile", "rings.yaml", "--report", "report.zip")
     assert status == 0, said
     with zipfile.ZipFile(rings.home / "report.zip") as archive:

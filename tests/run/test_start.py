@@ -22,9 +22,7 @@ def imported(code: str, *others: str) -> set[str]:
 def test_the_table_of_points_needs_what_the_sweep_asks_for(config, among_them, tmp_path):
     path = tmp_path / "small.yaml"
     path.write_text(config)
-    code = (
-        f"from pathlib import Path\nfrom pipeline.steps import STEPS\nSTEPS['points'](Path({str(path)!r}), Path({str(tmp_path / 'small')!r}), {{}})"
-    )
+    code = f"from pathlib import Path\nfrom torusweep.run.steps import STEPS\nSTEPS['points'](Path({str(path)!r}), Path({str(tmp_path / 'small')!r}), {{}})"
     found = imported(code)
     assert (tmp_path / "small" / "points.parquet").exists()
     assert found & {"pandas", "scipy"} == among_them
@@ -32,11 +30,11 @@ def test_the_table_of_points_needs_what_the_sweep_asks_for(config, among_them, t
 
 
 def test_steps_from_tables_alone_wait_for_nothing_slow():
-    assert imported("import pipeline.steps") == set()
+    assert imported("import torusweep.run.steps") == set()
 
 
 def test_a_driver_waits_for_no_more_than_its_workers_need():
-    assert imported("import pipeline.sweep") <= {"scipy"}
+    assert imported("import torusweep.run.driver") <= {"scipy"}
 
 
 @pytest.mark.parametrize("arguments", [["latency", "ring(k=5)"], ["run", "small.yaml"]])
@@ -44,7 +42,7 @@ def test_commands_that_make_tables_do_without_pandas(arguments, tmp_path):
     pytest.importorskip("pandas")
     (tmp_path / "small.yaml").write_text(STATIC)
     code = (
-        f"import contextlib, io, os\nos.chdir({str(tmp_path)!r})\nfrom pipeline.cli import torusweep\n"
+        f"import contextlib, io, os\nos.chdir({str(tmp_path)!r})\nfrom torusweep.cli import torusweep\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
         f"    torusweep.main({arguments}, standalone_mode=False)\nimport pyarrow"
     )
@@ -53,14 +51,19 @@ def test_commands_that_make_tables_do_without_pandas(arguments, tmp_path):
 
 def test_pandas_is_there_for_whoever_asks_arrow_for_it():
     pytest.importorskip("pandas")
-    code = "import pipeline.steps, pyarrow as pa\nassert pa.table({'a': [1, 2]}).to_pandas()['a'].tolist() == [1, 2]"
+    code = (
+        "import torusweep.run.steps, pyarrow as pa\nassert pa.table({'a': [1, 2]}).to_pandas()['a'].tolist() == [1, 2]"
+    )
     assert "pandas" in imported(code)
 
 
 def test_nothing_is_pandas_before_it_is_there():
     pytest.importorskip("pandas")
-    begin = "from pipeline.snakemake_start import Later\nimport sys; sys.modules['pandas'] = Later()\nimport pandas as pd\n"
-    assert imported(f"{begin}assert not isinstance(3, (pd.DataFrame, pd.Series, pd.Index))\ndel sys.modules['pandas']") == set()
+    begin = "from torusweep.run.snakemake_start import Later\nimport sys; sys.modules['pandas'] = Later()\nimport pandas as pd\n"
+    assert (
+        imported(f"{begin}assert not isinstance(3, (pd.DataFrame, pd.Series, pd.Index))\ndel sys.modules['pandas']")
+        == set()
+    )
     for use in (
         "frame = pd.DataFrame({'a': [1]}); assert isinstance(frame, pd.DataFrame)",
         "kept = pd.Series; import pandas; assert pandas.isna(None); assert isinstance(kept([1]), pandas.Series) and isinstance(kept([1]), kept)",
@@ -71,7 +74,7 @@ def test_nothing_is_pandas_before_it_is_there():
 
 
 def test_snakemake_loads_without_pandas_until_its_report_on_slurm_wants_it():
-    assert "pandas.core" not in imported("from pipeline.snakemake_start import load\nload()", "pandas.core")
+    assert "pandas.core" not in imported("from torusweep.run.snakemake_start import load\nload()", "pandas.core")
     pytest.importorskip("snakemake_executor_plugin_slurm")
-    code = "from pipeline.snakemake_start import load\nload()\nfrom snakemake_executor_plugin_slurm.efficiency_report import parse_maxrss"
+    code = "from torusweep.run.snakemake_start import load\nload()\nfrom snakemake_executor_plugin_slurm.efficiency_report import parse_maxrss"
     assert "pandas.core" in imported(f"{code}\nassert parse_maxrss('2M') == 2", "pandas.core")

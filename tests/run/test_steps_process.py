@@ -20,12 +20,12 @@ from typing import Any
 
 import psutil
 import pytest
-from rings import COMMAND, PRELOAD, Run, alive, until
+from torusweep.errors import BadInput
+from torusweep.run import forking
+from torusweep.run.steps import STEPS
+from torusweep.run.steps_process import ADDRESS, TAKEN, StepsProcess, _answer, _serve, ask
 
-from pipeline import forking
-from pipeline.errors import BadInput
-from pipeline.steps import STEPS
-from pipeline.steps_process import ADDRESS, TAKEN, StepsProcess, _answer, _serve, ask
+from tests.run.rings import COMMAND, PRELOAD, Run, alive, until
 
 
 @pytest.fixture
@@ -64,14 +64,18 @@ def test_a_run_has_its_steps_run_beside_its_workers(rings: Run, clean: bytes):
     workers = [child for child in origin.children() if child != driver]
     assert len(workers) == 2, "of the same"
     assert os.getpgid(driver.pid) == os.getpgid(asking.pid), "as a step is"
-    assert os.getpgid(run.pid) not in {os.getpgid(process.pid) for process in (driver, origin, *workers)}, "a terminal's business"
+    assert os.getpgid(run.pid) not in {os.getpgid(process.pid) for process in (driver, origin, *workers)}, (
+        "a terminal's business"
+    )
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 0, said
     assert alive([driver, origin, *workers]) == []
     assert rings.static() == clean
 
 
-def test_what_becomes_of_a_step_is_passed_on(steps: StepsProcess, rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_what_becomes_of_a_step_is_passed_on(
+    steps: StepsProcess, rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     assert ask("points", rings.config, rings.folder, {}) == 0
     assert ask("static", rings.config, rings.folder, {"workers": 1}) == 0
     assert rings.static()
@@ -122,7 +126,9 @@ def test_it_is_killed_in_the_middle_of_a_step(rings: Run, clean: bytes):
     driver_of(rings).kill()
     said = run.communicate(timeout=60)[0]
     assert run.returncode == 1, said
-    assert "the process of the steps ended in the middle of the step static: it was killed, perhaps for its memory" in said
+    assert (
+        "the process of the steps ended in the middle of the step static: it was killed, perhaps for its memory" in said
+    )
     assert "the same command goes on from here" in said
     kept = set(rings.shards())
     status, said = rings.call("run", "rings.yaml", "--workers", "2")
@@ -149,7 +155,9 @@ def origin_of(run: int) -> psutil.Process:
     found: list[psutil.Process] = []
 
     def there() -> bool:
-        found[:] = [child for child in psutil.Process(run).children() if any("forkserver" in word for word in child.cmdline())]
+        found[:] = [
+            child for child in psutil.Process(run).children() if any("forkserver" in word for word in child.cmdline())
+        ]
         return bool(found)
 
     until(there)
@@ -168,13 +176,17 @@ def test_what_it_is_forked_from_is_killed_and_started_again_alike(rings: Run, cl
         environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
         assert {f"{name}={value}".encode() for name, value in forking.BORN_WITH.items()} <= set(environment)
     blocked = int(Path(f"/proc/{second.pid}/status").read_text().split("SigBlk:")[1].split()[0], 16)
-    assert all(blocked >> (number - 1) & 1 for number in (signal.SIGINT, signal.SIGTERM)), "so that workers are born with them blocked"
+    assert all(blocked >> (number - 1) & 1 for number in (signal.SIGINT, signal.SIGTERM)), (
+        "so that workers are born with them blocked"
+    )
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 0, said
     assert rings.static() == clean
 
 
-def test_nobody_takes_the_step(rings: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_nobody_takes_the_step(
+    rings: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     def asked() -> int | None:
         return ask("points", rings.config, rings.folder, {"workers": 1})
 
@@ -231,7 +243,9 @@ def test_it_does_what_is_left_for_the_end(tmp_path: Path):
     with socket.socket(socket.AF_UNIX) as listener, living:
         listener.bind(str(tmp_path / "steps"))
         listener.listen()
-        process = context.Process(target=serve_with_something_left, args=(tmp_path / "left", listener, living, os.getpgrp()))
+        process = context.Process(
+            target=serve_with_something_left, args=(tmp_path / "left", listener, living, os.getpgrp())
+        )
         process.start()
     ours.close()
     process.join(timeout=30)
@@ -282,9 +296,11 @@ def test_standard_output_is_the_commands_own(rings: Run):
 def test_who_is_of_another_group_runs_the_step_itself(steps: StepsProcess, rings: Run):
     """A job that a batch system has put on this machine has memory and cores of its own."""
     asks = f"ask('points', Path({str(rings.config)!r}), Path({str(rings.folder)!r}), {{}})"
-    code = f"from pathlib import Path\nfrom pipeline.steps_process import ask\nprint({asks})"
+    code = f"from pathlib import Path\nfrom torusweep.run.steps_process import ask\nprint({asks})"
     for group, expected in ((None, "0"), (0, "None")):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, process_group=group)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, process_group=group
+        )
         assert done.stdout.strip() == expected
 
 
@@ -301,14 +317,14 @@ def test_a_process_is_fit_for_another_step_unless_it_was_stopped_or_holds_a_gpu(
 
         return step
 
-    monkeypatch.setattr("kernels.backend.gpu_count", lambda: 0)
+    monkeypatch.setattr("torusweep_kernels.backend.gpu_count", lambda: 0)
     monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
     assert answer(lambda *_: 3) == ((3, "", False), True)
     assert sys.argv == ["torusweep", "step", "made up", "config", "folder"], "as a lock names it"
     assert answer(ends(BadInput("expected this"))) == ((2, "expected this", True), True)
     assert answer(ends(SystemExit(143))) == ((143, "", False), False)
     assert answer(ends(KeyboardInterrupt())) == ((130, "torusweep: interrupted\n", False), False)
-    monkeypatch.setattr("kernels.backend.gpu_count", lambda: 1)
+    monkeypatch.setattr("torusweep_kernels.backend.gpu_count", lambda: 1)
     assert answer(lambda *_: 0) == ((0, "", False), False)
     monkeypatch.delitem(sys.modules, "cupy")
     assert answer(lambda *_: 0) == ((0, "", False), True)

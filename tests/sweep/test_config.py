@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torusweep.errors import BadInput
+from torusweep.sweep.configuration import load
+from torusweep.sweep.configuration.entries import Choice
+from torusweep.sweep.configuration.schema import PAPERS, Deadlock, Layout, Loads
+from torusweep.sweep.configuration.simulation import Simulation
+from torusweep.sweep.configuration.words import documentation
 
-from pipeline.config import load
-from pipeline.config.entries import Choice
-from pipeline.config.schema import PAPERS, Deadlock, Layout, Loads
-from pipeline.config.simulation import Simulation
-from pipeline.config.words import documentation
-from pipeline.errors import BadInput
-
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])
 HEAD = "sweep: a\npapers: [P98]\n"
 
@@ -68,13 +67,24 @@ limits: {points: 1_000, memory_gib: 0.5}
 """
     path = write(tmp_path, text)
     sweep = load(path)
-    assert (sweep.sweep, sweep.papers, sweep.fault_nodes, sweep.symmetry, sweep.backend) == ("mine", ("P98", "C10"), 2, False, "numpy")
+    assert (sweep.sweep, sweep.papers, sweep.fault_nodes, sweep.symmetry, sweep.backend) == (
+        "mine",
+        ("P98", "C10"),
+        2,
+        False,
+        "numpy",
+    )
     assert (sweep.cluster.workers, sweep.cluster.memory_per_worker_gib, sweep.cluster.tls.key) == (3, 0.1, "c.pem")
     assert (sweep.limits.points, sweep.limits.memory_gib) == (1000, 0.5)
     assert sweep.topologies[0] == "torus(k=8, n=3)"
     assert (sweep.topologies[1].family, sweep.topologies[1].model_extra) == ("ring", {"k": {"from": 4, "to": 8}})
     required = sweep.topologies[2].require
-    assert (required.nodes.lowest, required.nodes.highest, required.degree.lowest, required.degree.highest) == (24, 24, 0, 3)
+    assert (required.nodes.lowest, required.nodes.highest, required.degree.lowest, required.degree.highest) == (
+        24,
+        24,
+        0,
+        3,
+    )
     assert (required.families, required.excluded, required.parameters) == (("ccc",), ("ring",), {"n": [3]})
     assert (sweep.source, sweep.text, sweep.digest) == (str(path), text, hashlib.sha256(text.encode()).hexdigest())
 
@@ -146,12 +156,20 @@ VALUES = [
     ("sweep: a\ntopologies:\n  - k: 3\n", "3:5", "topologies[0]: expected a topology"),
     ("sweep: a\ntopologies:\n  - {family: ring, require: {nodes: 3}}\n", "3:5", "topologies[0]: expected a topology"),
     ("sweep: a\ntopologies:\n  - family: 3\n", "3:13", "topologies[0].family: expected text, got 3"),
-    ("sweep: a\ntopologies:\n  - ring(k=8)\n  - require: {nodes: {from: 9, to: 3}}\n", "4:22", "topologies[1].require.nodes: expected from ≤ to"),
+    (
+        "sweep: a\ntopologies:\n  - ring(k=8)\n  - require: {nodes: {from: 9, to: 3}}\n",
+        "4:22",
+        "topologies[1].require.nodes: expected from ≤ to",
+    ),
     ("sweep: a\ntopologies:\n  - require: {nodes: {from: 9}}\n", "3:22", "missing key 'to'"),
     ("sweep: a\ntopologies:\n  - require: {nodes: -1}\n", "3:22", "0 … 2,147,483,647 or a mapping, got -1"),
     ("sweep: a\ntopologies:\n  - require: {nodes: {to: 1000000000000}}\n", "3:27", "0 … 2,147,483,647"),
     ("sweep: a\ntopologies:\n  - require: {nodes: 8, famillies: all}\n", "3:25", "did you mean 'families'?"),
-    ("sweep: a\ntopologies:\n  - require: {nodes: 8, families: every}\n", "3:35", "expected all or a list, got 'every'"),
+    (
+        "sweep: a\ntopologies:\n  - require: {nodes: 8, families: every}\n",
+        "3:35",
+        "expected all or a list, got 'every'",
+    ),
     (HEAD + "fault_nodes: 0\n", "3:14", "a whole number 1 … 1,000 or null, got 0"),
     (HEAD + "fault_nodes: true\n", "3:14", "got true"),
     (HEAD + "fault_nodes: 1.5\n", "3:14", "got 1.5"),
@@ -220,7 +238,11 @@ def test_a_path_with_a_line_break_stays_on_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@given(st.one_of(st.binary(max_size=200), st.text(alphabet="abkn:-[]{},&*!|>'\"%@#?\t\n 01.e\\", max_size=120).map(str.encode)))
+@given(
+    st.one_of(
+        st.binary(max_size=200), st.text(alphabet="abkn:-[]{},&*!|>'\"%@#?\t\n 01.e\\", max_size=120).map(str.encode)
+    )
+)
 @settings(max_examples=300, deadline=None)
 def test_arbitrary_bytes_are_refused_or_read(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "arbitrary.yaml"
@@ -229,14 +251,33 @@ def test_arbitrary_bytes_are_refused_or_read(tmp_path_factory, content):
 
 
 _KEYS = st.sampled_from(
-    ["sweep", "papers", "topologies", "cluster", "limits", "workers", "tls", "slurm", "family", "require", "nodes", "k", "<family>", "0"]
+    [
+        "sweep",
+        "papers",
+        "topologies",
+        "cluster",
+        "limits",
+        "workers",
+        "tls",
+        "slurm",
+        "family",
+        "require",
+        "nodes",
+        "k",
+        "<family>",
+        "0",
+    ]
 )
-_SCALARS = st.sampled_from(["a", "1", "-1", "1.5", "true", "null", "P98", "all", "ring", "torus(k=4, n=2)", "'x'", ".nan"])
+_SCALARS = st.sampled_from(
+    ["a", "1", "-1", "1.5", "true", "null", "P98", "all", "ring", "torus(k=4, n=2)", "'x'", ".nan"]
+)
 _TREES = st.recursive(
     _SCALARS,
     lambda inner: st.one_of(
         st.lists(inner, max_size=3).map(lambda items: "[" + ", ".join(items) + "]"),
-        st.dictionaries(_KEYS, inner, max_size=4).map(lambda entries: "{" + ", ".join(f"{key}: {value}" for key, value in entries.items()) + "}"),
+        st.dictionaries(_KEYS, inner, max_size=4).map(
+            lambda entries: "{" + ", ".join(f"{key}: {value}" for key, value in entries.items()) + "}"
+        ),
     ),
     max_leaves=12,
 )
@@ -261,7 +302,7 @@ def test_each_paper_has_its_configuration():
 
 
 def test_papers_are_those_whose_numbers_are_here():
-    assert {path.stem.upper() for path in ROOT.glob("config/expected/*.csv")} == set(PAPERS)
+    assert {path.stem.upper() for path in ROOT.glob("pipeline/torusweep/papers/expected/*.csv")} == set(PAPERS)
 
 
 def test_documentation_is_current():
@@ -272,8 +313,12 @@ def test_documentation_is_current():
 def test_every_key_is_documented():
     """In the first column of a table; those of all choices of networks once."""
     told = [line.split("`")[1] for line in documentation().splitlines() if line.startswith("| `")]
-    assert [key for key in set(told) if told.count(key) > 1] == ["topologies"]  # the sweep's, and those of them that an entry is about
+    assert [key for key in set(told) if told.count(key) > 1] == [
+        "topologies"
+    ]  # the sweep's, and those of them that an entry is about
     for section, entry in (("loads", Loads), ("deadlock", Deadlock), ("layout", Layout), ("simulation", Simulation)):
-        assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(told)
+        assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(
+            told
+        )
     assert {"topologies", "limits.points", "latency[].nodes", "simulation[].loads.from", "nodes.to"} <= set(told)
     assert not {"loads[].families", "simulation[].nodes.from"} & set(told)

@@ -9,18 +9,17 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import plan
+from torusweep.sweep import points
+from torusweep.sweep.configuration import load
+from torusweep.sweep.configuration.schema import Requirement
+from torusweep.sweep.costs import estimated_cost
+from torusweep.sweep.expansion import expand
+from torusweep.sweep.points import Point, sources, stage_digest
+from torusweep.sweep.requirements import meeting
 
-from pipeline import points
-from pipeline.config import load
-from pipeline.config.schema import Requirement
-from pipeline.costs import estimated_cost
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import expand
-from pipeline.expansion.requirements import meeting
-from pipeline.points import Point, sources, stage_digest
-from pipeline.topologies import plan
-
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])
 
 
@@ -39,13 +38,22 @@ WRITTEN_OUT = [
     ("- torus( n = 3, k=8 )", ["torus(k=8, n=3)"]),
     ("- ring(k=8)\n- torus(k=4, n=2, directed=false)\n- ring(k=8)", ["ring(k=8)", "torus(k=4, n=2)"]),
     ("- {family: ring, k: {from: 4, to: 10, step: 3}}", ["ring(k=4)", "ring(k=7)", "ring(k=10)"]),
-    ("- {family: torus, n: [1, 2], k: [3, 4]}", ["torus(k=3, n=1)", "torus(k=3, n=2)", "torus(k=4, n=1)", "torus(k=4, n=2)"]),
+    (
+        "- {family: torus, n: [1, 2], k: [3, 4]}",
+        ["torus(k=3, n=1)", "torus(k=3, n=2)", "torus(k=4, n=1)", "torus(k=4, n=2)"],
+    ),
     ("- {family: torus, radices: [4, 3]}", ["torus(radices=[4, 3])"]),
     ("- {family: torus, radices: [[4, 3], [5]]}", ["torus(radices=[4, 3])", "torus(radices=[5])"]),
     ("- {family: torus, k: 3, n: 2, directed: [true, false]}", ["torus(k=3, n=2, directed=true)", "torus(k=3, n=2)"]),
     ("- {family: lattice, matrix: [[4, 2], [0, 2]]}", ["lattice(matrix=[[4, 2], [0, 2]])"]),
-    ("- {family: lattice, matrix: [[[4, 2], [0, 2]], [[3, 0], [0, 3]]]}", ["lattice(matrix=[[4, 2], [0, 2]])", "lattice(matrix=[[3, 0], [0, 3]])"]),
-    ("- {family: twisted_torus, radices: [4, 2], twists: {1: {0: 2}}}", ["twisted_torus(radices=[4, 2], twists={1: {0: 2}})"]),
+    (
+        "- {family: lattice, matrix: [[[4, 2], [0, 2]], [[3, 0], [0, 3]]]}",
+        ["lattice(matrix=[[4, 2], [0, 2]])", "lattice(matrix=[[3, 0], [0, 3]])"],
+    ),
+    (
+        "- {family: twisted_torus, radices: [4, 2], twists: {1: {0: 2}}}",
+        ["twisted_torus(radices=[4, 2], twists={1: {0: 2}})"],
+    ),
     (
         "- {family: faulty, topology: 'torus(k=4, n=2)', links: 1, seed: [1, 2]}",
         ["faulty(torus(k=4, n=2), links=1, seed=1)", "faulty(torus(k=4, n=2), links=1, seed=2)"],
@@ -66,12 +74,19 @@ def test_values_lists_ranges_and_requirements_are_written_out_in_order(tmp_path,
 
 def test_the_papers_networks_come_last_and_once(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)", "papers: [P98]\n")
-    assert [p.topology for p in expand(sweep, expected_topologies=["torus(n=2, k=4)", "ring(k=8)"])] == ["ring(k=8)", "torus(k=4, n=2)"]
+    assert [p.topology for p in expand(sweep, expected_topologies=["torus(n=2, k=4)", "ring(k=8)"])] == [
+        "ring(k=8)",
+        "torus(k=4, n=2)",
+    ]
 
 
 def test_a_network_with_and_without_faults_is_one_point_with_them(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: [8, 9], fault_nodes: 1}\n- ring(k=9)\n- ring(k=10)")
-    assert expand(sweep, expected_topologies=["ring(k=8)"]) == [Point("ring(k=8)", 1), Point("ring(k=9)", 1), Point("ring(k=10)", None)]
+    assert expand(sweep, expected_topologies=["ring(k=8)"]) == [
+        Point("ring(k=8)", 1),
+        Point("ring(k=9)", 1),
+        Point("ring(k=10)", None),
+    ]
 
 
 def test_the_sweeps_faults_are_every_networks_unless_it_has_its_own(tmp_path):
@@ -88,7 +103,11 @@ REFUSED = [
     ("- family: torus\n  k: 8\n  nn: 3", "5:9: topologies[0].nn", "did you mean 'n'?"),
     ("- {family: pruned_torus, k: [3, 4], n: 4}", "3:5: topologies[0]", "k=4"),
     ("- {family: pruned_torus, k: [3, 4], n: 4}", "3:5: topologies[0]", "skip_invalid"),
-    ("- {family: pruned_torus, k: [4, 5], n: 4, skip_invalid: true}", "3:5: topologies[0]", "all combinations are invalid"),
+    (
+        "- {family: pruned_torus, k: [4, 5], n: 4, skip_invalid: true}",
+        "3:5: topologies[0]",
+        "all combinations are invalid",
+    ),
     ("- {family: torus, k: -8, n: 3}", "3:5: topologies[0]", "≥ 2"),
     ("- {family: torus, k: true, n: 3}", "3:5: topologies[0]", "got true"),
     ("- {family: torus, k: .nan, n: 3}", "3:24: topologies[0].k", "got nan"),
@@ -129,12 +148,24 @@ def test_networks_that_do_not_exist_are_refused_where_they_stand(tmp_path, topol
 
 TOO_MUCH = [
     ("- {family: torus, k: {from: 2, to: 1000000001}, n: 1}", "", "1,000,000,000 networks"),
-    ("- {family: torus, k: {from: 2, to: 1001}, n: {from: 1, to: 30}, directed: [true, false]}", "limits: {points: 50000}\n", "60,000 networks"),
+    (
+        "- {family: torus, k: {from: 2, to: 1001}, n: {from: 1, to: 30}, directed: [true, false]}",
+        "limits: {points: 50000}\n",
+        "60,000 networks",
+    ),
     ("- ring(k=8)\n- ring(k=9)\n- ring(k=10)", "limits: {points: 2}\n", "limits.points is 2"),
     ("- {family: ring, k: [8, 9]}\n- {family: mesh, k: [8, 9], n: 2}", "limits: {points: 3}\n", "4 up to here"),
     ("- require: {nodes: {to: 2147483647}}", "", "2,147,483,646 networks"),
-    ("- require: {nodes: {from: 100, to: 1200}, families: [ring]}", "limits: {points: 1000}\n", "more than 1,000 networks"),
-    ("- require: {nodes: 64, families: [torus], parameters: {k: {from: 2, to: 2000000}}}", "", "1,999,999 combinations for torus"),
+    (
+        "- require: {nodes: {from: 100, to: 1200}, families: [ring]}",
+        "limits: {points: 1000}\n",
+        "more than 1,000 networks",
+    ),
+    (
+        "- require: {nodes: 64, families: [torus], parameters: {k: {from: 2, to: 2000000}}}",
+        "",
+        "1,999,999 combinations for torus",
+    ),
     ("- torus(k=10000, n=3)", "", "1,000,000,000,000 nodes, about 149,011 GiB"),
     ("- torus(k=999999999999999999, n=30)", "", "10^540 nodes"),
     ("- torus(k=100, n=3)", "limits: {memory_gib: 0.1}\n", "the limit is 0.1 GiB"),
@@ -165,7 +196,9 @@ BOXES = {
     "mesh": [{"k": k, "n": n} for n in range(1, 11) for k in range(2, 700 if n == 1 else 30)],
     "hypercube": [{"n": n} for n in range(1, 12)],
     "pruned_torus": [{"k": k, "n": n} for k, n in product(range(2, 30), range(3, 12))],
-    "partly_pruned_torus": [{"k": k, "n": n, "intact": i} for k, n, i in product(range(2, 30), range(3, 12), range(1, 12))],
+    "partly_pruned_torus": [
+        {"k": k, "n": n, "intact": i} for k, n, i in product(range(2, 30), range(3, 12), range(1, 12))
+    ],
     "pruned_t1": [{"k": k} for k in range(2, 30)],
     "pruned_t2": [{"k": k} for k in range(2, 30)],
     "pruned_xy": [{"k": k} for k in range(2, 30)],
@@ -175,8 +208,14 @@ BOXES = {
     "illiac": [{"k": k} for k in range(2, 30)],
     "ccc": [{"n": n} for n in range(3, 12)],
     "tesh": [{"m": m, "levels": levels, "q": q} for m, levels, q in product(range(1, 5), range(2, 5), range(4))],
-    "h3dt": [{"m": m, "n": n, "levels": levels, "q": q} for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))],
-    "mh3dt": [{"m": m, "n": n, "levels": levels, "q": q} for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))],
+    "h3dt": [
+        {"m": m, "n": n, "levels": levels, "q": q}
+        for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))
+    ],
+    "mh3dt": [
+        {"m": m, "n": n, "levels": levels, "q": q}
+        for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))
+    ],
 }
 
 
@@ -195,7 +234,8 @@ def by_plain_loops(family: str, low: int, high: int, degree: int, fixed: dict[st
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "degree", "fixed"), [(0, 300, 99, {}), (100, 650, 6, {}), (512, 512, 99, {}), (60, 600, 8, {"n": 3, "q": 1})]
+    ("low", "high", "degree", "fixed"),
+    [(0, 300, 99, {}), (100, 650, 6, {}), (512, 512, 99, {}), (60, 600, 8, {"n": 3, "q": 1})],
 )
 def test_requirements_find_what_plain_loops_find(low, high, degree, fixed):
     requirement = Requirement.model_validate(
@@ -209,7 +249,9 @@ def test_requirements_find_what_plain_loops_find(low, high, degree, fixed):
 def test_every_family_with_a_size_is_asked():
     families = {
         canonical.partition("(")[0]
-        for canonical, _ in meeting(Requirement.model_validate({"nodes": {"to": 5000}, "parameters": {"n": [3, 4]}}), 100_000)
+        for canonical, _ in meeting(
+            Requirement.model_validate({"nodes": {"to": 5000}, "parameters": {"n": [3, 4]}}), 100_000
+        )
     }
     assert families == set(BOXES)
 
@@ -267,7 +309,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(tmp_pa
     monkeypatch.setattr(points, "sources", lambda stage: copied)
     stage_digest.cache_clear()
     assert stage_digest("static") == original
-    copied["pipeline/topologies/cubes.py"].write_bytes(b"# other\n")
+    copied["pipeline/torusweep/networks/families/cubes.py"].write_bytes(b"# other\n")
     stage_digest.cache_clear()
     assert stage_digest("static") != original
     stage_digest.cache_clear()
@@ -295,9 +337,11 @@ def _is_module(name: str) -> bool:
 
 
 COMPUTED_BY = {stage: f"pipeline.{stage}" for stage in ("static", "loads", "deadlock", "layout", "simulation")}
-NOT_FOLLOWED = ("pipeline.points", "pipeline.store")
-BESIDES = {"static": {"pipeline/errors.py", "pipeline/points.py"}}  # messages and the key itself; reading a demand file
-BESIDES["loads"] = BESIDES["static"] | {"pipeline/store.py"}
+NOT_FOLLOWED = ("torusweep.sweep.points", "torusweep.tables.store")
+BESIDES = {
+    "static": {"pipeline/torusweep/errors.py", "pipeline/torusweep/sweep/points.py"}
+}  # messages and the key itself; reading a demand file
+BESIDES["loads"] = BESIDES["static"] | {"pipeline/torusweep/tables/store.py"}
 BESIDES["deadlock"] = BESIDES["layout"] = BESIDES["static"]
 BESIDES["simulation"] = BESIDES["loads"]
 
@@ -305,16 +349,46 @@ BESIDES["simulation"] = BESIDES["loads"]
 @pytest.mark.parametrize(
     ("stage", "among_them"),
     [
-        ("static", {"kernels/distance/cpu.py", "pipeline/topologies/cubes.py", "pipeline/static/__init__.py"}),
-        ("loads", {"kernels/loads/cpu.py", "pipeline/topologies/cubes.py", "pipeline/traffic/demands.py", "pipeline/static/links.py"}),
-        ("deadlock", {"kernels/dependencies/cpu.py", "pipeline/routing/orders.py", "pipeline/deadlock/rules.py"}),
-        ("layout", {"pipeline/layout/wires.py", "pipeline/topologies/hermite.py"}),
-        ("simulation", {"kernels/network/cpu.py", "pipeline/simulation/packets.py", "pipeline/deadlock/rules.py", "pipeline/traffic/bits.py"}),
+        (
+            "static",
+            {
+                "kernels/torusweep_kernels/distance/cpu.py",
+                "pipeline/torusweep/networks/families/cubes.py",
+                "pipeline/torusweep/stages/static/__init__.py",
+            },
+        ),
+        (
+            "loads",
+            {
+                "kernels/torusweep_kernels/loads/cpu.py",
+                "pipeline/torusweep/networks/families/cubes.py",
+                "pipeline/torusweep/traffic/demands.py",
+                "pipeline/torusweep/stages/static/links.py",
+            },
+        ),
+        (
+            "deadlock",
+            {
+                "kernels/torusweep_kernels/dependencies/cpu.py",
+                "pipeline/torusweep/routing/orders.py",
+                "pipeline/torusweep/stages/deadlock/rules.py",
+            },
+        ),
+        ("layout", {"pipeline/torusweep/stages/layout/wires.py", "pipeline/torusweep/networks/families/hermite.py"}),
+        (
+            "simulation",
+            {
+                "kernels/torusweep_kernels/router/cpu.py",
+                "pipeline/torusweep/stages/simulation/packets.py",
+                "pipeline/torusweep/stages/deadlock/rules.py",
+                "pipeline/torusweep/traffic/bits.py",
+            },
+        ),
     ],
 )
 def test_a_stages_sources_are_all_that_its_computation_imports(stage, among_them):
     """What computes a row is followed import by import, but for what computes other stages' rows."""
-    waiting, seen = ["pipeline.evaluate"], {module for other, module in COMPUTED_BY.items() if other != stage}
+    waiting, seen = ["torusweep.sweep.evaluate"], {module for other, module in COMPUTED_BY.items() if other != stage}
     while waiting:
         name = waiting.pop()
         if name not in seen:
@@ -327,7 +401,10 @@ def test_a_stages_sources_are_all_that_its_computation_imports(stage, among_them
 
 
 def test_cuda_sources_count_as_code():
-    assert set(sources("static")) >= {f"kernels/distance/{path.name}" for path in ROOT.glob("kernels/distance/*.cu")}
+    assert set(sources("static")) >= {
+        f"kernels/torusweep_kernels/distance/{path.name}"
+        for path in ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
+    }
 
 
 # --- costs and shipped sweeps --------------------------------------------------------------------
@@ -340,12 +417,14 @@ def test_costs_are_positive_and_grow_with_the_network():
     assert 0 < costs[0] < 0.1
     assert costs[-1] < 60
     assert estimated_cost(Point("pruned_torus(k=8, n=3)", 3)) > estimated_cost(Point("pruned_torus(k=8, n=3)"))
-    assert estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)")) > estimated_cost(Point("torus(k=16, n=3)"))
+    assert estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)")) > estimated_cost(
+        Point("torus(k=16, n=3)")
+    )
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_shipped_sweeps_expand_and_are_small(path):
-    from pipeline.verify import expected_topologies
+    from torusweep.papers.verification import expected_topologies
 
     sweep = load(path)
     found = expand(sweep, expected_topologies=expected_topologies(sweep.papers))

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from pipeline.records import TABLES, arrow_schema, markdown
+from torusweep.tables.records import TABLES, arrow_schema, markdown
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -18,4 +17,4 @@ def test_schema_carries_units_and_meanings(table):
 
 
 def test_the_documentation_is_up_to_date():
-    assert (Path(__file__).parent.parent / "docs" / "tables.md").read_text() == markdown(), "run 'make docs'"
+    assert (Path(__file__).parents[2] / "docs" / "tables.md").read_text() == markdown(), "run 'make docs'"

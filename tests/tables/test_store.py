@@ -12,16 +12,20 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from pipeline import lock, store
-from pipeline.errors import BadInput
-from pipeline.records import STATIC, arrow_schema
+from torusweep.errors import BadInput
+from torusweep.tables import lock, store
+from torusweep.tables.records import STATIC, arrow_schema
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
 
 def record(key: str, **values: object) -> dict[str, object]:
-    return {"key": key, **{column.name: ZERO[column.type] for column in STATIC}, "topology": f"ring(k={len(key)})", **values}
+    return {
+        "key": key,
+        **{column.name: ZERO[column.type] for column in STATIC},
+        "topology": f"ring(k={len(key)})",
+        **values,
+    }
 
 
 def shard(folder: Path, *keys: str) -> Path:
@@ -31,7 +35,11 @@ def shard(folder: Path, *keys: str) -> Path:
 def publish_static(folder: Path, *keys: str) -> Path:
     store.publish_points(folder, pa.Table.from_pylist([], schema=arrow_schema("points")))
     store.replace_manifest(folder, {"sweep": "test", "failed": []})
-    store.publish_table(folder, "static", pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema()).drop_columns(["key"]))
+    store.publish_table(
+        folder,
+        "static",
+        pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema()).drop_columns(["key"]),
+    )
     return folder / "static.parquet"
 
 
@@ -64,7 +72,9 @@ def test_a_table_declares_units_and_meanings_and_checksums_its_pages(tmp_path):
     column = pq.ParquetFile(path).metadata.row_group(0).column(0)
     assert column.compression == "ZSTD"
     damaged = bytearray(path.read_bytes())
-    damaged[column.dictionary_page_offset + column.total_compressed_size - 1] ^= 1  # the last byte of the column's last page
+    damaged[column.dictionary_page_offset + column.total_compressed_size - 1] ^= (
+        1  # the last byte of the column's last page
+    )
     with pytest.raises(OSError, match=r"CRC checksum"):
         pq.read_table(pa.BufferReader(bytes(damaged)), page_checksum_verification=True)
 
@@ -130,7 +140,7 @@ def test_leftovers_of_a_dead_run_are_removed_and_never_read(tmp_path):  # 16
     code = f"""
 import os, signal
 from pathlib import Path
-from pipeline import store
+from torusweep.tables import store
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
 """
@@ -146,7 +156,7 @@ def test_disk_full_is_one_line_and_leaves_nothing_half_written(tmp_path):  # 14
     code = f"""
 import resource
 from pathlib import Path
-from pipeline import store
+from torusweep.tables import store
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     store.publish(Path({str(tmp_path / "shards" / "big.parquet")!r}), bytes(100_000))
@@ -162,14 +172,20 @@ except store.CannotWrite as refusal:
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):  # 15
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match=r"cannot write in .*file.*--results"), lock.held(tmp_path / "file" / "sweep" / store.LOCK):
+    with (
+        pytest.raises(BadInput, match=r"cannot write in .*file.*--results"),
+        lock.held(tmp_path / "file" / "sweep" / store.LOCK),
+    ):
         pytest.fail("computed")
 
 
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (lambda folder: (folder / "static.parquet").write_bytes((folder / "static.parquet").read_bytes() + b" "), "static.parquet was altered"),
+        (
+            lambda folder: (folder / "static.parquet").write_bytes((folder / "static.parquet").read_bytes() + b" "),
+            "static.parquet was altered",
+        ),
         (lambda folder: (folder / "static.parquet").unlink(), "cannot read .*static.parquet"),
         (lambda folder: (folder / "manifest.json").unlink(), "manifest.json is missing"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json is damaged"),
@@ -192,7 +208,10 @@ def test_a_table_of_another_version_is_refused_by_name(tmp_path):
     assert store.open_current(path).num_rows == 1
     store.publish_table(tmp_path, "static", store.open_table(path).drop_columns(["cost"]))
     assert store.open_table(path).num_rows == 1
-    with pytest.raises(BadInput, match=r"static\.parquet is of another version of torusweep: it has no column cost; run the sweep again"):
+    with pytest.raises(
+        BadInput,
+        match=r"static\.parquet is of another version of torusweep: it has no column cost; run the sweep again",
+    ):
         store.open_current(path)
 
 
@@ -210,7 +229,7 @@ def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):
 import sys
 from pathlib import Path
 import pyarrow as pa
-from pipeline import store
+from torusweep.tables import store
 for index in range(10):
     store.publish_table(Path(sys.argv[1]), f"{sys.argv[2]}{index}", pa.table({"x": [index]}))
 """
@@ -224,7 +243,7 @@ def test_a_second_run_is_told_who_the_first_is_and_a_dead_one_locks_nothing(tmp_
     code = f"""
 import sys
 from pathlib import Path
-from pipeline import lock
+from torusweep.tables import lock
 with lock.held(Path({str(path)!r})):
     print("mine", flush=True)
     sys.stdin.read()
@@ -233,7 +252,10 @@ with lock.held(Path({str(path)!r})):
         assert first.stdout is not None
         first.stdout.readline()
         start = time.monotonic()
-        with pytest.raises(BadInput, match=f"in use by process {first.pid} on {os.uname().nodename} since 20"), lock.held(path):
+        with (
+            pytest.raises(BadInput, match=f"in use by process {first.pid} on {os.uname().nodename} since 20"),
+            lock.held(path),
+        ):
             pytest.fail("both hold the lock")
         assert time.monotonic() - start < 1
         first.kill()

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from static.networks import network
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.traffic import PATTERNS, traffic
 
-from pipeline.errors import BadInput
-from pipeline.symmetry import proved_symmetries
-from pipeline.topologies import build
-from pipeline.traffic import PATTERNS, traffic
+from tests.stages.static.networks import network
 
 # --- the patterns once more, as loops over Dally & Towles's, Cámara et al.'s and our own definitions --------
 
@@ -51,7 +51,9 @@ def number(address, sides):
 
 
 def moved(sides, step):
-    return permuted(math.prod(sides), lambda s: number([digit + shift for digit, shift in zip(digits(s, sides), step)], sides))
+    return permuted(
+        math.prod(sides), lambda s: number([digit + shift for digit, shift in zip(digits(s, sides), step)], sides)
+    )
 
 
 def hot_region(n):
@@ -59,7 +61,12 @@ def hot_region(n):
     return everyone(n, lambda s, t: Fraction(3, 4) / n + (Fraction(1, 4) / region if t < region else 0))
 
 
-MESH_LINKS = {(s, t): 1 for s in range(9) for t in range(9) if sum(abs(a - b) for a, b in zip(digits(s, (3, 3)), digits(t, (3, 3)))) == 1}
+MESH_LINKS = {
+    (s, t): 1
+    for s in range(9)
+    for t in range(9)
+    if sum(abs(a - b) for a, b in zip(digits(s, (3, 3)), digits(t, (3, 3)))) == 1
+}
 
 # pattern, network, what s sends t
 ROWS = [
@@ -118,7 +125,9 @@ def test_a_pattern_is_its_definition(spelling, topology, definition):
 
 def test_a_random_permutation_is_one_and_depends_on_its_seed():
     ring = build("ring(k=200)")
-    first, again, other = (traffic(f"random_permutation(seed={seed})", ring)[1].rows(np.arange(200)) for seed in (1, 1, 2))
+    first, again, other = (
+        traffic(f"random_permutation(seed={seed})", ring)[1].rows(np.arange(200)) for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert Counter(first.ravel().tolist()) == {0.0: 200 * 199, 1.0: 200}
@@ -136,7 +145,9 @@ def test_every_pattern_has_a_row_and_names_its_source():
 @pytest.mark.parametrize(
     ("pattern", "topology"),
     [
-        *product(sorted(set(PATTERNS) - {"demand", "transpose"}), ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"]),
+        *product(
+            sorted(set(PATTERNS) - {"demand", "transpose"}), ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"]
+        ),
         *product(
             sorted(set(PATTERNS) - {"demand", "transpose", "ring_all_reduce", "all_reduce_by_dimension"}),
             ["pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)"],
@@ -147,7 +158,9 @@ def test_what_is_called_symmetric_is(pattern, topology):
     built = build(topology)
     found = traffic(pattern, built)[1]
     dense = found.rows(np.arange(built.nodes))
-    kept = all(np.allclose(dense[np.ix_(image, image)], dense, rtol=1e-14, atol=0) for image in proved_symmetries(built))
+    kept = all(
+        np.allclose(dense[np.ix_(image, image)], dense, rtol=1e-14, atol=0) for image in proved_symmetries(built)
+    )
     assert kept or not found.symmetric
     if pattern in ("uniform", "uniform_other", "all_to_all", "nearest_neighbour"):
         assert found.symmetric
@@ -209,9 +222,15 @@ def test_a_demand_file_is_added_up_and_scaled(tmp_path, suffix):
         ("source,source,destination,demand\n0,0,1,1\n", "expected the columns"),
         ("source,destination,demand\n", "expected some demand above 0"),
         ("source,destination,demand\n0,1,0\n", "expected some demand above 0"),
-        ("source,destination,demand\n0,1,1e308\n0,2,1e308\n", "demand: expected 0 or numbers of 1e-100 … 1e+100, got 1e+308 in row 1"),
+        (
+            "source,destination,demand\n0,1,1e308\n0,2,1e308\n",
+            "demand: expected 0 or numbers of 1e-100 … 1e+100, got 1e+308 in row 1",
+        ),
         ("source,destination,demand\n0,1,1e-320\n", "demand: expected 0 or numbers of"),
-        ("source,destination,demand\n0,1,1\n0,4,1\n", "destination: expected numbers of terminals, 0 … 3, got 4 in row 2"),
+        (
+            "source,destination,demand\n0,1,1\n0,4,1\n",
+            "destination: expected numbers of terminals, 0 … 3, got 4 in row 2",
+        ),
         ("source,destination,demand\n-1,1,1\n", "source: expected numbers of terminals, 0 … 3, got -1 in row 1"),
         ("source,destination,demand\n0,1,-2\n", "demand: expected 0 or numbers of 1e-100 … 1e+100, got -2.0 in row 1"),
         ("source,destination,demand\n0,1,nan\n", "demand: expected a number in every row, got 1 without"),
@@ -238,7 +257,10 @@ def test_not_a_number_is_no_demand(tmp_path):
         traffic(f'demand(path="{tmp_path / "demand.parquet"}")', build("ring(k=4)"))
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.csv", "No such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("missing.csv", "No such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
+)
 def test_a_file_that_is_no_table_is_refused(tmp_path, name, says):
     if not name.startswith("missing"):
         (tmp_path / name).write_text("source,destination,demand\n0,1,1\n")
@@ -253,7 +275,11 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, says):
     ("spelling", "topology", "says"),
     [
         ("unifrom", "ring(k=4)", "did you mean 'uniform'?; there are uniform, "),
-        ("uniform(", "ring(k=4)", "character 9: expected a parameter's name, got nothing more; write it like uniform or"),
+        (
+            "uniform(",
+            "ring(k=4)",
+            "character 9: expected a parameter's name, got nothing more; write it like uniform or",
+        ),
         ("", "ring(k=4)", "expected a traffic such as uniform or"),
         ("3", "ring(k=4)", "expected a traffic such as uniform or"),
         ("hot_spot(node=0.1)", "ring(k=4)", "node: expected a whole number, got 0.1"),
@@ -295,4 +321,10 @@ def test_nodes_of_a_file_have_no_digits(tmp_path, pattern, spelling):
 def test_a_pattern_is_spelled_in_one_way():
     ring = build("ring(k=8)")
     spellings = [" uniform ", "uniform()", "hot_spot()", "hot_spot(percent=10)", "hot_spot( percent=20,node=3 )"]
-    assert [traffic(spelling, ring)[0] for spelling in spellings] == ["uniform", "uniform", "hot_spot", "hot_spot", "hot_spot(node=3, percent=20)"]
+    assert [traffic(spelling, ring)[0] for spelling in spellings] == [
+        "uniform",
+        "uniform",
+        "hot_spot",
+        "hot_spot",
+        "hot_spot(node=3, percent=20)",
+    ]

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-from pipeline.errors import BadInput, Refused
-from pipeline.workloads import files_of, workload
-from pipeline.workloads.tables import MEMORY_PER_BYTE, MEMORY_PER_CELL
+from torusweep.errors import BadInput, Refused
+from torusweep.workloads import files_of, workload
+from torusweep.workloads.tables import MEMORY_PER_BYTE, MEMORY_PER_CELL
 
 HEAD = "message,source,destination,flits,depends_on,delay\n"
 
@@ -71,8 +70,14 @@ def test_bytes_and_columns_left_out(tmp_path):
     [
         ("", "expected a line of column names and one for each message, got 0 lines"),
         (HEAD, "got 1 line;"),
-        (HEAD + "a" * 200_000 + ",0,1,1,,\n", "w.csv:2: expected values separated by commas, got: field larger than field limit"),
-        ("message,source,destination\na,0,1\n", "w.csv:1: expected the columns message, source, destination and flits or bytes"),
+        (
+            HEAD + "a" * 200_000 + ",0,1,1,,\n",
+            "w.csv:2: expected values separated by commas, got: field larger than field limit",
+        ),
+        (
+            "message,source,destination\na,0,1\n",
+            "w.csv:1: expected the columns message, source, destination and flits or bytes",
+        ),
         ("message,source,destination,flits,bytes\na,0,1,1,1\n", "w.csv:1: expected the columns"),
         ("message,source,target,flits\na,0,1,1\n", "w.csv:1: unknown column 'target'"),
         ("message,source,destination,flits,flits\na,0,1,1,1\n", "w.csv:1: expected each column once"),
@@ -86,7 +91,10 @@ def test_bytes_and_columns_left_out(tmp_path):
         (HEAD + "a b,0,1,1,,\n", "w.csv:2: message: expected a name without blanks"),
         (HEAD + "a,0,1,1,,\nb,3,8,1,,\n", "w.csv:3: expected tasks of 0 … 7, a terminal for each, got 8"),
         (HEAD + "a,0,1,1,a,\n", "w.csv:2: expected messages that can all be sent, got a cycle: 'a' waits for 'a'"),
-        (HEAD + "x,0,1,1,c,\na,0,1,1,b,\nb,0,1,1,c,\nc,0,1,1,a,\n", "got a cycle: 'c' waits for 'a' waits for 'b' waits for 'c'; cut it"),
+        (
+            HEAD + "x,0,1,1,c,\na,0,1,1,b,\nb,0,1,1,c,\nc,0,1,1,a,\n",
+            "got a cycle: 'c' waits for 'a' waits for 'b' waits for 'c'; cut it",
+        ),
     ],
 )
 def test_refused_where_it_stands(tmp_path, text, says):
@@ -108,7 +116,10 @@ def test_what_is_no_file_is_refused(tmp_path):
 def test_memory_for_reading_is_enough(tmp_path):
     """Short lines take most for their bytes."""
     path = tmp_path / "w.csv"
-    path.write_text("message,source,destination,flits,depends_on\n" + "".join(f"{i},0,1,1,{i - 1 if i else ''}\n" for i in range(20_000)))
+    path.write_text(
+        "message,source,destination,flits,depends_on\n"
+        + "".join(f"{i},0,1,1,{i - 1 if i else ''}\n" for i in range(20_000))
+    )
     tracemalloc.start()
     workload(f'file(path="{path}")', 8)
     peak = tracemalloc.get_traced_memory()[1]
@@ -131,8 +142,15 @@ CSV = HEAD + "late,1,2,7,first step,\nfirst,0,1,5,,\nstep,1,1,0,first,30\n"
     [
         {"depends_on": ["first step", None, "first"], "delay": [None, None, 30]},
         {"depends_on": [["first", "step"], [], ["first"]], "delay": [float("nan"), None, 30.0]},
-        {"depends_on": pa.array(["first step", "", "first"]).dictionary_encode(), "delay": pa.array([0, 0, 30], pa.uint8())},
-        {"depends_on": ["first step", None, "first"], "delay": ["", "0", " 30"], "source": pa.array([1, 0, 1], pa.int8())},
+        {
+            "depends_on": pa.array(["first step", "", "first"]).dictionary_encode(),
+            "delay": pa.array([0, 0, 30], pa.uint8()),
+        },
+        {
+            "depends_on": ["first step", None, "first"],
+            "delay": ["", "0", " 30"],
+            "source": pa.array([1, 0, 1], pa.int8()),
+        },
     ],
 )
 def test_parquet_says_what_csv_says(tmp_path, more):
@@ -145,22 +163,46 @@ def test_parquet_says_what_csv_says(tmp_path, more):
 
 
 def test_numbers_name_messages(tmp_path):
-    one = in_parquet(tmp_path, {"message": [7, 8], "source": [0, 1], "destination": [1, 0], "bytes": [9, 4], "depends_on": [None, 7.0]})
+    one = in_parquet(
+        tmp_path,
+        {"message": [7, 8], "source": [0, 1], "destination": [1, 0], "bytes": [9, 4], "depends_on": [None, 7.0]},
+    )
     assert (one.names, one.flits.tolist(), one.waits.tolist()) == (("7", "8"), [3, 1], [[1, 0]])
 
 
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ({"message": [], "source": [], "destination": [], "flits": []}, "w.parquet: expected a row for each message, got none"),
-        ({"message": ["a"], "source": [0], "target": [1], "flits": [1]}, "w.parquet: unknown column 'target'; there are"),
-        ({"message": ["a"], "source": [0], "destination": [1]}, "w.parquet: expected the columns message, source, destination and flits or bytes"),
+        (
+            {"message": [], "source": [], "destination": [], "flits": []},
+            "w.parquet: expected a row for each message, got none",
+        ),
+        (
+            {"message": ["a"], "source": [0], "target": [1], "flits": [1]},
+            "w.parquet: unknown column 'target'; there are",
+        ),
+        (
+            {"message": ["a"], "source": [0], "destination": [1]},
+            "w.parquet: expected the columns message, source, destination and flits or bytes",
+        ),
         (LISTED | {"flits": [7, 5, -1]}, "w.parquet: row 3: flits: expected a whole number of 0"),
-        (LISTED | {"flits": [7.0, 2.5, 0.0]}, "w.parquet: row 2: flits: expected a whole number of 1 … 1099511627776, got '2.5'"),
-        (LISTED | {"source": [1, None, 1]}, "w.parquet: row 2: source: expected a whole number of 0 … 2147483646, got ''"),
-        (LISTED | {"flits": [True, True, False]}, "w.parquet: flits: expected text or whole numbers, got bool; write one of these"),
+        (
+            LISTED | {"flits": [7.0, 2.5, 0.0]},
+            "w.parquet: row 2: flits: expected a whole number of 1 … 1099511627776, got '2.5'",
+        ),
+        (
+            LISTED | {"source": [1, None, 1]},
+            "w.parquet: row 2: source: expected a whole number of 0 … 2147483646, got ''",
+        ),
+        (
+            LISTED | {"flits": [True, True, False]},
+            "w.parquet: flits: expected text or whole numbers, got bool; write one of these",
+        ),
         (LISTED | {"message": ["a", "b", "a"]}, "w.parquet: row 3: message 'a' stands in row 1, too"),
-        (LISTED | {"depends_on": [["a"], [], []]}, "w.parquet: row 1: message 'late' depends on 'a', which is not there"),
+        (
+            LISTED | {"depends_on": [["a"], [], []]},
+            "w.parquet: row 1: message 'late' depends on 'a', which is not there",
+        ),
         (LISTED | {"destination": [2, 8, 1]}, "w.parquet: row 2: expected tasks of 0 … 7"),
     ],
 )
@@ -183,7 +225,13 @@ def test_what_is_no_parquet_is_refused(tmp_path):
 def test_memory_for_reading_parquet_is_enough(tmp_path):
     path, many = tmp_path / "w.parquet", 20_000
     before = [str(i - 1) if i else "" for i in range(many)]
-    columns = {"message": list(map(str, range(many))), "source": [0] * many, "destination": [1] * many, "flits": [1] * many, "depends_on": before}
+    columns = {
+        "message": list(map(str, range(many))),
+        "source": [0] * many,
+        "destination": [1] * many,
+        "flits": [1] * many,
+        "depends_on": before,
+    }
     pq.write_table(pa.table(columns), path)
     tracemalloc.start()
     workload(str(path), 8)
@@ -195,6 +243,12 @@ def test_memory_for_reading_parquet_is_enough(tmp_path):
 def test_parquet_of_more_rows_than_fit_is_refused(tmp_path, monkeypatch):
     """All alike, so that the file is small."""
     many = 50_000
-    monkeypatch.setattr("pipeline.workloads.tables.default_memory", lambda: many * 4 * MEMORY_PER_CELL - MEMORY_PER_CELL)
-    with pytest.raises(Refused, match=r"w.parquet: 50,000 rows of 4 columns are more than this machine's memory can hold"):
-        in_parquet(tmp_path, {"message": ["a"] * many, "source": [0] * many, "destination": [1] * many, "flits": [1] * many})
+    monkeypatch.setattr(
+        "torusweep.workloads.tables.default_memory", lambda: many * 4 * MEMORY_PER_CELL - MEMORY_PER_CELL
+    )
+    with pytest.raises(
+        Refused, match=r"w.parquet: 50,000 rows of 4 columns are more than this machine's memory can hold"
+    ):
+        in_parquet(
+            tmp_path, {"message": ["a"] * many, "source": [0] * many, "destination": [1] * many, "flits": [1] * many}
+        )

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline.errors import BadInput, Refused
-from pipeline.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
+from torusweep.errors import BadInput, Refused
+from torusweep.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
 
 
 def made(spelling: str, terminals: int) -> Workload:
@@ -41,11 +40,21 @@ def depth(one: Workload) -> int:
     """Messages of the longest chain."""
     longest = [0] * len(one.source)
     for g in networkx.topological_sort(waits := graph(one)):
-        longest[g] = max((longest[h] for h in waits.predecessors(g)), default=0) + int(one.source[g] != one.destination[g])
+        longest[g] = max((longest[h] for h in waits.predecessors(g)), default=0) + int(
+            one.source[g] != one.destination[g]
+        )
     return max(longest)
 
 
-SMALL = ["cg(order=64)", "is(keys=4096, buckets=8)", "ft(nx=8, ny=8, nz=16)", "lu(side=6)", "mg(side=8)", "ring_all_reduce", "all_to_all(rounds=2)"]
+SMALL = [
+    "cg(order=64)",
+    "is(keys=4096, buckets=8)",
+    "ft(nx=8, ny=8, nz=16)",
+    "lu(side=6)",
+    "mg(side=8)",
+    "ring_all_reduce",
+    "all_to_all(rounds=2)",
+]
 
 
 @pytest.mark.parametrize("terminals", [2, 8, 16])
@@ -69,7 +78,9 @@ def test_what_holds_for_all(spelling, terminals):
 def test_a_ring_all_reduce_sends_every_share_round_twice():
     one = made("ring_all_reduce(flits=100)", 8)
     sent = real(one)
-    assert Counter(zip(one.source[sent].tolist(), one.destination[sent].tolist())) == {(task, (task + 1) % 8): 14 for task in range(8)}
+    assert Counter(zip(one.source[sent].tolist(), one.destination[sent].tolist())) == {
+        (task, (task + 1) % 8): 14 for task in range(8)
+    }
     assert set(one.flits[sent].tolist()) == {13}
     assert depth(one) == 14
     # what is sent last has gone through all tasks
@@ -110,7 +121,9 @@ def test_cg_adds_up_rows_and_transposes(tasks, rows, columns):
                 assert divmod(partner // 2, rows) == divmod(task // 2, rows)[::-1]
                 assert partner % 2 == task % 2
         assert {int(one.destination[g]) for g in sent[:stages]} <= row
-    assert sum(len(mine) == 3 * stages for mine in own.values()) == (rows if rows == columns else 2 * rows)  # on the diagonal
+    assert sum(len(mine) == 3 * stages for mine in own.values()) == (
+        rows if rows == columns else 2 * rows
+    )  # on the diagonal
 
 
 def test_is_adds_up_buckets_then_sends_keys():
@@ -162,7 +175,10 @@ def test_mg_exchanges_the_faces_of_a_periodic_grid():
     """8 tasks, 4³ points: levels 2 and 4; once at 2 on the way down, once at the bottom, twice at 4, once more at the top."""
     one = made("mg(side=4)", 8)
     faces = 3 * 8 * 2
-    assert Counter(one.flits[real(one)].tolist()) == {2: 2 * faces, 2 * 4: 3 * faces}  # one point of 8 bytes; 2 × 2 points
+    assert Counter(one.flits[real(one)].tolist()) == {
+        2: 2 * faces,
+        2 * 4: 3 * faces,
+    }  # one point of 8 bytes; 2 × 2 points
     assert depth(one) == 5 * 3
     # with 64 tasks on 4 × 4 × 4, only every other one has a part of 2³ points
     one = made("mg(side=4)", 64)
@@ -184,7 +200,10 @@ def test_a_program_waits_where_it_receives():
     program.receive(2, [free, after])
     last = program.send(2, 0, 0)
     one = program.workload()
-    assert (free in networkx.ancestors(graph(one), after), first in networkx.ancestors(graph(one), after)) == (False, True)
+    assert (free in networkx.ancestors(graph(one), after), first in networkx.ancestors(graph(one), after)) == (
+        False,
+        True,
+    )
     assert {first, free, after} <= networkx.ancestors(graph(one), last)
     assert one.flits[last] == 1
 
@@ -220,7 +239,10 @@ def test_memory_is_enough_or_it_is_refused(monkeypatch):
         assert peak < (messages.MESSAGE_BYTES + messages.LISTED_BYTES * spelling.startswith("lu")) * len(one.source)
     monkeypatch.setattr(messages, "default_memory", lambda: 2**20)
     tracemalloc.start()
-    for spelling, many in (("all_to_all", "4,192,256 messages or more need about 0.7 GiB; the limit is 0.00098 GiB"), ("lu(side=64)", "messages")):
+    for spelling, many in (
+        ("all_to_all", "4,192,256 messages or more need about 0.7 GiB; the limit is 0.00098 GiB"),
+        ("lu(side=64)", "messages"),
+    ):
         with pytest.raises(Refused, match=many):
             made(spelling, 2048)
     assert tracemalloc.get_traced_memory()[1] < 3 * 2**20
@@ -234,7 +256,10 @@ def test_an_exchange_is_to_send_each_and_then_to_receive(seed):
     together, apart = Program(tasks), Program(tasks)
     for _ in range(3):
         source = rng.integers(0, tasks, rng.integers(0, 8))
-        sent = [(int(s), int(s + away) % tasks, int(flits)) for s, away, flits in zip(source, rng.integers(1, tasks, 8), rng.integers(0, 4, 8))]
+        sent = [
+            (int(s), int(s + away) % tasks, int(flits))
+            for s, away, flits in zip(source, rng.integers(1, tasks, 8), rng.integers(0, 4, 8))
+        ]
         together.exchange(sent)
         arriving: dict[int, list[int]] = {}
         for message in sent:

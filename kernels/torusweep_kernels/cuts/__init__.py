@@ -24,7 +24,7 @@ class Channels(NamedTuple):
 
 def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
     """Channels of a network in which every one has its way back, of 0 links perhaps; as in Channels otherwise."""
-    from kernels.cuts import cpu
+    from torusweep_kernels.cuts import cpu
 
     return Channels(first, to, capacity, cpu.ways_back(first, to))
 
@@ -47,13 +47,15 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
     from both nodes at once, over what earlier ones left free, so that near nodes are joined by what lies near them;
     and no more paths are looked for than the least cut so far has links.
     """
-    from kernels.cuts import cpu
+    from torusweep_kernels.cuts import cpu
 
     pairs = np.ascontiguousarray(tails, np.int64), np.ascontiguousarray(heads, np.int64)
     return LeastCut(*cpu.least_cut(*channels, *pairs, enough, looks))
 
 
-def dominating(first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def dominating(
+    first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(members int32[M], cluster int32[N]): nodes, in order, such that every node leads to one or is one, and so that one leads to it.
 
     first, to     int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
@@ -62,7 +64,7 @@ def dominating(first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.n
 
     Greedily, by the nodes' numbers.
     """
-    from kernels.cuts import cpu
+    from torusweep_kernels.cuts import cpu
 
     return cpu.dominating(first, to, into, origin)
 
@@ -73,6 +75,6 @@ def spanning(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: i
     first, to  int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
     cluster    int32[N]                of each node, 0 … clusters − 1; a channel joins those of its ends
     """
-    from kernels.cuts import cpu
+    from torusweep_kernels.cuts import cpu
 
     return cpu.spanning(first, to, cluster, clusters)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads
 
 Result = TypeVar("Result")
 MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
@@ -70,12 +70,29 @@ def follow_routes(
     """
     if memory not in MEMORIES:
         raise ValueError(f"follow_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
-    from kernels.dependencies import cpu
+    from torusweep_kernels.dependencies import cpu
 
     width = int(classes.max(initial=0)) + 1
-    astray = cpu.follow(*channels, to, port, wrap, source, destination, route, first, direction, hops, phase, classes, MEMORIES.index(memory), width)
+    astray = cpu.follow(
+        *channels,
+        to,
+        port,
+        wrap,
+        source,
+        destination,
+        route,
+        first,
+        direction,
+        hops,
+        phase,
+        classes,
+        MEMORIES.index(memory),
+        width,
+    )
     if astray >= 0:
-        raise ValueError(f"follow_routes: a route from node {source[astray]} to node {destination[astray]} does not lead there")
+        raise ValueError(
+            f"follow_routes: a route from node {source[astray]} to node {destination[astray]} does not lead there"
+        )
 
 
 def follow_layers(
@@ -100,14 +117,16 @@ def follow_layers(
     Destination after destination: one search back from it, then forward over the states that packets reach. A node's
     channels are its ports. What no path joins is skipped; FIRST is not marked.
     """
-    from kernels.dependencies import cpu
+    from torusweep_kernels.dependencies import cpu
 
     tail, arc = np.nonzero(states >= 0)
     head = states[tail, arc]
     order = np.argsort(head, kind="stable")
     begins = np.searchsorted(head[order], np.arange(len(states) + 1))
     marks = channels.used, channels.depends
-    cpu.follow_layers(*marks, states, port, node, starts, finishes, sources, destinations, begins, tail[order].astype(np.int32))
+    cpu.follow_layers(
+        *marks, states, port, node, starts, finishes, sources, destinations, begins, tail[order].astype(np.int32)
+    )
 
 
 def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,14 +135,16 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
     ports  int32[N, P]  the network
     Raises ValueError where some node does not lead to a destination, or is 2¹⁵ hops away.
     """
-    from kernels.dependencies import cpu
-    from kernels.distance.single import turned_round
+    from torusweep_kernels.dependencies import cpu
+    from torusweep_kernels.distance.single import turned_round
 
     shape = len(destinations), len(ports)
     away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
     begins, before = turned_round(ports)
     if not all(_shared_out(lambda part: cpu.nearest_first(begins, before, *part), destinations, away, order)):
-        raise ValueError("nearest_first: expected a network of less than 32,768 hops in which every node leads to every destination")
+        raise ValueError(
+            "nearest_first: expected a network of less than 32,768 hops in which every node leads to every destination"
+        )
     return away, order
 
 
@@ -161,7 +182,7 @@ def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
     What it depends on may be raised later, so it takes several passes. Where none raises anything, every dependency leads to a
     lower channel: then there is no cycle of them.
     """
-    from kernels.dependencies import cpu
+    from torusweep_kernels.dependencies import cpu
 
     def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
         found = height.copy()
@@ -172,7 +193,7 @@ def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
-    from kernels.dependencies import cpu
+    from torusweep_kernels.dependencies import cpu
 
     def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
         found = np.zeros_like(given)
@@ -196,6 +217,6 @@ def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
 
     A search from every node over those with larger numbers, no deeper than the best cycle so far.
     """
-    from kernels.dependencies import cpu
+    from torusweep_kernels.dependencies import cpu
 
     return cpu.shortest_cycle(np.ascontiguousarray(first, np.int64), np.ascontiguousarray(to, np.int32))

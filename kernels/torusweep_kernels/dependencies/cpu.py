@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.distance.bits import cached
+from torusweep_kernels.distance.bits import cached
 
 
 @cached
-def follow(used, depends, ending, starting, to, port, wrap, source, destination, route, first, direction, hops, phase, classes, memory, width):
+def follow(
+    used,
+    depends,
+    ending,
+    starting,
+    to,
+    port,
+    wrap,
+    source,
+    destination,
+    route,
+    first,
+    direction,
+    hops,
+    phase,
+    classes,
+    memory,
+    width,
+):
     """See `follow_routes`; returns the number of the first packet that does not arrive, or −1."""
     runs = direction.shape[1]
     for packet in range(len(source)):
@@ -106,7 +124,9 @@ def shortest_cycle(first, to):
     for root in range(count):
         queue[0], found, done, depth = root, 1, 0, 1
         closed = -1
-        while done < found and closed < 0 and (len(best) == 0 or depth < len(best)):  # a node of this level would close a cycle of `depth`
+        while (
+            done < found and closed < 0 and (len(best) == 0 or depth < len(best))
+        ):  # a node of this level would close a cycle of `depth`
             level = found
             while done < level and closed < 0:
                 node = queue[done]

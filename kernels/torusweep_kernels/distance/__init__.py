@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.distance.lanes import Task
+from torusweep_kernels import backend as backends
+from torusweep_kernels.distance.lanes import Task
 
 
 class Distances(NamedTuple):
@@ -51,8 +51,8 @@ def all_pairs_distance(
     much; and the arcs once more, turned round, as lists: a hub that a million nodes lead to costs no more than its
     links. Numba searches from few sources, and networks of thousands of levels, with a queue instead.
 
-    Raises ValueError for arrays that contradict each other, `kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
+    Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,
+    `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
     """
     task = checked(Task(ports, sources, groups, counted, removed, eccentricity), threads, "all_pairs_distance")
     return searched(task, backends.resolve(backend), threads)
@@ -75,7 +75,7 @@ def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int
     chosen = backends.resolve(backend)
     if chosen != "cupy":
         return [searched(task, chosen, threads) for task in ready]
-    from kernels.distance import gpu_many
+    from torusweep_kernels.distance import gpu_many
 
     found = iter(gpu_many.distances([task for task in ready if len(task.sources)]))
     return [Distances(*next(found)) if len(task.sources) else nothing(task) for task in ready]
@@ -86,14 +86,14 @@ def searched(task: Task, backend: str, threads: int | None) -> Distances:
     if not len(task.sources):
         return nothing(task)
     if backend == "numba":
-        from kernels.distance import cpu
+        from torusweep_kernels.distance import cpu
 
         return Distances(*cpu.distances(task, task.rows, threads))
     if backend == "cupy":
-        from kernels.distance import gpu
+        from torusweep_kernels.distance import gpu
 
         return Distances(*gpu.distances(task, task.rows))
-    from kernels.distance import reference
+    from torusweep_kernels.distance import reference
 
     return Distances(*reference.distances(task, task.rows, backends.array_module(backend), threads))
 
@@ -128,23 +128,42 @@ def check(
             raise ValueError(f"{where}: expected {what}, got {got}")
 
     for name, array in (("ports", ports), ("sources", sources), ("groups", groups), ("removed", removed)):
-        expect(array is None or not array.size or array.dtype.kind in "iu", f"{name} of whole numbers", "" if array is None else array.dtype)
+        expect(
+            array is None or not array.size or array.dtype.kind in "iu",
+            f"{name} of whole numbers",
+            "" if array is None else array.dtype,
+        )
     expect(ports.ndim == 2, "ports of shape [N, d]", ports.shape)
     nodes = len(ports)
     expect(sources.ndim == 1, "sources of shape [S]", sources.shape)
     expect(groups.shape == sources.shape, f"groups of shape {sources.shape}, one per source", groups.shape)
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
-    limits = (("ports", ports, -1, nodes), ("sources", sources, 0, nodes), ("groups", groups, 0, 2**31), ("removed", removed, -1, nodes))
+    limits = (
+        ("ports", ports, -1, nodes),
+        ("sources", sources, 0, nodes),
+        ("groups", groups, 0, 2**31),
+        ("removed", removed, -1, nodes),
+    )
     for name, array, low, end in limits:
         if array is not None and array.size:
             least, greatest = array.min(), array.max()
             expect(low <= least and greatest < end, f"{name} of {low} … {end - 1}", f"{least} … {greatest}")
     if counted is not None:
-        expect(counted.shape == (nodes,) and counted.dtype == np.bool_, f"counted bool[{nodes}]", f"{counted.dtype}{list(counted.shape)}")
+        expect(
+            counted.shape == (nodes,) and counted.dtype == np.bool_,
+            f"counted bool[{nodes}]",
+            f"{counted.dtype}{list(counted.shape)}",
+        )
     if removed is not None:
-        expect(removed.ndim == 2 and len(removed) == len(sources), f"removed of shape [{len(sources)}, F]", removed.shape)
+        expect(
+            removed.ndim == 2 and len(removed) == len(sources), f"removed of shape [{len(sources)}, F]", removed.shape
+        )
         own = np.flatnonzero((removed == sources[:, None]).any(axis=1))
-        expect(not len(own), "sources that are not among their own removed nodes", f"source {sources[own[0]]}, removed" if len(own) else "")
+        expect(
+            not len(own),
+            "sources that are not among their own removed nodes",
+            f"source {sources[own[0]]}, removed" if len(own) else "",
+        )
 
 
 __all__ = ["Distances", "Task", "all_pairs_distance", "many_distances"]

@@ -27,7 +27,11 @@ TILE = 32
 WORD = 64
 INT64 = ir.IntType(64)
 INT32 = ir.IntType(32)
-UNROLLED = 3, 4, 6  # links a node, the same at all nodes, for which there is a loop of its own: rings of rings, tori of two dimensions and of three
+UNROLLED = (
+    3,
+    4,
+    6,
+)  # links a node, the same at all nodes, for which there is a loop of its own: rings of rings, tori of two dimensions and of three
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 
 
@@ -85,7 +89,9 @@ def _advance(context, old, new, start, feeder, degree, low, high, full, totals, 
 
         def call(name, result, value):
             kind = ir.FunctionType(result, [vector])
-            return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{words}i64"), [value])
+            return builder.call(
+                cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{words}i64"), [value]
+            )
 
         old, new, full, totals, fresh, kept = (data(i) for i in (0, 1, 7, 8, 9, 11))
         start, feeder, kept_at, weight = (data(i, of_rows=False) for i in (2, 3, 10, 12))
@@ -120,7 +126,9 @@ def _advance(context, old, new, start, feeder, degree, low, high, full, totals, 
                 gather(node, unrolled)
                 after = builder.load(row)
                 if kept is not None:
-                    after = builder.and_(after, load(kept, builder.sext(builder.load(builder.gep(kept_at, [node])), INT64)))
+                    after = builder.and_(
+                        after, load(kept, builder.sext(builder.load(builder.gep(kept_at, [node])), INT64))
+                    )
                 store(after, new, node)
                 gained = builder.xor(after, before)
                 builder.store(builder.or_(builder.load(changed), gained), changed)
@@ -143,7 +151,9 @@ def _advance(context, old, new, start, feeder, degree, low, high, full, totals, 
         complete = builder.icmp_unsigned("==", missing, zero)
         return builder.or_(builder.zext(some, INT64), builder.shl(builder.zext(complete, INT64), one))
 
-    return types.int64(old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width), codegen
+    return types.int64(
+        old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width
+    ), codegen
 
 
 @intrinsic
@@ -173,7 +183,25 @@ def _tally(context, fresh, rows, lanes, width):
 
 
 @cached
-def search(start, feeder, degree, tile_start, tile_feeder, old, new, sources, slots, kept_at, kept, weight, totals, fresh, counts, steep, width):
+def search(
+    start,
+    feeder,
+    degree,
+    tile_start,
+    tile_feeder,
+    old,
+    new,
+    sources,
+    slots,
+    kept_at,
+    kept,
+    weight,
+    totals,
+    fresh,
+    counts,
+    steep,
+    width,
+):
     """All levels of one block.
 
     start int64[N+1], feeder int32[A]; degree: links into every node, 0 where they differ; tile_start, tile_feeder int32:
@@ -230,7 +258,9 @@ def search(start, feeder, degree, tile_start, tile_feeder, old, new, sources, sl
                         break
             if active:
                 low, high = tile * TILE, min(nodes, tile * TILE + TILE)
-                outcome = _advance(old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width)
+                outcome = _advance(
+                    old, new, start, feeder, degree, low, high, full, totals, fresh, kept_at, kept, weight, width
+                )
                 if outcome & 1:
                     next_changed[tile] = 1
                     some = True

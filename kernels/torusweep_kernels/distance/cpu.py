@@ -10,13 +10,29 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from kernels.distance.bits import TILE, search, tile_graph
-from kernels.distance.feeders import same_degree
-from kernels.distance.lanes import EMPTY, WORD, Block, Part, Task, barred, blocks, collect, last_level, pack, part, side_by_side
-from kernels.distance.single import breadth_first, turned_round
-from kernels.threads import in_threads
+from torusweep_kernels.distance.bits import TILE, search, tile_graph
+from torusweep_kernels.distance.feeders import same_degree
+from torusweep_kernels.distance.lanes import (
+    EMPTY,
+    WORD,
+    Block,
+    Part,
+    Task,
+    barred,
+    blocks,
+    collect,
+    last_level,
+    pack,
+    part,
+    side_by_side,
+)
+from torusweep_kernels.distance.single import breadth_first, turned_round
+from torusweep_kernels.threads import in_threads
 
-COST = {1: 1.0, 8: 2.2}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
+COST = {
+    1: 1.0,
+    8: 2.2,
+}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
 SCRATCH = 2**28  # bytes that a thread's two buffers may take before rows get narrower
 FEW = 8  # sources a thread, up to which a queue is faster than bits
 SHALLOW = 256  # levels up to which the counts of all words of a million nodes are little memory
@@ -53,14 +69,22 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
-        self.sources = task.sources.copy()  # the caller's may be read-only: another type, for which Numba would compile anew
+        self.sources = (
+            task.sources.copy()
+        )  # the caller's may be read-only: another type, for which Numba would compile anew
         self.start, self.feeder = turned_round(ports)
         self.degree = same_degree(self.start)
         self.tiles = tile_graph(self.start, self.feeder)
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
         masked = task.counted is not None or task.removed is not None
-        self.weight = None if not masked else np.full(task.nodes, -1, np.int64) if task.counted is None else -task.counted.astype(np.int64)
+        self.weight = (
+            None
+            if not masked
+            else np.full(task.nodes, -1, np.int64)
+            if task.counted is None
+            else -task.counted.astype(np.int64)
+        )
 
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
         """The block's distances: by bits, unless the network turns out to have very many levels.
@@ -86,7 +110,11 @@ class Network:
             kept = np.concatenate([np.full((1, block.words), ~np.uint64(0)), rows]).ravel()
         old, new = self.scratch.pop() if self.scratch else buffers(self.task.nodes * block.words)
         if block.per_lane:
-            totals, fresh, counts = None, np.empty(TILE * block.words, np.uint64), np.zeros((16, WORD * block.words), np.int32)
+            totals, fresh, counts = (
+                None,
+                np.empty(TILE * block.words, np.uint64),
+                np.zeros((16, WORD * block.words), np.int32),
+            )
         else:
             totals, fresh, counts = np.empty(block.words, np.int64), None, np.zeros((16, block.words), np.int64)
         levels, counts = search(
@@ -99,7 +127,11 @@ class Network:
 
 def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
     """The same from a queue, source after source."""
-    seen, queue, counts = np.full(task.nodes, -1, np.int32), np.empty(task.nodes, np.int32), np.empty(task.nodes, np.int64)
+    seen, queue, counts = (
+        np.full(task.nodes, -1, np.int32),
+        np.empty(task.nodes, np.int32),
+        np.empty(task.nodes, np.int64),
+    )
     nothing = np.empty(0, np.int32)
     groups, place = np.unique(task.groups[slots], return_inverse=True)
     columns = np.zeros((len(groups), 1), np.int64)
@@ -108,7 +140,9 @@ def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
         removed = nothing if task.removed is None else task.removed[slot]
         levels = breadth_first(ports, task.sources[slot], removed, task.counted, seen, i, queue, counts)
         if levels > columns.shape[1]:
-            columns = np.concatenate([columns, np.zeros((len(groups), 2 * levels - columns.shape[1]), np.int64)], axis=1)
+            columns = np.concatenate(
+                [columns, np.zeros((len(groups), 2 * levels - columns.shape[1]), np.int64)], axis=1
+            )
         columns[place[i], :levels] += counts[:levels]
         farthest[i] = last_level(counts[:levels, None] != 0)[0]
     return Part(groups, columns, slots, farthest if task.eccentricity else None)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.distance.feeders import feeders
-from kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, pack, part, seeds
+from torusweep_kernels import backend as backends
+from torusweep_kernels.distance.feeders import feeders
+from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, pack, part, seeds
 
 SOURCE = Path(__file__).with_name("levels.cu")
 OPTIONS = ("--std=c++17",)
@@ -25,7 +25,7 @@ CACHED = 0.7  # part of the second-level cache that both buffers should fit in
 def distances(task: Task, groups: int) -> tuple[np.ndarray, np.ndarray | None]:
     """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
     slots, per_lane = pack(task)
-    with backends.gpu_errors("kernels/distance"):
+    with backends.gpu_errors("kernels/torusweep_kernels/distance"):
         network = Network(task)
 
         def search(words: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -54,7 +54,9 @@ class Network:
         self.most_threads = properties["multiProcessorCount"] * RESIDENT
         self.cache = properties["l2CacheSize"]
         self.start, self.feeder = feeders(cupy.asarray(task.ports), cupy)
-        self.counted = cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
+        self.counted = (
+            cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
+        )
         self.kept_at = cupy.full(task.nodes, -1, np.int32)
 
     def width(self, needed: int) -> int:
@@ -63,7 +65,9 @@ class Network:
         pool = self.cupy.get_default_memory_pool().free_bytes()
         free = self.cupy.cuda.runtime.memGetInfo()[0] + pool
         words = WIDEST
-        while words > 1 and (words >= 2 * needed or (words > NARROWEST and row * words > CACHED * self.cache) or row * words > free // 2):
+        while words > 1 and (
+            words >= 2 * needed or (words > NARROWEST and row * words > CACHED * self.cache) or row * words > free // 2
+        ):
             words //= 2
         return words
 

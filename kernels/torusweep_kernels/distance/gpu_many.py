@@ -9,16 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.distance import gpu
-from kernels.distance.feeders import by_head
-from kernels.distance.lanes import EMPTY, Task
+from torusweep_kernels import backend as backends
+from torusweep_kernels.distance import gpu
+from torusweep_kernels.distance.feeders import by_head
+from torusweep_kernels.distance.lanes import EMPTY, Task
 
 SOURCE = Path(__file__).with_name("search.cu")
 LANES = 32  # sources a block
 SMALL = 1024  # nodes up to which a block has few threads, and a multiprocessor many blocks; the larger share it in twos or threes
 THREADS = {True: 128, False: 1024}  # a block, by whether its graph is small
-BYTES = {"node": 32, "arc": 80, "lane": 64, "removed": 40, "pairs": 8}  # of device memory, sorting included; pairs: an element of the histogram
+BYTES = {
+    "node": 32,
+    "arc": 80,
+    "lane": 64,
+    "removed": 40,
+    "pairs": 8,
+}  # of device memory, sorting included; pairs: an element of the histogram
 
 Answer = tuple[np.ndarray, np.ndarray | None]  # (histogram int64[G, D+1], eccentricity int32[S] | None)
 
@@ -26,14 +32,18 @@ Answer = tuple[np.ndarray, np.ndarray | None]  # (histogram int64[G, D+1], eccen
 def distances(tasks: Sequence[Task]) -> list[Answer]:
     """Each task's distances; see `many_distances`. Every task has a source."""
     answers: dict[int, Answer] = {}
-    with backends.gpu_errors("kernels/distance"):
+    with backends.gpu_errors("kernels/torusweep_kernels/distance"):
         cupy = backends.array_module("cupy")
         device = cupy.cuda.Device().id
         search = function(cupy, device)
         most = cupy.cuda.runtime.getDeviceProperties(device)["sharedMemPerBlockOptin"]
         free = (cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()) // 2
         for small, threads in THREADS.items():
-            some = [i for i, task in enumerate(tasks) if (task.nodes <= SMALL) == small and shared(task) <= most and size(task) <= free]
+            some = [
+                i
+                for i, task in enumerate(tasks)
+                if (task.nodes <= SMALL) == small and shared(task) <= most and size(task) <= free
+            ]
 
             def run(together: int, some: list[int] = some, threads: int = threads) -> list[Answer]:
                 parts = rounds([tasks[i] for i in some], free, together)
@@ -57,7 +67,13 @@ def shared(task: Task) -> int:
 def size(task: Task) -> int:
     """Bytes of the device's memory that a task takes."""
     removed = 0 if task.removed is None else task.removed.size
-    numbers = {"node": task.nodes, "arc": task.ports.size, "lane": len(task.sources) + LANES, "removed": removed, "pairs": task.rows * task.nodes}
+    numbers = {
+        "node": task.nodes,
+        "arc": task.ports.size,
+        "lane": len(task.sources) + LANES,
+        "removed": removed,
+        "pairs": task.rows * task.nodes,
+    }
     return sum(BYTES[what] * number for what, number in numbers.items())
 
 
@@ -83,7 +99,10 @@ def searched(cupy: Any, search: Any, tasks: Sequence[Task], threads: int) -> lis
     network = cupy.asarray(counted.astype(np.uint8)), *arcs(cupy, tasks, nodes)
     histogram = cupy.zeros(lanes.pairs, np.uint64)
     farthest = cupy.empty(lanes.source.shape, np.int32)
-    blocks = [cupy.asarray(array) for array in (lanes.first, lanes.nodes, lanes.source, lanes.mates, lanes.row, *barred(tasks, lanes))]
+    blocks = [
+        cupy.asarray(array)
+        for array in (lanes.first, lanes.nodes, lanes.source, lanes.mates, lanes.row, *barred(tasks, lanes))
+    ]
     search.max_dynamic_shared_size_bytes = memory = max(map(shared, tasks))
     wanted = np.int32(any(task.eccentricity for task in tasks))
     search((len(lanes.source),), (threads,), (*blocks, farthest, *network, histogram, wanted), shared_mem=memory)
@@ -96,7 +115,9 @@ def arcs(cupy: Any, tasks: Sequence[Task], nodes: int) -> tuple[Any, Any]:
     """(start int64[nodes+1], feeder int32[A]) of all graphs one after the other; feeders numbered within their graph."""
     first = np.cumsum([0, *(task.nodes for task in tasks)])
     head = cupy.asarray(np.concatenate([task.ports.ravel() for task in tasks]))
-    tail = cupy.asarray(np.concatenate([np.repeat(np.arange(task.nodes, dtype=np.int32), task.ports.shape[1]) for task in tasks]))
+    tail = cupy.asarray(
+        np.concatenate([np.repeat(np.arange(task.nodes, dtype=np.int32), task.ports.shape[1]) for task in tasks])
+    )
     offset = cupy.asarray(np.repeat(first[:-1], [task.ports.size for task in tasks]))
     present = cupy.flatnonzero(head >= 0)
     return by_head(tail[present], head[present] + offset[present], nodes, cupy)
@@ -111,7 +132,10 @@ class Lanes:
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        sizes, nodes, rows = (np.array(column, np.int64) for column in zip(*((len(task.sources), task.nodes, task.rows) for task in tasks)))
+        sizes, nodes, rows = (
+            np.array(column, np.int64)
+            for column in zip(*((len(task.sources), task.nodes, task.rows) for task in tasks))
+        )
         task = np.repeat(np.arange(len(tasks)), sizes)  # of each source, and of each in order: the first key
         groups = np.concatenate([task.groups for task in tasks])
         self.order = np.lexsort((groups, task))
@@ -155,7 +179,10 @@ def trimmed(tasks: Sequence[Task], histogram: np.ndarray, eccentricity: np.ndarr
     for task in tasks:
         table = histogram[at : at + task.rows * task.nodes].reshape(task.rows, task.nodes)
         deepest = np.flatnonzero(table.any(axis=0))[-1:]
-        yield table[:, : 1 + int(deepest.sum())].copy(), eccentricity[lane : lane + len(task.sources)].copy() if task.eccentricity else None
+        yield (
+            table[:, : 1 + int(deepest.sum())].copy(),
+            eccentricity[lane : lane + len(task.sources)].copy() if task.eccentricity else None,
+        )
         at += table.size
         lane += len(task.sources)
 

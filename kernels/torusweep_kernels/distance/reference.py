@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.distance.feeders import feeders
-from kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
-from kernels.threads import in_threads
+from torusweep_kernels.distance.feeders import feeders
+from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
+from torusweep_kernels.threads import in_threads
 
 WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gathering one word
 SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower
@@ -45,7 +45,9 @@ class Network:
         order = np.argsort(-number, kind="stable")
         self.rank = np.empty(task.nodes, np.int64)
         self.rank[order] = np.arange(task.nodes)
-        having = np.searchsorted(-number[order], -np.arange(int(number.max(initial=0))))  # rows with more than p feeders
+        having = np.searchsorted(
+            -number[order], -np.arange(int(number.max(initial=0)))
+        )  # rows with more than p feeders
         self.layers = [xp.asarray(self.rank[feeder[start[order[:n]] + p]]) for p, n in enumerate(having)]
         self.led_to = len(self.layers[0]) if self.layers else 0
         self.counted = None if task.counted is None else xp.asarray(task.counted[order][:, None])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.distance.bits import cached
+from torusweep_kernels.distance.bits import cached
 
 
 @cached
@@ -41,7 +41,7 @@ def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
 
 @cached
 def turned_round(ports):
-    """The arcs by head: what `kernels.distance.feeders` gives, by counting instead of sorting."""
+    """The arcs by head: what `torusweep_kernels.distance.feeders` gives, by counting instead of sorting."""
     nodes, width = ports.shape
     start = np.zeros(nodes + 1, np.int64)
     for node in range(nodes):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.loads.network import Task
+from torusweep_kernels import backend as backends
+from torusweep_kernels.loads.network import Task
 
 SPLITS = ("paths", "next-hops")
 
@@ -62,7 +62,7 @@ def minimal_loads(
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between two
     nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
-    `kernels.backend.BackendUnavailable` for cupy without a GPU, `kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
+    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
     """
     ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
     weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)
@@ -73,28 +73,39 @@ def minimal_loads(
     chosen = backends.resolve(backend)
     if not len(roots):
         return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0)
-    from kernels.loads.order import order
+    from torusweep_kernels.loads.order import order
 
     task = Task(ports, roots, weights, split == "next-hops", demand, capacity, order(ports, roots))
     if chosen == "numba":
-        from kernels.loads import cpu
+        from torusweep_kernels.loads import cpu
 
         load, totals = cpu.loads(task, threads)
     elif chosen == "cupy":
-        from kernels.loads import gpu
+        from torusweep_kernels.loads import gpu
 
         load, totals = gpu.loads(task)
     else:
-        from kernels.loads import reference
+        from torusweep_kernels.loads import reference
 
         load, totals = reference.loads(task, backends.array_module(chosen))
     if not np.isfinite(totals.most_paths).all():
-        raise OverflowError("minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit")
-    return Loads(load.reshape(ports.shape), *(float(of_roots.sum()) for of_roots in (totals.delivered, totals.unreachable, totals.hops)))
+        raise OverflowError(
+            "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit"
+        )
+    return Loads(
+        load.reshape(ports.shape),
+        *(float(of_roots.sum()) for of_roots in (totals.delivered, totals.unreachable, totals.hops)),
+    )
 
 
 def check(
-    ports: np.ndarray, roots: np.ndarray, weights: np.ndarray, split: str, demand: np.ndarray, capacity: np.ndarray | None, threads: int | None
+    ports: np.ndarray,
+    roots: np.ndarray,
+    weights: np.ndarray,
+    split: str,
+    demand: np.ndarray,
+    capacity: np.ndarray | None,
+    threads: int | None,
 ) -> None:
     """Refuse arrays that contradict each other, naming the array and what was expected."""
 
@@ -107,11 +118,19 @@ def check(
     nodes = len(ports)
     expect(roots.ndim == 1, "roots of shape [R]", roots.shape)
     expect(weights.shape == roots.shape, f"weights of shape {roots.shape}, one per root", weights.shape)
-    expect(demand.shape in ((nodes,), (len(roots), nodes)), f"demand of shape ({nodes},) or {(len(roots), nodes)}", demand.shape)
+    expect(
+        demand.shape in ((nodes,), (len(roots), nodes)),
+        f"demand of shape ({nodes},) or {(len(roots), nodes)}",
+        demand.shape,
+    )
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
     for name, array, low in (("ports", ports, -1), ("roots", roots, 0)):
         if array.size:
-            expect(low <= int(array.min()) and int(array.max()) < nodes, f"{name} of {low} … {nodes - 1}", f"{array.min()} … {array.max()}")
+            expect(
+                low <= int(array.min()) and int(array.max()) < nodes,
+                f"{name} of {low} … {nodes - 1}",
+                f"{array.min()} … {array.max()}",
+            )
     for name, array in (("weights", weights), ("demand", demand)):
         if array.size:
             least, most = float(array.min()), float(array.max())
@@ -119,4 +138,8 @@ def check(
     if capacity is not None:
         expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)
         used = capacity[ports >= 0]
-        expect(not used.size or int(used.min()) >= 1, "capacity ≥ 1 wherever a port leads somewhere", used.min() if used.size else "")
+        expect(
+            not used.size or int(used.min()) >= 1,
+            "capacity ≥ 1 wherever a port leads somewhere",
+            used.min() if used.size else "",
+        )

@@ -8,10 +8,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from kernels.distance.feeders import same_degree
-from kernels.loads.lanes import accumulate
-from kernels.loads.network import Arcs, Task, Totals, arcs
-from kernels.loads.order import BLOCK, SINGLE, share
+from torusweep_kernels.distance.feeders import same_degree
+from torusweep_kernels.loads.lanes import accumulate
+from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
+from torusweep_kernels.loads.order import BLOCK, SINGLE, share
 
 FEW = 4  # where a root's demand is of less than one node in so many, its search ends with the farthest
 SCRATCH = 2**30  # bytes that a thread's rows may take before roots are searched from one by one
@@ -30,7 +30,11 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     def of_share(first: int) -> tuple[np.ndarray, np.ndarray]:
         roots, weights, demand = task.block(first, size)
         rows = scratch.pop() if scratch else buffers(task.nodes, width)
-        asked = np.empty(task.nodes, np.uint16) if len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size else None
+        asked = (
+            np.empty(task.nodes, np.uint16)
+            if len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size
+            else None
+        )
         result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, *rows, asked, (0,) * width)
         scratch.append(rows)
         return result
@@ -38,7 +42,9 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     load, of_root = np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
         firsts = range(0, number, size)
-        of_all = map if threads == 1 or len(firsts) == 1 else pool.map  # handing a share to a thread takes as long as a small one's work
+        of_all = (
+            map if threads == 1 or len(firsts) == 1 else pool.map
+        )  # handing a share to a thread takes as long as a small one's work
         for first, (partial, totals) in zip(firsts, of_all(of_share, firsts)):
             load += partial
             of_root[:, first : first + size] = totals

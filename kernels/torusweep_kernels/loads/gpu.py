@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.loads.network import Arcs, Task, Totals, arcs
-from kernels.loads.order import share
+from torusweep_kernels import backend as backends
+from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
+from torusweep_kernels.loads.order import share
 
 SOURCE = Path(__file__).with_name("flows.cu")
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -25,7 +25,7 @@ CACHED = 0.7  # part of the second-level cache that the rows should fit in
 
 def loads(task: Task) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
-    with backends.gpu_errors("kernels/loads"):
+    with backends.gpu_errors("kernels/torusweep_kernels/loads"):
         network = Network(task)
 
         def search(lanes: int) -> tuple[np.ndarray, Totals]:
@@ -77,7 +77,11 @@ class Network:
         self.unit: Any = None
         self.distance: Any = None
         size = self.task.nodes * lanes
-        self.count, self.unit, self.distance = self.cupy.empty(size), self.cupy.empty(size), self.cupy.empty(size, np.int32)
+        self.count, self.unit, self.distance = (
+            self.cupy.empty(size),
+            self.cupy.empty(size),
+            self.cupy.empty(size, np.int32),
+        )
         self.partial.fill(0)
         self.total.fill(0)
 
@@ -98,7 +102,14 @@ class Network:
         for level in range(depth, -1, -1):
             self.launch(self.carry, len(unit), (*self.away, count, distance, unit, np.int32(level), *size))
         if len(self.own):
-            sums = self.partial, self.total, np.int32(len(self.own)), *size[1:], np.int64(first), np.int64(share(len(self.task.roots)))
+            sums = (
+                self.partial,
+                self.total,
+                np.int32(len(self.own)),
+                *size[1:],
+                np.int64(first),
+                np.int64(share(len(self.task.roots))),
+            )
             self.launch(self.add_up, len(self.own), (self.own, *self.away[1:], count, distance, unit, *sums))
         return totals
 
@@ -111,7 +122,9 @@ class Network:
             happened[0] = 1
             for step in range(AHEAD):
                 level = np.int32(depth + step + 1)
-                self.launch(self.reach, len(count), (*self.toward, count, distance, happened, np.int32(step), level, *size))
+                self.launch(
+                    self.reach, len(count), (*self.toward, count, distance, happened, np.int32(step), level, *size)
+                )
             reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
             depth += reached
         return depth
@@ -120,7 +133,12 @@ class Network:
         """float64[4, lanes]: see `Totals`."""
         reached = distance >= 0
         delivered = demand * reached
-        rows = delivered.sum(axis=0), (demand * ~reached).sum(axis=0), (delivered * distance).sum(axis=0), (count * reached).max(axis=0)
+        rows = (
+            delivered.sum(axis=0),
+            (demand * ~reached).sum(axis=0),
+            (delivered * distance).sum(axis=0),
+            (count * reached).max(axis=0),
+        )
         return self.cupy.stack(rows).get()
 
     def load(self) -> np.ndarray:

@@ -22,7 +22,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from kernels.distance.bits import by_degree, cached, intrinsic
+from torusweep_kernels.distance.bits import by_degree, cached, intrinsic
 
 INT64, INT32, DOUBLE, BIT = ir.IntType(64), ir.IntType(32), ir.DoubleType(), ir.IntType(1)
 ONE = ir.Constant(INT64, 1)
@@ -32,7 +32,13 @@ class Vectors:
     """Rows of `width` lanes in arrays that stand among an intrinsic's arguments."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any, width: int) -> None:
-        self.context, self.builder, self.signature, self.arguments, self.width = context, builder, signature, arguments, width
+        self.context, self.builder, self.signature, self.arguments, self.width = (
+            context,
+            builder,
+            signature,
+            arguments,
+            width,
+        )
         self.doubles, self.integers, self.bits = (ir.VectorType(kind, width) for kind in (DOUBLE, INT32, BIT))
         self.zero = ir.Constant(self.doubles, None)
 
@@ -40,7 +46,9 @@ class Vectors:
         """Pointer to an array argument's items; None where the argument is None."""
         if isinstance(self.signature.args[index], types.NoneType):
             return None
-        return self.context.make_array(self.signature.args[index])(self.context, self.builder, self.arguments[index]).data
+        return self.context.make_array(self.signature.args[index])(
+            self.context, self.builder, self.arguments[index]
+        ).data
 
     def item(self, pointer: Any, place: Any) -> Any:
         return self.builder.load(self.builder.gep(pointer, [place]))
@@ -64,7 +72,9 @@ class Vectors:
 
     def lanes(self, mask: Any) -> Any:
         """<width x i1> of an integer's low bits."""
-        return self.builder.bitcast(self.builder.trunc(mask, ir.IntType(self.width)) if mask.type.width > self.width else mask, self.bits)
+        return self.builder.bitcast(
+            self.builder.trunc(mask, ir.IntType(self.width)) if mask.type.width > self.width else mask, self.bits
+        )
 
     def spread(self, value: Any) -> Any:
         """The same in every lane."""
@@ -92,7 +102,18 @@ class Vectors:
         with cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64) as (arc, _):
             body(arc)
 
-    def gathered(self, start: Any, node: Any, unrolled: int, rows: Any, stride: Any, masks: Any, own: Any, arcs: Any, capacity: Any) -> Any:
+    def gathered(
+        self,
+        start: Any,
+        node: Any,
+        unrolled: int,
+        rows: Any,
+        stride: Any,
+        masks: Any,
+        own: Any,
+        arcs: Any,
+        capacity: Any,
+    ) -> Any:
         """Sum over a node's arcs, in their order, of capacity · the other end's row, in the lanes of its mask and `own`."""
         total = self.variable(self.zero)
 
@@ -100,7 +121,9 @@ class Vectors:
             other = self.index(arcs, arc)
             both = self.lanes(self.builder.and_(self.item(masks, other), own))
             value = self.scaled(self.load(self.at(rows, self.builder.mul(other, stride))), capacity, arc)
-            self.builder.store(self.builder.fadd(self.builder.load(total), self.builder.select(both, value, self.zero)), total)
+            self.builder.store(
+                self.builder.fadd(self.builder.load(total), self.builder.select(both, value, self.zero)), total
+            )
 
         self.over_arcs(start, node, unrolled, add)
         return self.builder.load(total)
@@ -133,7 +156,9 @@ def _meet(context, visits, masks, degree, begin, end, start, arcs, seen, followi
                     place = builder.load(last)
                     builder.store(v.item(arcs, arc), builder.gep(visits, [place]))
                     zero = ir.Constant(before.type, 0)
-                    first = builder.and_(builder.icmp_unsigned("==", before, zero), builder.icmp_unsigned("!=", after, zero))
+                    first = builder.and_(
+                        builder.icmp_unsigned("==", before, zero), builder.icmp_unsigned("!=", after, zero)
+                    )
                     builder.store(builder.add(place, builder.zext(first, INT64)), last)
 
                 v.over_arcs(start, v.index(visits, visit), unrolled, meet)
@@ -145,13 +170,37 @@ def _meet(context, visits, masks, degree, begin, end, start, arcs, seen, followi
 
 
 @intrinsic
-def _count(context, visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width):
+def _count(
+    context,
+    visits,
+    masks,
+    degree,
+    begin,
+    end,
+    level,
+    start,
+    arcs,
+    capacity,
+    before,
+    near,
+    stride,
+    count,
+    distance,
+    width,
+):
     """Forward: count(v) = Σ near(u) · capacity over channels from the level before, for the visits begin … end − 1."""
 
     def codegen(context, builder, signature, arguments):
         v = Vectors(context, builder, signature, arguments, len(width))
-        visits, masks, start, arcs, capacity, before, near, count, distance = (v.data(i) for i in (0, 1, 6, 7, 8, 9, 10, 12, 13))
-        begin, end, level, stride = arguments[3], arguments[4], v.spread(builder.trunc(arguments[5], INT32)), arguments[11]
+        visits, masks, start, arcs, capacity, before, near, count, distance = (
+            v.data(i) for i in (0, 1, 6, 7, 8, 9, 10, 12, 13)
+        )
+        begin, end, level, stride = (
+            arguments[3],
+            arguments[4],
+            v.spread(builder.trunc(arguments[5], INT32)),
+            arguments[11],
+        )
 
         def loop(unrolled):
             with cgutils.for_range_slice(builder, begin, end, ONE, intp=INT64) as (visit, _):
@@ -164,7 +213,9 @@ def _count(context, visits, masks, degree, begin, end, level, start, arcs, capac
         by_degree(builder, arguments[2], loop)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width), codegen
+    return types.none(
+        visits, masks, degree, begin, end, level, start, arcs, capacity, before, near, stride, count, distance, width
+    ), codegen
 
 
 @intrinsic
@@ -188,7 +239,9 @@ def _carry(context, visits, masks, degree, begin, end, start, arcs, capacity, af
         by_degree(builder, arguments[2], loop)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, degree, begin, end, start, arcs, capacity, after, part, stride, unit, width), codegen
+    return types.none(
+        visits, masks, degree, begin, end, start, arcs, capacity, after, part, stride, unit, width
+    ), codegen
 
 
 @intrinsic
@@ -216,7 +269,9 @@ def _add(context, nodes, start, arcs, capacity, near, stride, distance, unit, lo
                     farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
                     flow = v.scaled(builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
                     place = builder.gep(load, [arc])
-                    builder.store(builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place)
+                    builder.store(
+                        builder.call(in_order, [builder.load(place), builder.select(farther, flow, v.zero)]), place
+                    )
 
                 v.over_arcs(start, node, 0, add)
         return context.get_dummy_value()
@@ -372,7 +427,21 @@ def accumulate(
         of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
         for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
-            _carry(visits, visit_masks, away_degree, begin, end, away_start, away, away_capacity, now, part, 1 - stride, unit, width)
+            _carry(
+                visits,
+                visit_masks,
+                away_degree,
+                begin,
+                end,
+                away_start,
+                away,
+                away_capacity,
+                now,
+                part,
+                1 - stride,
+                unit,
+                width,
+            )
             for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
         _add(nodes, away_start, away, away_capacity, near, stride, distance, unit, load, seen, asked, width)

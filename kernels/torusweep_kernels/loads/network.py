@@ -29,7 +29,11 @@ class Task(NamedTuple):
     def block(self, first: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(roots int32[B], weights float64[B], demand float64[B or 1, N]) from the `first` on, in order."""
         places = self.order[first : first + size]
-        return self.roots[places], self.weights[places], self.demand[places] if self.demand.ndim == 2 else self.demand[None]
+        return (
+            self.roots[places],
+            self.weights[places],
+            self.demand[places] if self.demand.ndim == 2 else self.demand[None],
+        )
 
 
 class Arcs(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.loads.network import Arcs, Task, Totals, arcs
-from kernels.loads.order import share
+from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
+from torusweep_kernels.loads.order import share
 
 LANES = 64  # roots searched from at once
 SCRATCH = 2**29  # bytes that a block's arrays may take before it gets fewer lanes
@@ -71,7 +71,10 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
     roots, weights, rows = task.block(first, lanes)
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
-    distance, count = xp.full(task.nodes * lanes, -2, np.int64), xp.ones(task.nodes * lanes)  # not reached: −2, so that one more is no distance
+    distance, count = (
+        xp.full(task.nodes * lanes, -2, np.int64),
+        xp.ones(task.nodes * lanes),
+    )  # not reached: −2, so that one more is no distance
     ones = xp.ones(task.nodes * lanes)
     near = ones if task.inward else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
@@ -87,7 +90,9 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
             for having, other, capacity in toward.neighbours(entries, lanes):
                 paths[having] += xp.where(distance[other] == level - 1, near[other] * capacity, 0.0)
             count[place] = paths
-        found = xp.concatenate([place[:0]] + [other[distance[other] < 0] for _, other, _ in away.neighbours(entries, lanes)])
+        found = xp.concatenate(
+            [place[:0]] + [other[distance[other] < 0] for _, other, _ in away.neighbours(entries, lanes)]
+        )
         ticket[found] = xp.arange(len(found))
         place = found[ticket[found] == xp.arange(len(found))]  # each once
         distance[place] = level + 1
@@ -97,7 +102,9 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
         for having, other, capacity in away.neighbours(entries, lanes):
             farther[having] += xp.where(distance[other] == level + 1, unit[other] * capacity, 0.0)
         unit[entries.place] += part[entries.place] * farther
-    distance, demand, count, near, unit = (array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit))
+    distance, demand, count, near, unit = (
+        array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit)
+    )
     on_path = distance[away.node] == distance[away.own] + 1
     carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
     delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)

@@ -2,7 +2,7 @@
 
 A draw depends on its counter and key alone, so that packets may be drawn in any order, block or
 thread. Three versions, equal to the bit: this one for arrays (NumPy or CuPy), `philox4x32` of
-kernels/philox_cpu.py for code compiled by Numba, and that of kernels/philox.cuh for CUDA.
+kernels/torusweep_kernels/philox/cpu.py for code compiled by Numba, and that of kernels/torusweep_kernels/philox/philox.cuh for CUDA.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Philox4x32-10 for code compiled by Numba; kernels/philox.py is its specification."""
+"""Philox4x32-10 for code compiled by Numba; kernels/torusweep_kernels/philox/__init__.py is its specification."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.distance.bits import cached
+from torusweep_kernels.distance.bits import cached
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
@@ -28,7 +28,7 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 @cached
 def below(draw: Any, bound: Any) -> Any:
-    """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `kernels.philox.below`."""
+    """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `torusweep_kernels.philox.below`."""
     return np.uint32(np.uint64(draw) * np.uint64(bound) >> HALF)
 
 

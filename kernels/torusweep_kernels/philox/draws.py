@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.philox import WORD, philox
+from torusweep_kernels import backend as backends
+from torusweep_kernels.philox import WORD, philox
 
 
 def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, backend: str = "auto") -> np.ndarray:
     """uint32[4, B]: four words for each packet, by Philox4x32-10 with the counter (packet, purpose, stream) and the key seed.
 
     packet           int64[B] ≥ 0, its number
-    purpose, stream  0 … 2³² − 1, what the words are for; walks (kernels.walks) use stream 0
+    purpose, stream  0 … 2³² − 1, what the words are for; walks (torusweep_kernels.walks) use stream 0
     seed             0 … 2⁶⁴ − 1
     """
     chosen, key = backends.resolve(backend), (seed % WORD, seed // WORD)
     packet = np.ascontiguousarray(packet, np.int64)
     if chosen == "numba":
-        from kernels.philox_cpu import fill
+        from torusweep_kernels.philox.cpu import fill
 
         words = np.empty((4, len(packet)), np.uint32)
         fill(packet, purpose, stream, *key, words)

@@ -61,11 +61,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.network.checks import checked
-from kernels.network.task import MEMORIES, REFUSED, SWITCHINGS, Batch, Messages, Router, Simulated, Wiring
+from torusweep_kernels import backend as backends
+from torusweep_kernels.router.checks import checked
+from torusweep_kernels.router.task import MEMORIES, REFUSED, SWITCHINGS, Batch, Messages, Router, Simulated, Wiring
 
-__all__ = ["MEMORIES", "REFUSED", "SWITCHINGS", "Batch", "Messages", "Router", "Simulated", "Wiring", "simulate", "state_bytes"]
+__all__ = [
+    "MEMORIES",
+    "REFUSED",
+    "SWITCHINGS",
+    "Batch",
+    "Messages",
+    "Router",
+    "Simulated",
+    "Wiring",
+    "simulate",
+    "state_bytes",
+]
 
 
 def simulate(
@@ -98,26 +109,34 @@ def simulate(
                                    experiment the share of its cycles, or of its packets delivered, whichever is more
 
     Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
-    to its packet's destination; `kernels.backend.BackendUnavailable` for cupy without a GPU, `kernels.backend.GpuOutOfMemory`
+    to its packet's destination; `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
     where not even one experiment fits there.
     """
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
     chosen = backends.resolve(backend)
     if chosen == "numpy":
-        from kernels.network import reference
+        from torusweep_kernels.router import reference
 
         return reference.simulated(task)
     if chosen == "cupy":
-        from kernels.network import gpu
+        from torusweep_kernels.router import gpu
 
         return gpu.simulated(task)
-    from kernels.network import cpu
+    from torusweep_kernels.router import cpu
 
     return cpu.simulated(task, threads, progress)
 
 
 def state_bytes(
-    wiring: Wiring, router: Router, *, packets: int, runs: int, shortest: int = 1, messages: int = 0, waits: int = 0, backend: str = "numba"
+    wiring: Wiring,
+    router: Router,
+    *,
+    packets: int,
+    runs: int,
+    shortest: int = 1,
+    messages: int = 0,
+    waits: int = 0,
+    backend: str = "numba",
 ) -> int:
     """Bytes that an experiment takes while it runs on one thread (with numba, an experiment a thread), beyond the arrays that `simulate` is given.
 
@@ -125,7 +144,7 @@ def state_bytes(
     messages, waits           so many, and pairs of one that waits and one that it waits for
     backend                   numba, in memory, or cupy, in the GPU's
     """
-    from kernels.network import device, live
+    from torusweep_kernels.router import device, live
 
     how = wiring, router, packets, runs, shortest, messages, waits
     return sum(map(live.size, device.layout(*how) if backend == "cupy" else [live.layout(*how)]))

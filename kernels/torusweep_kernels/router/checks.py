@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.network.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Messages, Router, Task, Wiring
-from kernels.routes import route_ends
+from torusweep_kernels.router.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Messages, Router, Task, Wiring
+from torusweep_kernels.routes import route_ends
 
 MOST_CYCLES = 2**30
 MOST_VCS = 16
@@ -36,14 +36,22 @@ def checked(
     routes = _checked_routes(wiring, direction, hops, phase)
     batch = _checked_batch(wiring, routes[1], batch)
     task = Task(wiring, router, routes, batch, cycles, measure_from, stall)
-    expect(task.inputs <= MOST_INPUTS, f"at most {MOST_INPUTS} input ports of a node, injection among them", task.inputs)
+    expect(
+        task.inputs <= MOST_INPUTS, f"at most {MOST_INPUTS} input ports of a node, injection among them", task.inputs
+    )
     expect(task.nodes * task.inputs < 2**27, "fewer than 2²⁷ input ports in the network", task.nodes * task.inputs)
-    expect(router.source_queue is None or batch.messages is None, "no source_queue with messages, which are never refused", router.source_queue)
+    expect(
+        router.source_queue is None or batch.messages is None,
+        "no source_queue with messages, which are never refused",
+        router.source_queue,
+    )
     longest = int(batch.length.max(initial=0))
     if task.switching != WORMHOLE:
         least = longest * (2 if router.bubble else 1)
         room = "the two longest packets (bubble)" if router.bubble else "the longest packet"
-        expect(router.buffer_flits >= least, f"buffer_flits ≥ {least}, {room}, for {router.switching}", router.buffer_flits)
+        expect(
+            router.buffer_flits >= least, f"buffer_flits ≥ {least}, {room}, for {router.switching}", router.buffer_flits
+        )
     _check_destinations(task)
     return task
 
@@ -59,18 +67,27 @@ def _check_router(router: Router) -> None:
         expect(1 <= getattr(router, name) <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", getattr(router, name))
     expect(router.source_queue is None or router.source_queue >= 0, "source_queue ≥ 0 or None", router.source_queue)
     expect(
-        not router.bubble or router.switching != SWITCHINGS[WORMHOLE], "switching virtual-cut-through or store-and-forward with bubble", "wormhole"
+        not router.bubble or router.switching != SWITCHINGS[WORMHOLE],
+        "switching virtual-cut-through or store-and-forward with bubble",
+        "wormhole",
     )
     escape = router.virtual_channels if router.escape is None else router.escape
     if router.adaptive:
-        expect(1 <= escape < router.virtual_channels, f"escape of 1 … {router.virtual_channels - 1} with adaptive", escape)
+        expect(
+            1 <= escape < router.virtual_channels, f"escape of 1 … {router.virtual_channels - 1} with adaptive", escape
+        )
     else:
-        expect(escape == router.virtual_channels, f"escape of all {router.virtual_channels} virtual_channels without adaptive", escape)
+        expect(
+            escape == router.virtual_channels,
+            f"escape of all {router.virtual_channels} virtual_channels without adaptive",
+            escape,
+        )
 
 
 def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     to, port_of, wrap, delay, classes, shares = (
-        np.asarray(array) for array in (wiring.to, wiring.port_of, wiring.wrap, wiring.delay, wiring.classes, wiring.shares)
+        np.asarray(array)
+        for array in (wiring.to, wiring.port_of, wiring.wrap, wiring.delay, wiring.classes, wiring.shares)
     )
     expect(to.ndim == 2, "to of shape [N, P]", to.shape)
     nodes, ports = to.shape
@@ -91,26 +108,48 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     within("capacity", capacity[to >= 0], 1, router.virtual_channels)
     least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
     expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
-    used = np.where(port_of >= 0, np.take_along_axis(to, np.maximum(port_of, 0).astype(np.int64), axis=1) if ports else -1, 0)
+    used = np.where(
+        port_of >= 0, np.take_along_axis(to, np.maximum(port_of, 0).astype(np.int64), axis=1) if ports else -1, 0
+    )
     expect(bool((used >= 0).all()), "port_of that names ports with a channel", "one without")
     within("shares", shares, 1, MOST_VCS)
     within("classes", classes, 0, len(shares) - 1)
     fits = not wiring.balanced or (wiring.memory in ("run", "axis") and not router.adaptive)
     expect(fits, "memory run or axis, and no adaptive, with balanced", "another")
     escape = router.virtual_channels if router.escape is None else router.escape
-    expect(int(shares.sum()) == escape, f"shares that add up to the escape's {escape} virtual channels", int(shares.sum()))
+    expect(
+        int(shares.sum()) == escape, f"shares that add up to the escape's {escape} virtual channels", int(shares.sum())
+    )
     types = np.int32, np.int8, np.bool_, np.int16, np.int8
-    kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip((to, port_of, wrap, delay, classes), types)]
+    kept: list[np.ndarray] = [
+        np.ascontiguousarray(array, dtype) for array, dtype in zip((to, port_of, wrap, delay, classes), types)
+    ]
     balanced, whole = bool(wiring.balanced), np.where(to >= 0, capacity, 1).astype(np.int16)
-    return Wiring(kept[0], kept[1], kept[2], kept[3], kept[4], wiring.memory, np.ascontiguousarray(shares, np.int64), balanced, whole)
+    return Wiring(
+        kept[0],
+        kept[1],
+        kept[2],
+        kept[3],
+        kept[4],
+        wiring.memory,
+        np.ascontiguousarray(shares, np.int64),
+        balanced,
+        whole,
+    )
 
 
-def _checked_routes(wiring: Wiring, direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked_routes(
+    wiring: Wiring, direction: np.ndarray, hops: np.ndarray, phase: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     direction, hops, phase = np.asarray(direction), np.asarray(hops), np.asarray(phase)
     expect(direction.ndim == 2, "direction of shape [R, L]", direction.shape)
     expect(hops.shape == direction.shape, f"hops of shape {direction.shape}", hops.shape)
     expect(phase.shape == direction.shape, f"phase of shape {direction.shape}", phase.shape)
-    expect(1 <= hops.shape[1] <= MOST_RUNS, f"1 … {MOST_RUNS} runs of a route (of 0 hops where it needs fewer)", hops.shape[1])
+    expect(
+        1 <= hops.shape[1] <= MOST_RUNS,
+        f"1 … {MOST_RUNS} runs of a route (of 0 hops where it needs fewer)",
+        hops.shape[1],
+    )
     within("hops", hops, 0, 2**15 - 1)
     taken = hops > 0
     within("direction", direction[taken], 0, wiring.port_of.shape[1] - 1)
@@ -126,8 +165,14 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     for name, array in zip(Batch._fields[1:], each):
         expect(array.shape == (packets,), f"{name} of shape [{packets}], one per packet", array.shape)
     flat = first.ravel()
-    joined = len(first) == 0 or (flat[0] == 0 and bool((first[1:, 0] == first[:-1, -1]).all()) and bool((np.diff(flat) >= 0).all()))
-    expect(joined and (flat[-1] if len(flat) else 0) == packets, f"first that rises from 0 to {packets}, block after block", "another")
+    joined = len(first) == 0 or (
+        flat[0] == 0 and bool((first[1:, 0] == first[:-1, -1]).all()) and bool((np.diff(flat) >= 0).all())
+    )
+    expect(
+        joined and (flat[-1] if len(flat) else 0) == packets,
+        f"first that rises from 0 to {packets}, block after block",
+        "another",
+    )
     expect(packets < 2**31, "fewer than 2³¹ packets", packets)
     time, row, length, destination = each
     within("time", time, 0, MOST_CYCLES)
@@ -136,7 +181,11 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     within("destination", destination, 0, nodes - 1)
     falls = np.flatnonzero(np.diff(time.astype(np.int64)) < 0) + 1
     late = falls[~np.isin(falls, flat)]
-    expect(not late.size, "time that does not fall within a node's packets", f"packet {late[0]} before its predecessor" if late.size else "")
+    expect(
+        not late.size,
+        "time that does not fall within a node's packets",
+        f"packet {late[0]} before its predecessor" if late.size else "",
+    )
     types = np.int32, np.int32, np.int16, np.int32
     kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip(each, types)]
     first = np.ascontiguousarray(first, np.int64)
@@ -161,17 +210,28 @@ def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -
     some = np.flatnonzero(packets > 0)
     some = some[np.argsort(begin[some], kind="stable")]
     ends = begin[some] + packets[some]
-    joined = np.array_equal(begin[some], np.concatenate([[0], ends[:-1]])[: len(some)]) and (ends[-1] if len(some) else 0) == len(time)
+    joined = np.array_equal(begin[some], np.concatenate([[0], ends[:-1]])[: len(some)]) and (
+        ends[-1] if len(some) else 0
+    ) == len(time)
     expect(joined, "each packet in one message", "one in none or several")
     source = np.searchsorted(nodes[:, 1:].ravel(), np.stack([begin[some], ends - 1]), side="right")
     expect(bool((source[0] == source[1]).all()), "messages of one node's packets", "one of several's")
     experiment = np.searchsorted(first[1:], np.arange(number), side="right")
-    expect(np.array_equal(source[0] // (nodes.shape[1] - 1), experiment[some]), "messages of their experiment's packets", "one of another's")
+    expect(
+        np.array_equal(source[0] // (nodes.shape[1] - 1), experiment[some]),
+        "messages of their experiment's packets",
+        "one of another's",
+    )
     waited_for = np.repeat(np.arange(number), np.diff(after))
     later = bool((waited_for < successor).all()) and bool((successor < first[experiment[waited_for] + 1]).all())
     expect(later, "messages that wait for earlier ones of their experiment", "another")
     types = np.int64, np.int64, np.int32, np.int32, np.int64, np.int64
-    return Messages(*(np.ascontiguousarray(array, dtype) for array, dtype in zip((first, begin, packets, delay, after, successor), types)))
+    return Messages(
+        *(
+            np.ascontiguousarray(array, dtype)
+            for array, dtype in zip((first, begin, packets, delay, after, successor), types)
+        )
+    )
 
 
 def _check_destinations(task: Task) -> None:
@@ -188,8 +248,12 @@ def _check_destinations(task: Task) -> None:
     astray = np.flatnonzero(arrives != batch.destination)
     if astray.size:
         packet = int(astray[0])
-        where = f"packet {packet} from node {source[packet]} by row {batch.row[packet]} arrives at node {arrives[packet]}"
-        raise ValueError(f"simulate: expected routes that lead to their destinations, got {where}, not {batch.destination[packet]}")
+        where = (
+            f"packet {packet} from node {source[packet]} by row {batch.row[packet]} arrives at node {arrives[packet]}"
+        )
+        raise ValueError(
+            f"simulate: expected routes that lead to their destinations, got {where}, not {batch.destination[packet]}"
+        )
 
 
 def expect(holds: bool, what: str, got: object) -> None:

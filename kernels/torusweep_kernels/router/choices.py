@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.network.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Experiment, Task
+from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Experiment, Task
 
 
 class Travel(NamedTuple):
@@ -52,7 +52,9 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     direction = task.direction[row, run]
     vc = np.arange(task.escape)
     first, last = columns(task, travel, x, packet, row, run)
-    low, behind = task.low[task.phase[row, run]].astype(np.int64).transpose(2, 1, 0)[:, :, :, None]  # by column, then head
+    low, behind = (
+        task.low[task.phase[row, run]].astype(np.int64).transpose(2, 1, 0)[:, :, :, None]
+    )  # by column, then head
     within = (low <= vc) & (vc < behind)
     allowed = np.where((first == 0)[:, None], within[0], False) | np.where((last == 1)[:, None], within[1], False)
     channel = node * task.ports + task.wiring.port_of[node, direction]
@@ -69,12 +71,18 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
     any_run = np.argsort(-left, axis=1, kind="stable")
     port = task.wiring.port_of[node[:, None], np.take_along_axis(task.direction[row], any_run, axis=1)]
     any_y = ((node * task.ports)[:, None] + port)[:, :, None] * task.vcs + vc
-    any_y = np.where(np.take_along_axis(left, any_run, axis=1)[:, :, None] > 0, any_y, -1).reshape(len(x), left.shape[1] * len(vc))
+    any_y = np.where(np.take_along_axis(left, any_run, axis=1)[:, :, None] > 0, any_y, -1).reshape(
+        len(x), left.shape[1] * len(vc)
+    )
     any_need = np.broadcast_to(np.where(task.switching == WORMHOLE, task.buffer, length), any_y.shape)
-    return Choices(np.hstack([any_y, y]), np.hstack([any_run.repeat(len(vc), axis=1), runs]), np.hstack([any_need, need]))
+    return Choices(
+        np.hstack([any_y, y]), np.hstack([any_run.repeat(len(vc), axis=1), runs]), np.hstack([any_need, need])
+    )
 
 
-def columns(task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def columns(
+    task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """First and last of the columns of the rule's classes that the next hop, in these runs, may use; all of shape [H]."""
     node, direction = x // (task.inputs * task.vcs), task.direction[row, run]
     still = task.until[node, direction] < travel.left[packet, run]
@@ -105,7 +113,9 @@ def crossed_after(
     return np.where(task.wiring.wrap[node, direction], before | bit, before), bit
 
 
-def go(task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray) -> None:
+def go(
+    task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray
+) -> None:
     """The packets take a hop of these runs."""
     row = task.batch.row[experiment.begin + packet]
     travel.crossed[packet] = crossed_after(task, travel, node, packet, row, run)[0]

@@ -8,19 +8,19 @@ from threading import Lock
 
 import numba
 
-from kernels.network.live import EJECTED, INJECTED, LEFT, fixed_of, live_of
-from kernels.network.outcome import Outcome, joined
-from kernels.network.steps import advance
-from kernels.network.task import Experiment, Simulated, Task
-from kernels.network.waits import deadlock
-from kernels.threads import in_threads
+from torusweep_kernels.router.live import EJECTED, INJECTED, LEFT, fixed_of, live_of
+from torusweep_kernels.router.outcome import Outcome, joined
+from torusweep_kernels.router.steps import advance
+from torusweep_kernels.router.task import Experiment, Simulated, Task
+from torusweep_kernels.router.waits import deadlock
+from torusweep_kernels.threads import in_threads
 
 SHARE = 128  # nodes, at least: with fewer, meeting every cycle takes more than it gains
 MOST_SHARES = 64  # numbered in a byte, with a wheel for each pair
 
 
 def simulated(task: Task, threads: int | None, progress: Callable[[float], None] | None = None) -> Simulated:
-    """See `kernels.network.simulate`."""
+    """See `torusweep_kernels.router.simulate`."""
     threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
     experiments = task.experiments
     if not experiments:
@@ -50,9 +50,24 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
     more(1 - told)
     in_flight = int(live.stored.sum()) + live.under_way(fixed.arriving)
     moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
-    flits, entered, delivered = live.channels["flits"].copy(), live.packets["entered"].copy(), live.packets["delivered"].copy()
+    flits, entered, delivered = (
+        live.channels["flits"].copy(),
+        live.packets["entered"].copy(),
+        live.packets["delivered"].copy(),
+    )
     generated = live.messages["generated"][:-1].copy()
-    return Outcome(entered, delivered, flits, live.occupancy.sum(axis=0)[: task.vcs], generated, t, stalled, waiting, *moved, in_flight)
+    return Outcome(
+        entered,
+        delivered,
+        flits,
+        live.occupancy.sum(axis=0)[: task.vcs],
+        generated,
+        t,
+        stalled,
+        waiting,
+        *moved,
+        in_flight,
+    )
 
 
 def _added_up(progress: Callable[[float], None] | None, experiments: int) -> Callable[[float], None]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.backend import cuda_source
-from kernels.network.choices import Travel
-from kernels.network.live import Shapes
-from kernels.network.outcome import State
-from kernels.network.task import Experiment, Messages, Router, Task, Wiring, most_into
+from torusweep_kernels.backend import cuda_source
+from torusweep_kernels.router.choices import Travel
+from torusweep_kernels.router.live import Shapes
+from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into
 
 SOURCE = Path(__file__).with_name("router.cu")
 NEVER = 2**31 - 1
@@ -27,7 +27,9 @@ def fields(record: str) -> dict[str, int]:
     return {name: number for number, name in enumerate(found[1].split(", "))}
 
 
-def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int) -> tuple[Shapes, Shapes]:
+def layout(
+    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
+) -> tuple[Shapes, Shapes]:
     """Shape and type of an experiment's arrays, and of those of so many packets, messages and pairs that wait; in the order of `advance`."""
     nodes, ports = wiring.to.shape
     vcs, transit = router.virtual_channels, most_into(wiring.to)
@@ -61,7 +63,9 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
 
 def waiting(experiment: Experiment) -> tuple[int, int]:
     """Messages, and pairs of one that waits and one that it waits for."""
-    return (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
+    return (
+        (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
+    )
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
@@ -86,15 +90,39 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
             continue
         number, some = waiting(experiment)
         there = slice(done, done + number)
-        _await(experiment.messages, first[e], experiment.begin - begin, done, messages[there], packets[:, packet["message"]], nodes[e])
+        _await(
+            experiment.messages,
+            first[e],
+            experiment.begin - begin,
+            done,
+            messages[there],
+            packets[:, packet["message"]],
+            nodes[e],
+        )
         after[done : done + number + 1] = experiment.messages.after + pairs
         successor[pairs : pairs + some] = experiment.messages.successor + done
         done, pairs = done + number, pairs + some
     left, line = task.hops[task.batch.row[own]], np.zeros(*shapes["line"])
-    return {"nodes": nodes, "packets": packets, "left": left, "line": line, "messages": messages, "after": after, "successor": successor}
+    return {
+        "nodes": nodes,
+        "packets": packets,
+        "left": left,
+        "line": line,
+        "messages": messages,
+        "after": after,
+        "successor": successor,
+    }
 
 
-def _await(messages: Messages, first: np.ndarray, packet: int, number: int, record: np.ndarray, message_of: np.ndarray, nodes: np.ndarray) -> None:
+def _await(
+    messages: Messages,
+    first: np.ndarray,
+    packet: int,
+    number: int,
+    record: np.ndarray,
+    message_of: np.ndarray,
+    nodes: np.ndarray,
+) -> None:
     """An experiment's messages, none generated but steps that come before all packets; those of each node that only time keeps, in a list.
 
     first    of its nodes' packets; packet, number: its own first packet and message
@@ -111,11 +139,18 @@ def _await(messages: Messages, first: np.ndarray, packet: int, number: int, reco
     some = np.flatnonzero(messages.packets > 0)
     begins = messages.begin[some] + packet
     record[some, field["node"]] = np.searchsorted(first, begins, side="right") - 1
-    columns = {"begin": messages.begin + packet, "packets": messages.packets, "delay": messages.delay, "missing": missing}
+    columns = {
+        "begin": messages.begin + packet,
+        "packets": messages.packets,
+        "delay": messages.delay,
+        "missing": missing,
+    }
     for name, column in (columns | {"undelivered": messages.packets, "ready": ready}).items():
         record[:, field[name]] = column
     order = np.argsort(begins, kind="stable")
-    message_of[packet : packet + int(messages.packets.sum())] = np.repeat(some[order] + number, messages.packets[some][order])
+    message_of[packet : packet + int(messages.packets.sum())] = np.repeat(
+        some[order] + number, messages.packets[some][order]
+    )
     roots = some[missing[some] == 0]
     owner = record[roots, field["node"]]
     order = np.lexsort((roots, ready[roots], owner))
@@ -146,4 +181,6 @@ def _index(task: Task, code: np.ndarray, ports: int) -> np.ndarray:
 def travel(packets: np.ndarray, left: np.ndarray, crossed: np.ndarray) -> Travel:
     """How far an experiment's packets have come."""
     field = fields("Packet")
-    return Travel(left, crossed.view(np.int64), *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going")))
+    return Travel(
+        left, crossed.view(np.int64), *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going"))
+    )

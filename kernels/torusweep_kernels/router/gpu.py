@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.network.device import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
-from kernels.network.live import size
-from kernels.network.outcome import Outcome, joined
-from kernels.network.task import Experiment, Simulated, Task
-from kernels.network.waits import deadlock
+from torusweep_kernels import backend as backends
+from torusweep_kernels.router.device import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
+from torusweep_kernels.router.live import size
+from torusweep_kernels.router.outcome import Outcome, joined
+from torusweep_kernels.router.task import Experiment, Simulated, Task
+from torusweep_kernels.router.waits import deadlock
 
 OPTIONS = ("--std=c++17",)
 THREADS = 512  # a block that simulates an experiment alone has at most; router.cu knows it, too
@@ -27,14 +27,16 @@ Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells
 
 
 def simulated(task: Task) -> Simulated:
-    """See `kernels.network.simulate`."""
-    with backends.gpu_errors("kernels/network"):
+    """See `torusweep_kernels.router.simulate`."""
+    with backends.gpu_errors("kernels/torusweep_kernels/router"):
         cupy = backends.array_module("cupy")
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
         network = Network(task, cupy)
 
         def run(most: int) -> Simulated:
-            return joined(task, [outcome for some in rounds(task, free // 2, most) for outcome in Round(network, some).outcomes()])
+            return joined(
+                task, [outcome for some in rounds(task, free // 2, most) for outcome in Round(network, some).outcomes()]
+            )
 
         return backends.halved(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
 
@@ -75,13 +77,40 @@ class Network:
         delay = wiring.delay.T.astype(np.int32) + np.int32(router.switch_delay)
         routes = task.direction, task.hops, task.phase
         width, sending = (array.reshape(nodes, -1).T.astype(np.int32) for array in (task.width, task.sending))
-        arrays = far, delay, width, feed, sending, task.until, task.low, wiring.port_of, wiring.wrap.view(np.uint8), *routes
+        arrays = (
+            far,
+            delay,
+            width,
+            feed,
+            sending,
+            task.until,
+            task.low,
+            wiring.port_of,
+            wiring.wrap.view(np.uint8),
+            *routes,
+        )
         self.arrays = [cupy.asarray(np.ascontiguousarray(array)) for array in arrays]
         self.measure_from = min(task.measure_from, NEVER)
         of_network = nodes, task.ports, task.inputs, task.transit, task.vcs, wiring.port_of.shape[1], task.hops.shape[1]
-        manner = task.escape, task.buffer, task.switching, task.memory, wiring.balanced, router.adaptive, router.bubble, router.transit_first
+        manner = (
+            task.escape,
+            task.buffer,
+            task.switching,
+            task.memory,
+            wiring.balanced,
+            router.adaptive,
+            router.bubble,
+            router.transit_first,
+        )
         single = task.sending.max() == 1 and task.width.max(initial=1) == 1
-        delays = router.ejection_flits, single, router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay
+        delays = (
+            router.ejection_flits,
+            single,
+            router.route_delay,
+            router.vc_delay,
+            router.switch_delay,
+            router.credit_delay,
+        )
         source_queue = -1 if router.source_queue is None else min(router.source_queue, NEVER)
         rest = source_queue, self.measure_from, task.batch.messages is not None
         self.numbers = [np.int32(number) for number in (*of_network, *manner, *delays, *rest)]
@@ -102,7 +131,9 @@ class Round:
         shortest = min(experiment.shortest for experiment in experiments)
         waits = np.sum([waiting(experiment) for experiment in experiments], axis=0).tolist()
         shapes, of_packets = layout(task.wiring, task.router, sum(packets), task.hops.shape[1], shortest, *waits)
-        self.of_experiment = {name: cupy.zeros((len(experiments), *shape), dtype) for name, (shape, dtype) in shapes.items()}
+        self.of_experiment = {
+            name: cupy.zeros((len(experiments), *shape), dtype) for name, (shape, dtype) in shapes.items()
+        }
         vc, out = fields("Vc"), fields("Out")
         for name in ("front", "out"):
             self.of_experiment["vcs"][..., vc[name]] = -1
@@ -110,10 +141,15 @@ class Round:
         self.of_experiment["outs"][..., out["credits"]] = task.buffer
         start = at_start(task, experiments, shapes | of_packets)
         self.of_experiment["nodes"] = cupy.asarray(start["nodes"])
-        self.of_packets = {name: cupy.asarray(start[name]) if name in start else cupy.zeros(*of_packets[name]) for name in of_packets}
+        self.of_packets = {
+            name: cupy.asarray(start[name]) if name in start else cupy.zeros(*of_packets[name]) for name in of_packets
+        }
         self.longest = cupy.asarray(np.array([experiment.longest for experiment in experiments], np.int32))
         self.undelivered = cupy.asarray(np.array(packets, np.int32))
-        self.slots = *(np.int32(shapes[name][0][0]) for name in ("arrivals", "credits")), np.int32(shapes["queue"][0][-1])
+        self.slots = (
+            *(np.int32(shapes[name][0][0]) for name in ("arrivals", "credits")),
+            np.int32(shapes["queue"][0][-1]),
+        )
 
     def outcomes(self) -> list[Outcome]:
         """What comes of every experiment."""
@@ -149,7 +185,9 @@ class Round:
         """Experiments in which the front of some channel's VC has not moved in the last `stall` cycles: in the others nothing is deadlocked."""
         vc = fields("Vc")
         channels = self.of_experiment["vcs"][:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
-        still = ((channels[..., vc["front"]] >= 0) & (channels[..., vc["moved"]] <= t - self.task.stall)).any(axis=1).get()
+        still = (
+            ((channels[..., vc["front"]] >= 0) & (channels[..., vc["moved"]] <= t - self.task.stall)).any(axis=1).get()
+        )
         return running[still[running]].tolist()
 
     def deadlock(self, e: int, t: int) -> Wait:
@@ -158,7 +196,13 @@ class Round:
         begin = experiment.begin - self.experiments[0].begin
         own = slice(begin, begin + experiment.end - experiment.begin)
         now = state(self.task, begin, *(self.of_experiment[name][e].get() for name in ("vcs", "outs", "input_ports")))
-        return deadlock(self.task, experiment, now, travel(*(self.of_packets[name][own].get() for name in ("packets", "left", "crossed"))), t)
+        return deadlock(
+            self.task,
+            experiment,
+            now,
+            travel(*(self.of_packets[name][own].get() for name in ("packets", "left", "crossed"))),
+            t,
+        )
 
     def gathered(self, ran: np.ndarray, waits: dict[int, Wait]) -> list[Outcome]:
         """The outcomes, from what is on the device after `ran` cycles."""
@@ -184,5 +228,7 @@ class Round:
             occupancy = sums[e, : task.vcs] + stored[e] * max(cycles, self.network.measure_from)
             waits_for, stalled = waits.get(e, ([], -1))
             moved = int(sums[e, task.vcs]), int(sums[e, task.vcs + 1]), int(stored[e].sum()) + int(wires[e])
-            outcomes.append(Outcome(entered, delivered, flits[e].ravel(), occupancy, generated, cycles, stalled, waits_for, *moved))
+            outcomes.append(
+                Outcome(entered, delivered, flits[e].ravel(), occupancy, generated, cycles, stalled, waits_for, *moved)
+            )
         return outcomes

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.network.choices import Travel
-from kernels.network.outcome import State
-from kernels.network.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
+from torusweep_kernels.router.choices import Travel
+from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
 
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 UNBOUNDED = 2**31  # packets of a source queue
@@ -38,14 +38,26 @@ OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holde
 PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
 # of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
 # VC of the node that got a VC last; the input port that sent last; capacity; the share of the node where it lands
-CHANNEL = record(land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1")
+CHANNEL = record(
+    land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1"
+)
 # of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
 # allocation may differ from that of the cycle before; the input port that ejected last
 NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
 # of a packet: `Batch`, `Travel`; its message
 PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
 # of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is generated, once none is missing
-MESSAGE = record(after="i8", begin="i4", packets="i4", delay="i4", node="i4", missing="i4", undelivered="i4", ready="i4", generated="i4")
+MESSAGE = record(
+    after="i8",
+    begin="i4",
+    packets="i4",
+    delay="i4",
+    node="i4",
+    missing="i4",
+    undelivered="i4",
+    ready="i4",
+    generated="i4",
+)
 
 
 class Fixed(NamedTuple):
@@ -138,7 +150,10 @@ class Live(NamedTuple):
 
     def state(self, vcs: int) -> State:
         """Codes made indices."""
-        out, holder = (np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST)) for code in (self.vcs["out"], self.outs["holder"]))
+        out, holder = (
+            np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST))
+            for code in (self.vcs["out"], self.outs["holder"])
+        )
         here = self.vcs
         return State(here["front"], here["mode"] > 0, out, here["count"], here["moved"], self.outs["credits"], holder)
 
@@ -158,7 +173,9 @@ def fixed_of(task: Task, experiment: Experiment, shares: int = 1) -> Fixed:
 Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
 
 
-def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1) -> Shapes:
+def layout(
+    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1
+) -> Shapes:
     """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and pairs that wait.
 
     Wheels have a power of 2 of slots, and so have the queues' places.
@@ -168,7 +185,9 @@ def layout(wiring: Wiring, router: Router, packets: int, runs: int, shortest: in
     channels, inputs = wiring.to.size, most_into(wiring.to) + injected
     arriving, returning = _slots_of(wiring, router)
     # out of the buffers of a share and out of its injection VCs, at most, in a cycle
-    freed = np.bincount(share_of(nodes, shares)[wiring.to[wiring.to >= 0]], sending(width[wiring.to.ravel() >= 0], router), shares)
+    freed = np.bincount(
+        share_of(nodes, shares)[wiring.to[wiring.to >= 0]], sending(width[wiring.to.ravel() >= 0], router), shares
+    )
     largest = -(-nodes // shares)  # nodes of a share
     entering, x = largest * injected * int(sending(1, router)), largest * inputs * vcs
     behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
@@ -216,7 +235,9 @@ def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, n
     writer, reader = share[tail], share[wiring.to[tail, port]]
     width = widths(wiring).reshape(wiring.to.shape)[tail, port]
     arriving, returning = _slots_of(wiring, router)
-    return _places(reader * shares + writer, width, shares, arriving), _places(writer * shares + reader, sending(width, router), shares, returning)
+    return _places(reader * shares + writer, width, shares, arriving), _places(
+        writer * shares + reader, sending(width, router), shares, returning
+    )
 
 
 def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.ndarray:
@@ -251,7 +272,15 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
     batch, own = task.batch, slice(experiment.begin, experiment.end)
     messages = experiment.messages
     waiting = (0, 0) if messages is None else (len(messages.begin), len(messages.successor))
-    shapes = layout(task.wiring, task.router, experiment.end - experiment.begin, task.hops.shape[1], experiment.shortest, *waiting, shares)
+    shapes = layout(
+        task.wiring,
+        task.router,
+        experiment.end - experiment.begin,
+        task.hops.shape[1],
+        experiment.shortest,
+        *waiting,
+        shares,
+    )
     live = Live(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
     live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
     live.outs["credits"] = task.buffer
@@ -261,9 +290,16 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
     live.channels["share"] = share[task.wiring.to.ravel()]  # any where there is no channel, here and there
     live.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
     live.ports["sending"], live.channels["width"] = task.sending, task.width
-    live.channels["land"], live.channels["delay"] = task.land, task.wiring.delay.ravel() + np.int32(task.router.switch_delay)
+    live.channels["land"], live.channels["delay"] = (
+        task.land,
+        task.wiring.delay.ravel() + np.int32(task.router.switch_delay),
+    )
     live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
-    live.nodes["taken"], live.nodes["behind"], live.nodes["last_ejected"] = experiment.first[:-1], experiment.first[:-1], -1
+    live.nodes["taken"], live.nodes["behind"], live.nodes["last_ejected"] = (
+        experiment.first[:-1],
+        experiment.first[:-1],
+        -1,
+    )
     packets, node = live.packets, np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))
     packets["row"], packets["length"], packets["message"] = batch.row[own], batch.length[own], -1
     packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.network.task import Simulated, Task
+from torusweep_kernels.router.task import Simulated, Task
 
 
 class State(NamedTuple):
@@ -32,7 +32,11 @@ class State(NamedTuple):
     @classmethod
     def empty(cls, task: Task) -> State:
         inputs, outputs = task.nodes * task.inputs * task.vcs, task.nodes * task.ports * task.vcs
-        none, nowhere, nobody = np.full(inputs, -1, np.int32), np.full(inputs, -1, np.int32), np.full(outputs, -1, np.int32)
+        none, nowhere, nobody = (
+            np.full(inputs, -1, np.int32),
+            np.full(inputs, -1, np.int32),
+            np.full(outputs, -1, np.int32),
+        )
         zero, still = np.zeros((2, inputs), np.int32)
         return cls(none, np.zeros(inputs, bool), nowhere, zero, still, np.full(outputs, task.buffer, np.int32), nobody)
 
@@ -57,7 +61,9 @@ def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
     """All experiments' outcomes, none of whose flits was lost or doubled."""
     for number, one in enumerate(outcomes):
         if one.injected != one.ejected + one.in_flight:
-            raise AssertionError(f"experiment {number}: {one.injected} flits injected, {one.ejected} ejected, {one.in_flight} in flight")
+            raise AssertionError(
+                f"experiment {number}: {one.injected} flits injected, {one.ejected} ejected, {one.in_flight} in flight"
+            )
     channels = max(1, int((task.land >= 0).sum()))
     measured = [max(1, one.ran - task.measure_from) for one in outcomes]
     number = len(outcomes)
@@ -65,7 +71,9 @@ def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
         entered=np.concatenate([np.zeros(0, np.int32), *(one.entered for one in outcomes)]),
         delivered=np.concatenate([np.zeros(0, np.int32), *(one.delivered for one in outcomes)]),
         flits=np.array([one.flits for one in outcomes], np.int64).reshape(number, task.nodes, task.ports),
-        occupancy=np.array([one.occupancy / channels / cycles for one, cycles in zip(outcomes, measured)]).reshape(number, task.vcs),
+        occupancy=np.array([one.occupancy / channels / cycles for one, cycles in zip(outcomes, measured)]).reshape(
+            number, task.vcs
+        ),
         generated=np.concatenate([np.zeros(0, np.int32), *(one.generated for one in outcomes)]),
         ran=np.array([one.ran for one in outcomes], np.int64),
         stalled=np.array([one.stalled for one in outcomes], np.int64),

@@ -1,14 +1,14 @@
-"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of `kernels.network`."""
+"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of `torusweep_kernels.router`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kernels.network.choices import Travel, at_source, choices, go
-from kernels.network.outcome import Outcome, State, joined
-from kernels.network.sources import Sources
-from kernels.network.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
-from kernels.network.waits import deadlock
+from torusweep_kernels.router.choices import Travel, at_source, choices, go
+from torusweep_kernels.router.outcome import Outcome, State, joined
+from torusweep_kernels.router.sources import Sources
+from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
+from torusweep_kernels.router.waits import deadlock
 
 
 class Run:
@@ -22,15 +22,25 @@ class Run:
         self.travel: Travel = at_source(task, experiment)
         inputs, channels = task.nodes * task.inputs, task.nodes * task.ports
         self.state = State.empty(task)
-        self.ready = np.zeros(inputs * task.vcs, np.int64)  # from when on the front may be allocated, once it holds a VC: sent
+        self.ready = np.zeros(
+            inputs * task.vcs, np.int64
+        )  # from when on the front may be allocated, once it holds a VC: sent
         self.sent = np.zeros(inputs * task.vcs, np.int64)  # flits of the front that have gone
-        self.queue = np.zeros((inputs * task.vcs, task.buffer), np.int64)  # packets whose heads are here, behind the front
+        self.queue = np.zeros(
+            (inputs * task.vcs, task.buffer), np.int64
+        )  # packets whose heads are here, behind the front
         self.begins, self.queued = np.zeros((2, inputs * task.vcs), np.int64)
         wires = router.switch_delay + int(task.wiring.delay.max(initial=0)) + 1
-        self.flit = np.zeros((wires, channels * task.vcs), bool)  # output VCs whose flit arrives in a cycle, modulo wires
+        self.flit = np.zeros(
+            (wires, channels * task.vcs), bool
+        )  # output VCs whose flit arrives in a cycle, modulo wires
         self.head = np.full((wires, channels * task.vcs), -1)  # its packet where it is a head
         self.credit = np.zeros((router.credit_delay + 1, inputs * task.vcs), bool)  # input VCs that a credit comes from
-        self.last_vc, self.last_granted, self.last_sent = np.full(inputs, -1), np.full(channels, -1), np.full((task.nodes, task.ports + 1), -1)
+        self.last_vc, self.last_granted, self.last_sent = (
+            np.full(inputs, -1),
+            np.full(channels, -1),
+            np.full((task.nodes, task.ports + 1), -1),
+        )
         self.entered, self.delivered = np.full((2, len(self.length)), -1, np.int32)
         self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
         self.injected = self.ejected = 0
@@ -118,7 +128,10 @@ class Run:
     def allocate_switch(self, t: int) -> np.ndarray:
         """int[W]: the input VCs that send a flit."""
         task, state = self.task, self.state
-        credits, widths = np.append(state.credits, 1), np.append(task.width, task.router.ejection_flits)  # at −1 those of ejection
+        credits, widths = (
+            np.append(state.credits, 1),
+            np.append(task.width, task.router.ejection_flits),
+        )  # at −1 those of ejection
         x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & (credits[state.out] > 0))
         port = x // task.vcs
         turn = (x - self.last_vc[port] - 1) % task.vcs
@@ -129,7 +142,9 @@ class Run:
         place = port % task.inputs
         order = self.after(place, self.last_sent[node, output], task.inputs, task.transit) * task.vcs + turn
         taken = first_of_each(node * (task.ports + 1) + output, order, widths[state.out[x] // task.vcs])
-        self.last_sent[node[taken], output[taken]] = place[taken]  # in round-robin order, so that the last of several stays
+        self.last_sent[node[taken], output[taken]] = place[
+            taken
+        ]  # in round-robin order, so that the last of several stays
         by_turn = taken[np.argsort(turn[taken])]
         self.last_vc[port[by_turn]] = x[by_turn] % task.vcs
         return x[taken]
@@ -169,7 +184,7 @@ def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int =
 
 
 def simulated(task: Task) -> Simulated:
-    """See `kernels.network.simulate`."""
+    """See `torusweep_kernels.router.simulate`."""
     return joined(task, [outcome(task, experiment) for experiment in task.experiments])
 
 
@@ -183,4 +198,16 @@ def outcome(task: Task, experiment: Experiment) -> Outcome:
             waiting, stalled = deadlock(task, experiment, run.state, run.travel, t)
     in_flight = int(run.state.count.reshape(-1, task.vcs)[task.feed >= 0].sum() + run.flit.sum())
     generated = run.sources.generated
-    return Outcome(run.entered, run.delivered, run.flits, run.occupancy, generated, t, stalled, waiting, run.injected, run.ejected, in_flight)
+    return Outcome(
+        run.entered,
+        run.delivered,
+        run.flits,
+        run.occupancy,
+        generated,
+        t,
+        stalled,
+        waiting,
+        run.injected,
+        run.ejected,
+        in_flight,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.network.task import Experiment, Messages, Task
+from torusweep_kernels.router.task import Experiment, Messages, Task
 
 
 class Sources:

@@ -21,8 +21,24 @@ from llvmlite import ir
 from numba import extending, njit, types
 from numba.core import cgutils
 
-from kernels.network.live import ACTIVE, BEGUN, BITS, DUE, DUE_END, EJECTED, FRESH, INJECTED, LAST, LEFT, LEFT_IN_ALL, LINE, MET, READY, STARTED
-from kernels.network.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FORWARD, WORMHOLE
+from torusweep_kernels.router.live import (
+    ACTIVE,
+    BEGUN,
+    BITS,
+    DUE,
+    DUE_END,
+    EJECTED,
+    FRESH,
+    INJECTED,
+    LAST,
+    LEFT,
+    LEFT_IN_ALL,
+    LINE,
+    MET,
+    READY,
+    STARTED,
+)
+from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REFUSED, REST, STORE_AND_FORWARD, WORMHOLE
 
 intrinsic: Any = extending.intrinsic  # its type hint keeps the typing context in the signature
 SPINS = 2_000  # looks at what others do before a thread gives way to whoever waits for its core
@@ -78,7 +94,9 @@ def first_to_change(context, array, place, old, new):
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.extract_value(builder.cmpxchg(builder.gep(first, [arguments[1]]), *arguments[2:], "seq_cst", "seq_cst"), 1)
+        return builder.extract_value(
+            builder.cmpxchg(builder.gep(first, [arguments[1]]), *arguments[2:], "seq_cst", "seq_cst"), 1
+        )
 
     return types.boolean(array, types.int64, types.int64, types.int64), codegen
 
@@ -205,7 +223,25 @@ def run(
             generate_message(fixed, vcs, nodes, packets, line, messages, successor, heap, routes, number, t)
         slot = t & (len(routes) - 1)
         for i in range(1, routes[slot, 0] + 1):
-            ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, routes[slot, i], t)
+            ask(
+                fixed,
+                vcs,
+                outs,
+                ports,
+                nodes,
+                packets,
+                left,
+                grants,
+                port_of,
+                wrap,
+                until,
+                low,
+                direction,
+                hops,
+                phase,
+                routes[slot, i],
+                t,
+            )
         routes[slot, 0] = 0
         slot = t & (len(grants) - 1)
         for i in range(1, grants[slot, 0] + 1):
@@ -214,7 +250,23 @@ def run(
         for node in range(first, behind):
             if nodes[node].changed:
                 allocate_channels(
-                    fixed, vcs, outs, ports, channels, nodes, packets, left, grants, port_of, wrap, until, direction, phase, scratch, node, t
+                    fixed,
+                    vcs,
+                    outs,
+                    ports,
+                    channels,
+                    nodes,
+                    packets,
+                    left,
+                    grants,
+                    port_of,
+                    wrap,
+                    until,
+                    direction,
+                    phase,
+                    scratch,
+                    node,
+                    t,
                 )
         allocate_switch(
             fixed, vcs, outs, ports, channels, nodes, packets, queue, arrivals, returns, landing, leaving, waking, refills,
@@ -232,7 +284,11 @@ def run(
 def ready(fixed, vcs, outs, ports, nodes, port, vc):
     """Note that the VC's flits can go, if they can."""
     here = vcs[port * fixed.vcs + vc]
-    if here.mode & STARTED and here.count > 0 and (here.out < 0 or outs[(here.out >> BITS) * fixed.vcs + (here.out & LAST)].credits > 0):
+    if (
+        here.mode & STARTED
+        and here.count > 0
+        and (here.out < 0 or outs[(here.out >> BITS) * fixed.vcs + (here.out & LAST)].credits > 0)
+    ):
         node = ports[port].node
         ports[port].can |= np.uint16(1 << vc)
         nodes[node].can_ports |= ONE << np.uint64(port - node * fixed.inputs)
@@ -408,7 +464,9 @@ def crossed_after(fixed, packets, wrap, packet, node, run, direction, phase):
 
 
 @plain
-def ask(fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, code, t):
+def ask(
+    fixed, vcs, outs, ports, nodes, packets, left, grants, port_of, wrap, until, low, direction, hops, phase, code, t
+):
     """A head's route is known: it leaves the network here, or asks for an output VC from now on. See `choices.choices`."""
     port, vc = code >> BITS, code & LAST
     here, node = vcs[port * fixed.vcs + vc], ports[port].node
@@ -514,7 +572,9 @@ def allocate_channels(
             here = vcs[(first_port + i) * fixed.vcs + vc]
             out, run = -1, np.int64(here.run)
             if fixed.adaptive:
-                out, run = any_run(fixed, outs, channels, packets, left, port_of, direction, here.front, here.need, node)
+                out, run = any_run(
+                    fixed, outs, channels, packets, left, port_of, direction, here.front, here.need, node
+                )
             if out < 0:
                 out, run = own_run(fixed, outs, channels, fixed.longest, here), np.int64(here.run)
             if out < 0:
@@ -536,12 +596,30 @@ def allocate_channels(
     for port in range(fixed.ports):
         if orders[port] < NOBODY:
             grant(
-                fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, codes[port], gets[port], runs[port], t
+                fixed,
+                vcs,
+                outs,
+                ports,
+                channels,
+                nodes,
+                packets,
+                left,
+                grants,
+                wrap,
+                direction,
+                phase,
+                node,
+                codes[port],
+                gets[port],
+                runs[port],
+                t,
             )
 
 
 @plain
-def grant(fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, code, out, run, t):
+def grant(
+    fixed, vcs, outs, ports, channels, nodes, packets, left, grants, wrap, direction, phase, node, code, out, run, t
+):
     """The head takes the output VC, and its packet the hop."""
     port, vc, channel = code >> BITS, code & LAST, out >> BITS
     i = port - node * fixed.inputs
@@ -576,7 +654,11 @@ def allocate_switch(
     own = share * fixed.shares + share  # what stays in the share is most of it, or all
     back = landed = length = returned = injected = ejected = 0
     if leaving[own, 1] > 0:
-        back, landed, length = place_of(fixed.returning, leaving, own, t + fixed.credit_delay), landing[own, 0], landing[own, 1]
+        back, landed, length = (
+            place_of(fixed.returning, leaving, own, t + fixed.credit_delay),
+            landing[own, 0],
+            landing[own, 1],
+        )
         returned = returns[back]
     for node in range(first, behind):
         able = nodes[node].can_ports
@@ -604,7 +686,10 @@ def allocate_switch(
                 clashes &= clashes - ONE
                 able &= ~losers(fixed, channels, nodes, node, able, output, wanted, transit)
         else:
-            sent, able = matched(fixed, vcs, ports, channels, nodes, node, able, transit, wanted, chosen, bids, winners), np.uint64(0)
+            sent, able = (
+                matched(fixed, vcs, ports, channels, nodes, node, able, transit, wanted, chosen, bids, winners),
+                np.uint64(0),
+            )
         k = 0
         while able or k < sent:
             if fixed.single:
@@ -628,7 +713,11 @@ def allocate_switch(
                     returned += 1
                     returns[back + returned] = code
                 else:
-                    append(returns, place_of(fixed.returning, leaving, feeder * fixed.shares + share, t + fixed.credit_delay), code)
+                    append(
+                        returns,
+                        place_of(fixed.returning, leaving, feeder * fixed.shares + share, t + fixed.credit_delay),
+                        code,
+                    )
                 stored[vc] -= 1
             else:
                 injected += 1
@@ -645,7 +734,11 @@ def allocate_switch(
                 if reader == share:
                     append(arrivals, landed + (due & (fixed.arriving - 1)) * length, line.land << BITS | v)
                 else:
-                    append(arrivals, place_of(fixed.arriving, landing, reader * fixed.shares + share, due), line.land << BITS | v)
+                    append(
+                        arrivals,
+                        place_of(fixed.arriving, landing, reader * fixed.shares + share, due),
+                        line.land << BITS | v,
+                    )
                 if measured:
                     line.flits += 1
                 if fresh:
@@ -664,7 +757,14 @@ def allocate_switch(
                     packets[packet].delivered = t + fixed.switch_delay
                     number[LEFT] -= 1
                     if packets[packet].message >= 0:
-                        deliver_of(packets[packet].message, messages, successor, heap, number, max(t + fixed.switch_delay, t + 1))
+                        deliver_of(
+                            packets[packet].message,
+                            messages,
+                            successor,
+                            heap,
+                            number,
+                            max(t + fixed.switch_delay, t + 1),
+                        )
             if fresh:
                 here.mode = ACTIVE | STARTED
             if rest == 0:

@@ -15,7 +15,7 @@ RUN, AXIS, PATH, AHEAD, REST = range(5)
 
 
 class Router(NamedTuple):
-    """What all nodes have. Delays in cycles; their meaning: `kernels.network`.
+    """What all nodes have. Delays in cycles; their meaning: `torusweep_kernels.router`.
 
     virtual_channels  V, of a channel and of an injection port: 1 … 16
     buffer_flits      B, of a VC at the end of a channel; with virtual-cut-through and store-and-forward the longest packet at least, with
@@ -234,7 +234,10 @@ class Task:
         rank = np.empty(len(head), np.int64)
         rank[order] = np.arange(len(head)) - np.repeat(np.cumsum(into) - into, into)
         channel, place = tail * self.ports + port, head * self.inputs + rank
-        self.land, self.feed = np.full(self.nodes * self.ports, -1, np.int32), np.full(self.nodes * self.inputs, -1, np.int32)
+        self.land, self.feed = (
+            np.full(self.nodes * self.ports, -1, np.int32),
+            np.full(self.nodes * self.inputs, -1, np.int32),
+        )
         self.land[channel], self.feed[place] = place, channel
         self.width = widths(wiring)
         self.sending = sending(np.append(self.width, 0)[self.feed], router)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.network.choices import Travel, choices
-from kernels.network.outcome import State
-from kernels.network.task import Experiment, Task
+from torusweep_kernels.router.choices import Travel, choices
+from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.task import Experiment, Task
 
 
-def deadlock(task: Task, experiment: Experiment, state: State, travel: Travel, t: int) -> tuple[list[tuple[int, int, int]], int]:
+def deadlock(
+    task: Task, experiment: Experiment, state: State, travel: Travel, t: int
+) -> tuple[list[tuple[int, int, int]], int]:
     """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) where there is none.
 
     Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can go
@@ -23,7 +25,9 @@ def deadlock(task: Task, experiment: Experiment, state: State, travel: Travel, t
         return [], -1
     leaving = ~(travel.left[state.front[there]] > 0).any(axis=1)
     active = state.active[there]
-    moves = np.zeros(len(state.front), bool)  # a buffer waited for has a front: where that has just left, its credit is under way
+    moves = np.zeros(
+        len(state.front), bool
+    )  # a buffer waited for has a front: where that has just left, its credit is under way
     moves[there[leaving & (~active | (state.out[there] < 0))]] = True
     holding = there[active & (state.out[there] >= 0)]
     asking = there[~active & ~leaving]

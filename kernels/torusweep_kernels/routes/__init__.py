@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.routes.task import Task, most_passes
+from torusweep_kernels import backend as backends
+from torusweep_kernels.routes.task import Task, most_passes
 
 SUMS = 2**63  # what an int64 cannot hold
 
@@ -40,14 +40,14 @@ def route_flows(
 
     Raises ValueError for arrays that contradict each other, or where a packet would follow a direction that does not
     lead on (the first such packet is named); OverflowError where flows could exceed int64: the sum of all amounts times
-    the most often that a route may pass a channel must stay below 2⁶³; `kernels.backend.BackendUnavailable` for cupy
-    without a GPU, `kernels.backend.GpuOutOfMemory` where it has too little memory.
+    the most often that a route may pass a channel must stay below 2⁶³; `torusweep_kernels.backend.BackendUnavailable` for cupy
+    without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where it has too little memory.
     """
     task = checked("route_flows", next, start, row, direction, hops, amount)
     if threads is not None and threads < 1:
         raise ValueError(f"route_flows: expected threads ≥ 1 or None, got {threads}")
     chosen = backends.resolve(backend)
-    from kernels.routes.lines import lines
+    from torusweep_kernels.routes.lines import lines
 
     laid = lines(task.next)
     total, passes = task.total, task.hops.shape[1] * int(task.hops.max(initial=0))
@@ -59,15 +59,15 @@ def route_flows(
                 f" got a sum of {total}; scale the amounts down, or call with fewer packets"
             )
     if chosen == "numba":
-        from kernels.routes import cpu
+        from torusweep_kernels.routes import cpu
 
         flow, stranded = cpu.flows(task, laid, threads)
     elif chosen == "cupy":
-        from kernels.routes import gpu
+        from torusweep_kernels.routes import gpu
 
         flow, stranded = gpu.flows(task, laid)
     else:
-        from kernels.routes import reference
+        from torusweep_kernels.routes import reference
 
         flow, _, stranded = reference.flows(task, backends.array_module(chosen))
     if stranded is not None:
@@ -75,10 +75,12 @@ def route_flows(
     return flow
 
 
-def route_ends(next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
+def route_ends(
+    next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray
+) -> np.ndarray:
     """The node where each packet arrives: int32[B]; arguments and ValueError as of `route_flows`. Hop by hop, for checks."""
     task = checked("route_ends", next, start, row, direction, hops, None)
-    from kernels.routes import reference
+    from torusweep_kernels.routes import reference
 
     _, end, stranded = reference.flows(task, np)
     if stranded is not None:
@@ -101,7 +103,14 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
     next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
     shape = (1,) if amount is None else start.shape
     amount = np.ones(1, np.int64) if amount is None else np.asarray(amount)
-    for what, array in (("next", next), ("start", start), ("row", row), ("direction", direction), ("hops", hops), ("amount", amount)):
+    for what, array in (
+        ("next", next),
+        ("start", start),
+        ("row", row),
+        ("direction", direction),
+        ("hops", hops),
+        ("amount", amount),
+    ):
         expect(array.dtype.kind in "iu" or not array.size, f"whole numbers in {what}", array.dtype)
     expect(next.ndim == 2, "next of shape [N, D]", next.shape)
     expect(start.ndim == 1, "start of shape [B]", start.shape)
@@ -110,7 +119,11 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
     expect(hops.shape == direction.shape, f"hops of shape {direction.shape}, one per run", hops.shape)
     expect(amount.shape == shape, f"amount of shape {start.shape}, one per packet", amount.shape)
     nodes, directions = next.shape
-    expect(next.size <= 2**30 and len(start) < 2**31, "at most 2^30 nodes × directions and 2^31 − 1 packets", f"{next.size} and {len(start)}")
+    expect(
+        next.size <= 2**30 and len(start) < 2**31,
+        "at most 2^30 nodes × directions and 2^31 − 1 packets",
+        f"{next.size} and {len(start)}",
+    )
     within(next, "next", -1, nodes - 1)
     within(start, "start", 0, nodes - 1)
     within(row, "row", 0, len(hops) - 1)

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numba
 import numpy as np
 
-from kernels.distance.bits import cached
-from kernels.routes.lines import Lines
-from kernels.routes.task import Task
-from kernels.threads import in_threads
+from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.routes.lines import Lines
+from torusweep_kernels.routes.task import Task
+from torusweep_kernels.threads import in_threads
 
 FEW = 2**12  # packets that a thread is worth
 
@@ -20,7 +20,13 @@ def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, in
     threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
     nodes, directions = task.next.shape
     where = lines.place.ravel(), lines.node, np.uint64(nodes), np.uint64(directions)
-    what = *(array.view(unsigned) for array, unsigned in ((task.start, np.uint32), (task.row, np.uint32), (task.direction, np.uint8))), task.hops
+    what = (
+        *(
+            array.view(unsigned)
+            for array, unsigned in ((task.start, np.uint32), (task.row, np.uint32), (task.direction, np.uint8))
+        ),
+        task.hops,
+    )
     shares = max(1, min(threads, task.packets // FEW))
 
     def of_share(part: tuple[int, int]) -> tuple[np.ndarray, int]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.routes.lines import Lines
-from kernels.routes.task import Task
+from torusweep_kernels import backend as backends
+from torusweep_kernels.routes.lines import Lines
+from torusweep_kernels.routes.task import Task
 
 SOURCE = Path(__file__).with_name("runs.cu")
 OPTIONS = ("--std=c++17",)
@@ -21,13 +21,18 @@ NONE = 2**31 - 1  # no packet
 
 def flows(task: Task, lines: Lines) -> tuple[np.ndarray, int | None]:
     """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
-    with backends.gpu_errors("kernels/routes"):
+    with backends.gpu_errors("kernels/torusweep_kernels/routes"):
         cupy = backends.array_module("cupy")
         device = cupy.cuda.Device().id
         change, stranded = cupy.zeros(len(lines.node), np.uint64), cupy.full(1, NONE, np.int32)
         where = cupy.asarray(lines.place), cupy.asarray(lines.node)
         what = map(cupy.asarray, (task.start, task.row, task.direction, task.hops, task.amount))
-        sizes = *map(np.int32, task.next.shape), np.int32(task.hops.shape[1]), np.int32(task.stride), np.int32(task.packets)
+        sizes = (
+            *map(np.int32, task.next.shape),
+            np.int32(task.hops.shape[1]),
+            np.int32(task.stride),
+            np.int32(task.packets),
+        )
         most = cupy.cuda.runtime.getDeviceProperties(device)["multiProcessorCount"] * RESIDENT
         blocks = -(-max(1, min(task.packets, most)) // THREADS)
         function(cupy, device)((blocks,), (THREADS,), (*where, *what, *sizes, change, stranded))

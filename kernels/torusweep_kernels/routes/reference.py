@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.routes.task import Task
+from torusweep_kernels.routes.task import Task
 
 BLOCK = 2**20  # packets together; so many halves of an amount, of 32 bits, have sums that float64 holds exactly
 HALF = 2**32
@@ -27,7 +27,8 @@ def flows(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
             while len(going):
                 channel = at[going].astype(np.int64) * directions + heading[going]
                 low, high = (
-                    xp.bincount(channel, weights=half[going].astype(np.float64), minlength=len(flow)) for half in (amount % HALF, amount // HALF)
+                    xp.bincount(channel, weights=half[going].astype(np.float64), minlength=len(flow))
+                    for half in (amount % HALF, amount // HALF)
                 )
                 flow += high.astype(np.int64) * HALF + low.astype(np.int64)
                 at[going] = leads_to[channel]

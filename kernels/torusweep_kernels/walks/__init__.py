@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.loads import SPLITS
-from kernels.walks.task import Task
+from torusweep_kernels import backend as backends
+from torusweep_kernels.loads import SPLITS
+from torusweep_kernels.walks.task import Task
 
 MOST_PACKETS = 2**31 - 1  # a call; what a thread counts fits 32 bits
 
@@ -52,7 +52,7 @@ def shortest_walks(
     backend      auto, numpy, numba or cupy; counts are the same
     threads      CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    The expected count is what `kernels.loads.minimal_loads` gives for the packets as demand.
+    The expected count is what `torusweep_kernels.loads.minimal_loads` gives for the packets as demand.
 
     Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0) and key
     (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the packets
@@ -65,29 +65,33 @@ def shortest_walks(
     that occurs, never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where "paths" meets more shortest paths to a
-    destination than float64 can count (1.8·10³⁰⁸), `kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
+    destination than float64 can count (1.8·10³⁰⁸), `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,
+    `torusweep_kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
     """
     ports, start, destination = (np.asarray(array) for array in (ports, start, destination))
     group = np.zeros(len(start), np.int32) if group is None else np.asarray(group)
     capacity = None if capacity is None else np.asarray(capacity)
     check(ports, start, destination, group, groups, first, seed, split, capacity, threads)
     chosen = backends.resolve(backend)
-    ports, start, destination, group = (np.ascontiguousarray(array, np.int32) for array in (ports, start, destination, group))
+    ports, start, destination, group = (
+        np.ascontiguousarray(array, np.int32) for array in (ports, start, destination, group)
+    )
     weights = None if capacity is None else np.ascontiguousarray(capacity, np.float64)
-    task = Task(ports, start, destination, group, groups, first, (seed % 2**32, seed // 2**32), split == "paths", weights)
+    task = Task(
+        ports, start, destination, group, groups, first, (seed % 2**32, seed // 2**32), split == "paths", weights
+    )
     if not len(start):
         count, unreachable = np.zeros(groups * ports.size, np.int64), np.zeros(groups, np.int64)
     elif chosen == "numba":
-        from kernels.walks import cpu
+        from torusweep_kernels.walks import cpu
 
         count, unreachable = cpu.walks(task, threads)
     elif chosen == "cupy":
-        from kernels.walks import gpu
+        from torusweep_kernels.walks import gpu
 
         count, unreachable = gpu.walks(task)
     else:
-        from kernels.walks import reference
+        from torusweep_kernels.walks import reference
 
         count, unreachable = reference.walks(task, backends.array_module(chosen))
     return Walks(count.reshape(groups, *ports.shape), unreachable)
@@ -122,7 +126,12 @@ def check(
     expect(0 <= seed < 2**64, "seed of 0 … 2⁶⁴ − 1", seed)
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
     nodes = len(ports)
-    within = ("ports", ports, -1, nodes), ("start", start, 0, nodes), ("destination", destination, 0, nodes), ("group", group, 0, groups)
+    within = (
+        ("ports", ports, -1, nodes),
+        ("start", start, 0, nodes),
+        ("destination", destination, 0, nodes),
+        ("group", group, 0, groups),
+    )
     for name, array, low, end in within:
         if array.size:
             expect(np.issubdtype(array.dtype, np.integer), f"{name} of integers", array.dtype)
@@ -131,4 +140,8 @@ def check(
     if capacity is not None:
         expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)
         used = capacity[ports >= 0]
-        expect(not used.size or int(used.min()) >= 1, "capacity ≥ 1 wherever a port leads somewhere", used.min() if used.size else "")
+        expect(
+            not used.size or int(used.min()) >= 1,
+            "capacity ≥ 1 wherever a port leads somewhere",
+            used.min() if used.size else "",
+        )

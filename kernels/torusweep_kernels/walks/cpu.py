@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from kernels.distance.single import turned_round
-from kernels.threads import in_threads
-from kernels.walks.steps import spread, tally, walk
-from kernels.walks.task import STREAM, Task, too_many_paths
+from torusweep_kernels.distance.single import turned_round
+from torusweep_kernels.threads import in_threads
+from torusweep_kernels.walks.steps import spread, tally, walk
+from torusweep_kernels.walks.task import STREAM, Task, too_many_paths
 
 PIECE = 2**16  # packets to one destination that are one job: a hot spot's are shared out among the threads
 SHARES = 32  # shares a thread, taken one after the other, so that unequal ones even out
@@ -40,7 +40,11 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
 
     def of_share(share: np.ndarray) -> bool:
-        counter = counters.pop() if counters else (np.zeros(task.groups * task.ports.size, np.int32), np.zeros(task.groups, np.int64))
+        counter = (
+            counters.pop()
+            if counters
+            else (np.zeros(task.groups * task.ports.size, np.int32), np.zeros(task.groups, np.int64))
+        )
         low, high = share[0], share[-1] + 1
         own = jobs.destination[low:high], jobs.bound[low : high + 1], jobs.rows
         fine = walk(*network, *own, *words, task.by_paths, *counter, width)
@@ -65,7 +69,11 @@ def by_destination(task: Task, threads: int) -> Jobs:
     tallies = np.array(in_threads(lambda part: tally(task.destination[part[0] : part[1]], task.nodes), parts, threads))
     place = np.cumsum(tallies.T.ravel()).reshape(task.nodes, threads).T - tallies  # by node, within it by part
     rows = np.empty((packets, 3), np.uint32)
-    in_threads(lambda i: spread(task.start, task.destination, task.group, *parts[i], place[i].copy(), rows), range(threads), threads)
+    in_threads(
+        lambda i: spread(task.start, task.destination, task.group, *parts[i], place[i].copy(), rows),
+        range(threads),
+        threads,
+    )
     number = tallies.sum(axis=0)
     pieces = -(-number // PIECE)
     last = np.cumsum(pieces)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels import backend as backends
-from kernels.walks.task import Task, too_many_paths
+from torusweep_kernels import backend as backends
+from torusweep_kernels.walks.task import Task, too_many_paths
 
 SOURCE = Path(__file__).with_name("walks.cu")
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -22,7 +22,7 @@ CACHED = 0.7  # part of the second-level cache that the rows should fit in
 
 def walks(task: Task) -> tuple[np.ndarray, np.ndarray]:
     """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
-    with backends.gpu_errors("kernels/walks"):
+    with backends.gpu_errors("kernels/torusweep_kernels/walks"):
         network = Network(task)
         number = np.bincount(task.destination, minlength=task.nodes)
         targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
@@ -61,9 +61,14 @@ class Network:
         self.cache = properties["l2CacheSize"]
         self.heads = cupy.asarray(task.heads)
         self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
-        self.start, self.destination, self.group = (cupy.asarray(array) for array in (task.start, task.destination, task.group))
+        self.start, self.destination, self.group = (
+            cupy.asarray(array) for array in (task.start, task.destination, task.group)
+        )
         self.order = cupy.argsort(self.destination).astype(np.int32)
-        self.passed, self.unreachable = cupy.zeros(task.groups * task.ports.size, np.uint64), cupy.zeros(task.groups, np.uint64)
+        self.passed, self.unreachable = (
+            cupy.zeros(task.groups * task.ports.size, np.uint64),
+            cupy.zeros(task.groups, np.uint64),
+        )
 
     def lanes(self, targets: int) -> int:
         """Destinations at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
@@ -96,9 +101,20 @@ class Network:
             happened = cupy.zeros(AHEAD + 1, np.int32)
             happened[0] = 1
             for step in range(AHEAD):
-                what = self.heads, self.capacity, self.distance, self.count, self.limit, happened, np.int32(step), np.int32(depth + step + 1)
+                what = (
+                    self.heads,
+                    self.capacity,
+                    self.distance,
+                    self.count,
+                    self.limit,
+                    happened,
+                    np.int32(step),
+                    np.int32(depth + step + 1),
+                )
                 self.launch(self.reach_level, len(targets) * nodes, (*what, *size))
-            reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
+            reached += (
+                int(happened.sum()) - 1
+            )  # the only wait for the device; launches after the last level did nothing
             depth += AHEAD
         if not np.isfinite(float(self.count.max())):
             raise too_many_paths()
@@ -106,8 +122,18 @@ class Network:
     def walk(self, begin: int, end: int) -> None:
         """Walk the packets begin … end − 1 in order of their destinations."""
         packets = self.order, self.lane, self.start, self.destination, self.group
-        numbers = np.int32(begin), np.int32(end), np.uint64(self.task.first), *map(np.uint32, self.task.key), *map(np.int32, self.task.ports.shape)
-        self.launch(self.walk_packets, end - begin, (self.heads, self.distance, self.limit, *packets, *numbers, self.passed, self.unreachable))
+        numbers = (
+            np.int32(begin),
+            np.int32(end),
+            np.uint64(self.task.first),
+            *map(np.uint32, self.task.key),
+            *map(np.int32, self.task.ports.shape),
+        )
+        self.launch(
+            self.walk_packets,
+            end - begin,
+            (self.heads, self.distance, self.limit, *packets, *numbers, self.passed, self.unreachable),
+        )
 
     def launch(self, function: Any, items: int, arguments: tuple[Any, ...]) -> None:
         """Run a kernel with a thread an item, or as many as the device holds."""

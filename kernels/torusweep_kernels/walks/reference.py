@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels.distance.feeders import feeders
-from kernels.philox import philox
-from kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
+from torusweep_kernels.distance.feeders import feeders
+from torusweep_kernels.philox import philox
+from torusweep_kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
 
 SCRATCH = 2**27  # bytes that a block's rows may take
 PACKETS = 2**20  # most packets in lockstep

@@ -14,12 +14,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kernels.distance.bits import cached
-from kernels.philox_cpu import philox4x32
-from kernels.walks.task import HOPS, MOST, SCALE
+from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.philox.cpu import philox4x32
+from torusweep_kernels.walks.task import HOPS, MOST, SCALE
 
 TILE = 256  # packets in lockstep
-philox = njit(inline="always")(philox4x32.py_func)  # within the loop that calls it, so that eight counters share an instruction
+philox = njit(inline="always")(
+    philox4x32.py_func
+)  # within the loop that calls it, so that eight counters share an instruction
 ONE = np.uint64(1)
 GREATEST = np.uint32(MOST - 1)
 
@@ -100,7 +102,9 @@ def draw(number, packets, low, high, block, stream, key0, key1, draws):
     """draws uint32[4, TILE]: of four hops, for the packets first + number uint32[TILE]; first = low + 2³² · high."""
     for i in range(packets):
         word = np.uint64(number[i]) + np.uint64(low)
-        c0, c1, c2, c3 = philox(np.uint32(word), np.uint32(np.uint64(high) + (word >> np.uint64(32))), block, stream, key0, key1)
+        c0, c1, c2, c3 = philox(
+            np.uint32(word), np.uint32(np.uint64(high) + (word >> np.uint64(32))), block, stream, key0, key1
+        )
         draws[0, i], draws[1, i] = min(c0, GREATEST), min(c1, GREATEST)
         draws[2, i], draws[3, i] = min(c2, GREATEST), min(c3, GREATEST)
 
@@ -140,7 +144,9 @@ def walk(
     before = -1
     for job in range(len(destinations)):
         target = destinations[job]
-        if target != before and not search(heads, capacity, feeder_start, feeder, target, by_paths, distance, count, queue, limit, width):
+        if target != before and not search(
+            heads, capacity, feeder_start, feeder, target, by_paths, distance, count, queue, limit, width
+        ):
             return False
         before = target
         destination = np.uint32(target)
@@ -148,7 +154,11 @@ def walk(
             packets = np.uint64(0)
             for i in range(np.uint64(tile), np.uint64(min(tile + TILE, bound[job + 1]))):
                 hops = distance[rows[i, 0]]
-                node[packets], number[packets], base[packets] = rows[i, 0], rows[i, 1], np.uint64(rows[i, 2]) * np.uint64(len(heads))
+                node[packets], number[packets], base[packets] = (
+                    rows[i, 0],
+                    rows[i, 1],
+                    np.uint64(rows[i, 2]) * np.uint64(len(heads)),
+                )
                 packets += np.uint64(hops > 0)
                 unreachable[rows[i, 2]] += hops < 0
             block = 0

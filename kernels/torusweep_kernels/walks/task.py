@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-STREAM = 0  # fourth word of every counter; kernels/draws.py leaves it to walks
+STREAM = 0  # fourth word of every counter; kernels/torusweep_kernels/philox/draws.py leaves it to walks
 HOPS = 4  # hops that one call of Philox serves
 SCALE = 2.0**32  # what a node's links divide among themselves: draws of 32 bits
 MOST = 2**32 - 1  # a limit that no draw reaches, since the greatest draw counts as one less
@@ -45,4 +45,6 @@ class Task(NamedTuple):
 
 def too_many_paths() -> OverflowError:
     """What is raised where float64 cannot count a node's paths."""
-    return OverflowError("shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit")
+    return OverflowError(
+        "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit"
+    )

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.static.bisection import best_cut, cut_width
-from pipeline.static.links import channel_matrix
-from pipeline.topology import Topology
-from pipeline.traffic import Traffic
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.bisection import best_cut, cut_width
+from torusweep.stages.static.links import channel_matrix
+from torusweep.traffic import Traffic
 
 
 class BisectionUse(NamedTuple):
@@ -47,7 +47,10 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
 def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
     """Flits per cycle between the nodes where half, bool[N], is true and the others, both directions together."""
     there = ~half
-    dense = traffic.weight[half].sum() * traffic.common[there].sum() + traffic.weight[there].sum() * traffic.common[half].sum()
+    dense = (
+        traffic.weight[half].sum() * traffic.common[there].sum()
+        + traffic.weight[there].sum() * traffic.common[half].sum()
+    )
     pairs = traffic.own.tocoo()
     return float(dense + pairs.data[half[pairs.row] != half[pairs.col]].sum())
 

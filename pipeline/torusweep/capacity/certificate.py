@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from pipeline.capacity.commodities import Commodities, Usable, distances
+from torusweep.capacity.commodities import Commodities, Usable, distances
 
 
 def proved_loads(flows: Commodities, usable: Usable, flow: np.ndarray) -> np.ndarray:
@@ -38,7 +38,11 @@ def proved_bound(flows: Commodities, usable: Usable, routes: str, length: np.nda
     (weak duality; Leighton & Rao 1999, sec. 1). dist_l is over the routes that are allowed.
     """
     nodes = flows.demand.shape[1]
-    dist = distances(flows.tail, flows.head, length, flows.roots, nodes) if routes == "all" else minimal_distances(flows, usable, length)
+    dist = (
+        distances(flows.tail, flows.head, length, flows.roots, nodes)
+        if routes == "all"
+        else minimal_distances(flows, usable, length)
+    )
     drawing = flows.demand > 0
     needed = float((flows.demand * flows.weights[:, None])[drawing] @ dist[drawing])
     return float(flows.capacity @ length) / needed if needed else inf

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from pipeline.errors import BadInput, Refused
-from pipeline.static.links import channel_orbits
-from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topology import Topology
-from pipeline.traffic import Traffic
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.links import channel_orbits
+from torusweep.traffic import Traffic
 
 ROUTES = ("all", "minimal")
 CELLS = 1 << 24  # pairs of root and channel that are looked at
@@ -58,7 +58,11 @@ def gather(topology: Topology, spelled: str, traffic: Traffic, *, use_symmetry: 
     spelled   the traffic's name, for messages
     Raises BadInput where a demand has no path, Refused where there would be too many to look at.
     """
-    images = [image for image in proved_symmetries(topology) if traffic.symmetric or keeps(traffic, image)] if use_symmetry else []
+    images = (
+        [image for image in proved_symmetries(topology) if traffic.symmetric or keeps(traffic, image)]
+        if use_symmetry
+        else []
+    )
     nodes = orbits_under(topology.nodes, images)
     received, sent = traffic.received()[nodes.representatives] > 0, traffic.sent()[nodes.representatives] > 0
     by_source = sent.sum() < received.sum()
@@ -90,7 +94,9 @@ def gather(topology: Topology, spelled: str, traffic: Traffic, *, use_symmetry: 
 
 def keeps(traffic: Traffic, image: np.ndarray) -> bool:
     """True where the permutation image, int32[N], carries the traffic onto itself, to the bit."""
-    if not np.array_equal(traffic.common[image], traffic.common) or not np.array_equal(traffic.weight[image], traffic.weight):
+    if not np.array_equal(traffic.common[image], traffic.common) or not np.array_equal(
+        traffic.weight[image], traffic.weight
+    ):
         return False
     moved = traffic.own[image][:, image]
     return (moved != traffic.own).nnz == 0

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack
 
-from pipeline.capacity.commodities import Commodities, Usable
-from pipeline.errors import Refused
+from torusweep.capacity.commodities import Commodities, Usable
+from torusweep.errors import Refused
 
 
 class Solution(NamedTuple):
@@ -44,7 +44,13 @@ def solve(flows: Commodities, usable: Usable, *, algorithm: str = "highs-ipm") -
     cost = np.zeros(variables + 1)
     cost[-1] = 1.0
     found = linprog(
-        cost, A_ub=loads, b_ub=np.zeros(len(room)), A_eq=csr_array(conservation), b_eq=flows.demand.ravel()[rows], bounds=(0, None), method=algorithm
+        cost,
+        A_ub=loads,
+        b_ub=np.zeros(len(room)),
+        A_eq=csr_array(conservation),
+        b_eq=flows.demand.ravel()[rows],
+        bounds=(0, None),
+        method=algorithm,
     )
     if found.status != 0:
         raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.capacity.certificate import proved_bound, proved_loads
-from pipeline.capacity.commodities import ROUTES, gather, usable_arcs
-from pipeline.capacity.linear_program import solve
-from pipeline.errors import BadInput, Refused, nearest
-from pipeline.topology import Topology
-from pipeline.traffic import traffic as pattern_on
+from torusweep.capacity.certificate import proved_bound, proved_loads
+from torusweep.capacity.commodities import ROUTES, gather, usable_arcs
+from torusweep.capacity.linear_program import solve
+from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.topology import Topology
+from torusweep.traffic import traffic as pattern_on
 
 FLOWS = 450_000  # variables of the largest program that is solved: one to four minutes (300,000: about one)
 CLOSED = 1e-6  # relative gap up to which the two proofs count as meeting
@@ -41,7 +41,7 @@ class Capacity(NamedTuple):
 def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symmetry: bool = True) -> Capacity:
     """Maximum concurrent flow: the greatest λ at which λ times the traffic fits the channels, flits dividing freely over routes.
 
-    traffic        a pattern's spelling (pipeline.traffic)
+    traffic        a pattern's spelling (torusweep.traffic)
     routes         all, or minimal: only those with the fewest hops between their ends
     use_symmetry   solve for one root of each orbit of the nodes, and one constraint for each orbit of channels, under the
                    declared automorphisms that keep the traffic, each proved. Exact: from any routing, the mean of its images
@@ -75,7 +75,11 @@ def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symme
     bound = proved_bound(flows, usable, routes, along)
     throughput = min(float(1 / over.max()), bound)  # rounding may lift it above
     gap = bound / throughput - 1
-    proof = f"proofs meet to {gap:.0e}" if gap <= CLOSED else f"proofs leave a gap of {gap:.0e}: the optimum lies between them"
+    proof = (
+        f"proofs meet to {gap:.0e}"
+        if gap <= CLOSED
+        else f"proofs leave a gap of {gap:.0e}: the optimum lies between them"
+    )
     tail, _, port = topology.arcs
     load, length = nothing.copy(), nothing.copy()
     load[tail, port], length[tail, port] = over, along

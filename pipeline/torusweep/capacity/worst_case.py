@@ -21,7 +21,9 @@ class Worst(NamedTuple):
 
 
 def worst_permutation(
-    shares: np.ndarray | Callable[[int], np.ndarray], channels: Iterable[int] | None = None, capacity: np.ndarray | None = None
+    shares: np.ndarray | Callable[[int], np.ndarray],
+    channels: Iterable[int] | None = None,
+    capacity: np.ndarray | None = None,
 ) -> Worst:
     """The permutation, and the channel, with the largest load that any permutation makes.
 
@@ -44,7 +46,9 @@ def worst_permutation(
     """
     if isinstance(shares, np.ndarray):
         if shares.ndim != 3:
-            raise ValueError(f"shares: expected an array [channels, terminals, terminals], got shape {shares.shape}; pass one matrix a channel")
+            raise ValueError(
+                f"shares: expected an array [channels, terminals, terminals], got shape {shares.shape}; pass one matrix a channel"
+            )
         share_of: Callable[[int], np.ndarray] = shares.__getitem__
         channels = range(len(shares)) if channels is None else channels
     else:
@@ -55,7 +59,9 @@ def worst_permutation(
     for channel in channels:
         weight = np.asarray(share_of(channel), np.float64)
         if weight.ndim != 2 or weight.shape[0] != weight.shape[1] or not (weight >= 0).all():
-            raise ValueError(f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_seen(weight)}; check the routing")
+            raise ValueError(
+                f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_seen(weight)}; check the routing"
+            )
         links = 1.0 if capacity is None else float(capacity[channel])
         most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / links
         if worst is not None and most <= worst.load * (1 + 1e-12):

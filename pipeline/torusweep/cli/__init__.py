@@ -45,14 +45,18 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"pipeline.cli.{COMMANDS[name][0]}")
+        module = importlib.import_module(f"torusweep.cli.{COMMANDS[name][0]}")
         return getattr(module, name)
 
-    def resolve_command(self, context: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from pipeline.errors import BadInput, nearest
+            from torusweep.errors import BadInput, nearest
 
-            raise BadInput(f"unknown command '{args[0]}'{nearest(args[0], self.list_commands(context))}; 'torusweep --help' lists all")
+            raise BadInput(
+                f"unknown command '{args[0]}'{nearest(args[0], self.list_commands(context))}; 'torusweep --help' lists all"
+            )
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -79,10 +83,13 @@ def torusweep() -> None:
 
 def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
-    from kernels.backend import when_compiling
-    from pipeline.errors import BadInput
+    from torusweep_kernels.backend import when_compiling
 
-    gc.set_threshold(50_000)  # what is imported, and tables, stay: every 700 new objects Python would look through many of them for garbage
+    from torusweep.errors import BadInput
+
+    gc.set_threshold(
+        50_000
+    )  # what is imported, and tables, stay: every 700 new objects Python would look through many of them for garbage
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
     for stream in (sys.stdout, sys.stderr):
@@ -90,12 +97,14 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
     try:
         if sys.stderr.isatty() and sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
-            when_compiling(lambda: click.echo("compiling for this processor, once: later runs find it in Numba's cache", err=True))
+            when_compiling(
+                lambda: click.echo("compiling for this processor, once: later runs find it in Numba's cache", err=True)
+            )
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
     except SystemExit as ended:
         if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
-            from pipeline.ending import end_now
+            from torusweep.run.ending import end_now
 
             end_now(ended.code)
         raise
@@ -120,7 +129,9 @@ def main() -> None:
         _say("interrupted")
         sys.exit(130)
     except Exception as failure:
-        if type(failure).__name__ == "BackendUnavailable":  # kernels.backend's, not imported here for the sake of start-up
+        if (
+            type(failure).__name__ == "BackendUnavailable"
+        ):  # torusweep_kernels.backend's, not imported here for the sake of start-up
             _say(str(failure))
             sys.exit(2)
         raise
@@ -134,7 +145,7 @@ def _give_up_stdout(status: int) -> None:
 
 def _say(message: str) -> None:
     """One line on standard error, in colour only on a terminal, without characters that a terminal would obey."""
-    from pipeline.table_text import printable
+    from torusweep.results.table_text import printable
 
     line = printable(" ".join(message.split()))
     plain = not sys.stderr.isatty() or "NO_COLOR" in os.environ

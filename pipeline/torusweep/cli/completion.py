@@ -18,7 +18,7 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from pipeline.cli import torusweep
+    from torusweep.cli import torusweep
 
     completer = get_completion_class(shell)
     assert completer is not None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from pipeline.cli import options
-from pipeline.cli.network import complete_topology
+from torusweep.cli import options
+from torusweep.cli.network import complete_topology
 
 
 def _complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.deadlock.rules import RULES
+    from torusweep.stages.deadlock.rules import RULES
 
     return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
 
@@ -18,9 +18,15 @@ def _complete_rule(context: click.Context, parameter: click.Parameter, incomplet
 @click.argument("topology", shell_complete=complete_topology)
 @options.routing
 @click.option(
-    "--vc-rule", default="none", show_default=True, shell_complete=_complete_rule, help="Who may use which virtual channel: one of the list above."
+    "--vc-rule",
+    default="none",
+    show_default=True,
+    shell_complete=_complete_rule,
+    help="Who may use which virtual channel: one of the list above.",
 )
-@click.option("--virtual-channels", type=int, default=1, show_default=True, help="Virtual channels of every physical one, 1 … 16.")
+@click.option(
+    "--virtual-channels", type=int, default=1, show_default=True, help="Virtual channels of every physical one, 1 … 16."
+)
 @options.json_output
 def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, as_json: bool) -> None:
     """Whether packets on TOPOLOGY can lock up: the channel dependency graph, a proof or a cycle.
@@ -53,16 +59,18 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
       torusweep deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3
       torusweep deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json
     """
-    from pipeline.cli.sampling import shared
-    from pipeline.deadlock import deadlock_record
-    from pipeline.topologies import build
+    from torusweep.cli.sampling import shared
+    from torusweep.networks.families import build
+    from torusweep.stages.deadlock import deadlock_record
 
     network = build(topology)
     with shared("dependencies, then the fewest virtual channels") as told:
-        record = deadlock_record(network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=told)
+        record = deadlock_record(
+            network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=told
+        )
     if as_json:
         options.print_json(record)
     else:
-        from pipeline.cli.rendering_deadlock import print_verdict
+        from torusweep.cli.rendering_deadlock import print_verdict
 
         print_verdict(record)

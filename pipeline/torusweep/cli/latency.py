@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from pipeline.cli import options
-from pipeline.cli.network import complete_topology
+from torusweep.cli import options
+from torusweep.cli.network import complete_topology
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MOST_NODES = 2**31 - 1
@@ -20,11 +20,29 @@ OWN = {
 
 @click.command()
 @click.argument("topologies", metavar="[TOPOLOGY]...", nargs=-1, shell_complete=complete_topology)
-@click.option("--model", type=click.Choice([PARHAMI_KWAI, DALLY]), default=PARHAMI_KWAI, show_default=True, help="Whose model.")
-@click.option("--message-bits", type=click.FloatRange(0, 1e9, min_open=True), default=96, show_default=True, help="Length of a message, L.")
-@click.option("--switch-delay", type=click.FloatRange(0, 1e9, min_open=True), help="Cycles from a channel into the next, s.  [default: 3]")
-@click.option("--rate", type=click.FloatRange(0, 1e9), help="Messages per node and cycle, m.  [default: 0, an empty network]")
-@click.option("--constant", type=click.Choice(["pins", "bisection", "wiring_volume"]), help="What decides how wide channels are.  [default: pins]")
+@click.option(
+    "--model", type=click.Choice([PARHAMI_KWAI, DALLY]), default=PARHAMI_KWAI, show_default=True, help="Whose model."
+)
+@click.option(
+    "--message-bits",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    default=96,
+    show_default=True,
+    help="Length of a message, L.",
+)
+@click.option(
+    "--switch-delay",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    help="Cycles from a channel into the next, s.  [default: 3]",
+)
+@click.option(
+    "--rate", type=click.FloatRange(0, 1e9), help="Messages per node and cycle, m.  [default: 0, an empty network]"
+)
+@click.option(
+    "--constant",
+    type=click.Choice(["pins", "bisection", "wiring_volume"]),
+    help="What decides how wide channels are.  [default: pins]",
+)
 @click.option(
     "--budget",
     type=click.FloatRange(0, 1e9, min_open=True),
@@ -34,14 +52,26 @@ OWN = {
 @click.option("--placement", help="Whose wires --constant wiring_volume means, as in layout.  [default: folded]")
 @click.option("--nodes", type=click.IntRange(4, MOST_NODES), help="Nodes of the k-ary n-cubes.")
 @click.option(
-    "--wire-delay", type=click.Choice(["constant", "logarithmic", "linear"]), help="How a cycle grows with the longest wire.  [default: constant]"
+    "--wire-delay",
+    type=click.Choice(["constant", "logarithmic", "linear"]),
+    help="How a cycle grows with the longest wire.  [default: constant]",
 )
 @click.option("--dimension", type=click.IntRange(2, 30), help="Of this many dimensions.  [default: the best]")
-@click.option("--locality", type=click.FloatRange(0, 1, min_open=True), help="Mean distance as a share of the uniform one.  [default: 1]")
-@click.option("--radices", type=click.Choice(["real", "whole"]), help="k = N^(1/n), or whole radices, mixed where they must be.  [default: real]")
+@click.option(
+    "--locality",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Mean distance as a share of the uniform one.  [default: 1]",
+)
+@click.option(
+    "--radices",
+    type=click.Choice(["real", "whole"]),
+    help="k = N^(1/n), or whole radices, mixed where they must be.  [default: real]",
+)
 @options.json_output
 @options.backend
-def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_json: bool, backend: str, **given: Any) -> None:
+def latency(
+    topologies: tuple[str, ...], model: str, message_bits: float, as_json: bool, backend: str, **given: Any
+) -> None:
     """Mean latency of messages, by the model of a paper: Parhami & Kwai's of each TOPOLOGY, or Dally's of cubes of NODES nodes.
 
     Several networks are compared at equal cost: under one budget of pins, of wires across the middle
@@ -65,14 +95,16 @@ def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_jso
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --wire-delay constant
       torusweep latency --model dally-1990 --nodes 1048576 --message-bits 150 --dimension 3 --radices whole --json
     """
-    from pipeline.arrow_start import without_pandas
-    from pipeline.errors import BadInput
+    from torusweep.errors import BadInput
+    from torusweep.tables.arrow_start import without_pandas
 
     without_pandas()
     others = OWN[DALLY if model == PARHAMI_KWAI else PARHAMI_KWAI]
     for name in others:
         if given[name[2:].replace("-", "_")] is not None:
-            raise BadInput(f"{name}: the model {model} does not take it; it takes {', '.join(('--message-bits', *OWN[model]))}")
+            raise BadInput(
+                f"{name}: the model {model} does not take it; it takes {', '.join(('--message-bits', *OWN[model]))}"
+            )
     chosen = {name: value for name, value in given.items() if value is not None}
     for name, value in (("message_bits", message_bits), *chosen.items()):
         if value != value:  # not a number: outside no range
@@ -87,7 +119,7 @@ def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_jso
     if as_json:
         options.print_json(record if model == DALLY else found[0] if len(found) == 1 else found)
         return
-    from pipeline.cli.rendering_latency import print_comparison, print_cubes, print_latency
+    from torusweep.cli.rendering_latency import print_comparison, print_cubes, print_latency
 
     if model == DALLY:
         print_cubes(record, all_dimensions)
@@ -97,16 +129,18 @@ def latency(topologies: tuple[str, ...], model: str, message_bits: float, as_jso
         print_comparison(found, remarks)
 
 
-def _of_networks(topologies: tuple[str, ...], message_bits: float, backend: str, given: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _of_networks(
+    topologies: tuple[str, ...], message_bits: float, backend: str, given: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[str]]:
     """The networks' records, measured here, and what is not known of them."""
-    from pipeline.cli.sampling import shared, waiting
-    from pipeline.errors import BadInput
-    from pipeline.layout.placements import canonical
-    from pipeline.models.measure import static_of, width_measured, with_loads
-    from pipeline.models.normalisation import held
-    from pipeline.models.table import arrow_table, check, network_of, parhami_kwai_columns
-    from pipeline.table_text import records
-    from pipeline.topologies import build
+    from torusweep.cli.sampling import shared, waiting
+    from torusweep.errors import BadInput
+    from torusweep.models.measure import static_of, width_measured, with_loads
+    from torusweep.models.normalisation import held
+    from torusweep.models.table import arrow_table, check, network_of, parhami_kwai_columns
+    from torusweep.networks.families import build
+    from torusweep.results.table_text import records
+    from torusweep.stages.layout.placements import canonical
 
     if not topologies:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
@@ -147,15 +181,19 @@ def _remarks(static: dict[str, Any], reason: str) -> list[str]:
     return found
 
 
-def _of_cubes(topologies: tuple[str, ...], message_bits: float, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _of_cubes(
+    topologies: tuple[str, ...], message_bits: float, given: dict[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The record of the dimension asked for, or of the best, and those of all dimensions."""
-    from pipeline.errors import BadInput
-    from pipeline.models.table import arrow_table, dally_columns
-    from pipeline.table_text import records
+    from torusweep.errors import BadInput
+    from torusweep.models.table import arrow_table, dally_columns
+    from torusweep.results.table_text import records
 
     if topologies or "nodes" not in given:
         got = f"the topology {topologies[0]}" if topologies else "neither"
-        raise BadInput(f"expected --nodes and no topology with --model {DALLY}, got {got}; its cubes follow from their number of nodes")
+        raise BadInput(
+            f"expected --nodes and no topology with --model {DALLY}, got {got}; its cubes follow from their number of nodes"
+        )
     columns = dally_columns(
         [given["nodes"]],
         message_bits=[message_bits],
@@ -168,5 +206,7 @@ def _of_cubes(topologies: tuple[str, ...], message_bits: float, given: dict[str,
     own = next((record for record in found if record["dimension"] == wanted), None)
     if own is None:
         there = ", ".join(str(record["dimension"]) for record in found)
-        raise BadInput(f"--dimension: expected one of {there} for {given['nodes']} nodes, got {wanted}; a cube has radices of 2 at least")
+        raise BadInput(
+            f"--dimension: expected one of {there} for {given['nodes']} nodes, got {wanted}; a cube has radices of 2 at least"
+        )
     return own, found

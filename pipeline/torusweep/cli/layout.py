@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli import options
-from pipeline.cli.network import complete_topology
+from torusweep.cli import options
+from torusweep.cli.network import complete_topology
 
 
 def _complete_placement(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.layout import PLACEMENTS
+    from torusweep.stages.layout import PLACEMENTS
 
     return [name for name in PLACEMENTS if name.startswith(incomplete)]
 
@@ -19,13 +19,26 @@ def _complete_placement(context: click.Context, parameter: click.Parameter, inco
 @click.command()
 @click.argument("topology", shell_complete=complete_topology)
 @click.option(
-    "--placement", default="folded", show_default=True, shell_complete=_complete_placement, help="Where nodes stand: one of the list above."
+    "--placement",
+    default="folded",
+    show_default=True,
+    shell_complete=_complete_placement,
+    help="Where nodes stand: one of the list above.",
 )
-@click.option("--dimensions", type=int, help="Dimensions of space, 1 … 3; without it the network's own, or a plane beyond three.")
-@click.option("--block", help="Sides of a cabinet in nodes, one for each digit of the address, as in 4,4,2: only wires between cabinets count.")
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the layout and its wires to this file.")
+@click.option(
+    "--dimensions", type=int, help="Dimensions of space, 1 … 3; without it the network's own, or a plane beyond three."
+)
+@click.option(
+    "--block",
+    help="Sides of a cabinet in nodes, one for each digit of the address, as in 4,4,2: only wires between cabinets count.",
+)
+@click.option(
+    "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the layout and its wires to this file."
+)
 @options.json_output
-def layout(topology: str, placement: str, dimensions: int | None, block: str | None, svg: Path | None, as_json: bool) -> None:
+def layout(
+    topology: str, placement: str, dimensions: int | None, block: str | None, svg: Path | None, as_json: bool
+) -> None:
     """Wires of TOPOLOGY under a placement: their lengths, their density along a row, the volume they need.
 
     Lengths are in pitches, the distance between neighbouring places, along the dimensions of space
@@ -45,19 +58,19 @@ def layout(topology: str, placement: str, dimensions: int | None, block: str | N
       torusweep layout "ptt(a=32)" --placement trellis --block 8,8,32
       torusweep layout "hypercube(n=10)" --placement straight --dimensions 2 --json
     """
-    from pipeline.layout import layout_record, spelled
-    from pipeline.topologies import build
+    from torusweep.networks.families import build
+    from torusweep.stages.layout import layout_record, spelled
 
     network = build(topology)
     record = layout_record(network, spelled(placement, dimensions, block))
     if svg is not None:
-        from pipeline.layout.drawing import svg_layout
-        from pipeline.store import publish
+        from torusweep.stages.layout.drawing import svg_layout
+        from torusweep.tables.store import publish
 
         publish(svg, f"{svg_layout(network, record['placement'])}\n".encode())
     if as_json:
         options.print_json(record)
         return
-    from pipeline.cli.rendering_layout import print_layout
+    from torusweep.cli.rendering_layout import print_layout
 
     print_layout(record, network)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from pipeline.cli import options
-from pipeline.cli.network import complete_topology
+from torusweep.cli import options
+from torusweep.cli.network import complete_topology
 
 
 def _complete_traffic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.traffic import PATTERNS
+    from torusweep.traffic import PATTERNS
 
     return [name for name in PATTERNS if name.startswith(incomplete.replace("-", "_"))]
 
@@ -21,7 +21,11 @@ def _complete_traffic(context: click.Context, parameter: click.Parameter, incomp
 @click.argument("topology", shell_complete=complete_topology)
 @options.routing
 @click.option(
-    "--traffic", default="uniform", show_default=True, shell_complete=_complete_traffic, help="Who sends to whom: a pattern of the list above."
+    "--traffic",
+    default="uniform",
+    show_default=True,
+    shell_complete=_complete_traffic,
+    help="Who sends to whom: a pattern of the list above.",
 )
 @click.option(
     "--method",
@@ -30,15 +34,27 @@ def _complete_traffic(context: click.Context, parameter: click.Parameter, incomp
     show_default=True,
     help="Expected loads, or loads of random packets with their standard error.",
 )
-@click.option("--packets", type=click.IntRange(64, 10**12), help="Packets at most, with --method monte-carlo.  [default: 10000000]")
+@click.option(
+    "--packets",
+    type=click.IntRange(64, 10**12),
+    help="Packets at most, with --method monte-carlo.  [default: 10000000]",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the random packets.  [default: 0]")
 @click.option(
     "--relative-error",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Stop once the standard error of the largest load is that share of it.",
 )
-@click.option("--bounds", is_flag=True, help="Also what the best routing could carry (a linear programme) and the worst permutation: small networks.")
-@click.option("--channels", is_flag=True, help="The load of every single channel, as CSV (with --json as a JSON array), and nothing else.")
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="Also what the best routing could carry (a linear programme) and the worst permutation: small networks.",
+)
+@click.option(
+    "--channels",
+    is_flag=True,
+    help="The load of every single channel, as CSV (with --json as a JSON array), and nothing else.",
+)
 @options.json_output
 @options.backend
 @options.symmetry
@@ -89,19 +105,24 @@ def loads(
       torusweep loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds
       torusweep loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv
     """
-    from kernels.backend import device_name, resolve
-    from pipeline.cli.sampling import counting, shared, waiting
-    from pipeline.errors import BadInput
-    from pipeline.loads import channel_table, exact_loads, record_of, sampled_loads
-    from pipeline.loads.bounds import bounds_of
-    from pipeline.topologies import build
+    from torusweep_kernels.backend import device_name, resolve
+
+    from torusweep.cli.sampling import counting, shared, waiting
+    from torusweep.errors import BadInput
+    from torusweep.networks.families import build
+    from torusweep.stages.loads import channel_table, exact_loads, record_of, sampled_loads
+    from torusweep.stages.loads.bounds import bounds_of
 
     sampled = method == "monte-carlo"
     for name, given in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
         if given is not None and not sampled:
-            raise BadInput(f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets")
+            raise BadInput(
+                f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets"
+            )
     if sampled and symmetry == "off":
-        raise BadInput("--symmetry off: expected with --method exact only, got monte-carlo, which uses no symmetry; leave it out")
+        raise BadInput(
+            "--symmetry off: expected with --method exact only, got monte-carlo, which uses no symmetry; leave it out"
+        )
     if channels and bounds:
         raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
     running = resolve(backend)
@@ -110,25 +131,34 @@ def loads(
     if sampled:
         most = packets or 10_000_000
         with counting(most) as progress:
-            found = sampled_loads(network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress)
+            found = sampled_loads(
+                network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress
+            )
         reached = found.estimate.stderr / max(float(found.load.max(initial=0.0)), 1e-300) if found.estimate else 0.0
         if relative_error is not None and reached > relative_error:
-            click.echo(f"the relative error is still {reached:.2g} after {most:,} packets; raise --packets for {relative_error:g}", err=True)
+            click.echo(
+                f"the relative error is still {reached:.2g} after {most:,} packets; raise --packets for {relative_error:g}",
+                err=True,
+            )
     else:
         with shared("routes followed") as told:
             found = exact_loads(network, **what, use_symmetry=symmetry == "on", progress=told)
     if channels:
-        from pipeline.table_text import as_csv
-        from pipeline.table_text import as_json as json_array
+        from torusweep.results.table_text import as_csv
+        from torusweep.results.table_text import as_json as json_array
 
         table = channel_table(found)
         click.echo(json_array(table) if as_json else as_csv(table), nl=False)
         return
-    with waiting("linear programmes and matchings: some minutes on networks of hundreds of nodes") if bounds else nullcontext():
+    with (
+        waiting("linear programmes and matchings: some minutes on networks of hundreds of nodes")
+        if bounds
+        else nullcontext()
+    ):
         record = record_of(found, bounds_of(found, use_symmetry=symmetry == "on") if bounds else None)
     if as_json:
         options.print_json(record)
     else:
-        from pipeline.cli.rendering_loads import print_loads
+        from torusweep.cli.rendering_loads import print_loads
 
         print_loads(record, computed_by=f"{running} on {device_name(running)}")

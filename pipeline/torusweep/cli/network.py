@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from pipeline.cli import options
+from torusweep.cli import options
 
 
 def complete_topology(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.topologies import FAMILIES
+    from torusweep.networks.families import FAMILIES
 
     return [f"{name}(" for name in FAMILIES if name.startswith(incomplete)]
 
@@ -27,8 +27,8 @@ def topologies(name: str | None, as_json: bool) -> None:
     """
     import inspect
 
-    from pipeline.errors import BadInput, nearest
-    from pipeline.topologies import FAMILIES, parameters
+    from torusweep.errors import BadInput, nearest
+    from torusweep.networks.families import FAMILIES, parameters
 
     if name is not None and name not in FAMILIES:
         raise BadInput(f"unknown topology '{name}'{nearest(name, FAMILIES)}; 'torusweep topologies' lists all")
@@ -50,7 +50,7 @@ def topologies(name: str | None, as_json: bool) -> None:
     if as_json:
         options.print_json(entries)
         return
-    from pipeline.cli.rendering import print_families
+    from torusweep.cli.rendering import print_families
 
     print_families(entries, in_full=name is not None)
 
@@ -60,9 +60,15 @@ def topologies(name: str | None, as_json: bool) -> None:
 @options.json_output
 @options.backend
 @options.symmetry
-@click.option("--fault-nodes", type=click.IntRange(min=1), help="Also the fault diameter: the worst diameter left by this many faulty nodes.")
+@click.option(
+    "--fault-nodes",
+    type=click.IntRange(min=1),
+    help="Also the fault diameter: the worst diameter left by this many faulty nodes.",
+)
 @click.option("--no-picture", is_flag=True, help="Only the table.")
-def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_nodes: int | None, no_picture: bool) -> None:
+def describe(
+    topology: str, as_json: bool, backend: str, symmetry: str, fault_nodes: int | None, no_picture: bool
+) -> None:
     """Static properties of TOPOLOGY: size, distances, connectivity, bisection, symmetry; and a small picture.
 
     \b
@@ -72,18 +78,21 @@ def describe(topology: str, as_json: bool, backend: str, symmetry: str, fault_no
       torusweep describe "faulty(torus(k=8, n=3), links=4, seed=1)"
       torusweep describe "pruned_torus(k=4, n=3)" --fault-nodes 3
     """
-    from kernels.backend import device_name, resolve
-    from pipeline.costs import estimates, soonest
-    from pipeline.points import Point
-    from pipeline.static import static_record
-    from pipeline.topologies import build
+    from torusweep_kernels.backend import device_name, resolve
+
+    from torusweep.networks.families import build
+    from torusweep.stages.static import static_record
+    from torusweep.sweep.costs import estimates, soonest
+    from torusweep.sweep.points import Point
 
     network = build(topology)
-    running = resolve(soonest(backend, estimates([Point(network.spelling, fault_nodes)]), use_symmetry=symmetry == "on"))
+    running = resolve(
+        soonest(backend, estimates([Point(network.spelling, fault_nodes)]), use_symmetry=symmetry == "on")
+    )
     record = static_record(network, fault_nodes=fault_nodes, backend=running, use_symmetry=symmetry == "on")
     if as_json:
         options.print_json(record)
         return
-    from pipeline.cli.rendering import print_description
+    from torusweep.cli.rendering import print_description
 
     print_description(record, network, picture=not no_picture, computed_by=f"{running} on {device_name(running)}")

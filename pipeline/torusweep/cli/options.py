@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
-json_output = click.option("--json", "as_json", is_flag=True, help="One JSON value on standard output and nothing else.")
+json_output = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON value on standard output and nothing else."
+)
 backend = click.option(
     "--backend",
     type=click.Choice(["auto", "numpy", "numba", "cupy"]),
@@ -45,13 +47,17 @@ results = click.option(
 
 
 def _complete_routing(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.routing import ROUTINGS
+    from torusweep.routing import ROUTINGS
 
     return [name for name in ROUTINGS if name.startswith(incomplete.replace("-", "_"))]
 
 
 routing = click.option(
-    "--routing", default="minimal", show_default=True, shell_complete=_complete_routing, help="How packets find their way: one of the list above."
+    "--routing",
+    default="minimal",
+    show_default=True,
+    shell_complete=_complete_routing,
+    help="How packets find their way: one of the list above.",
 )
 
 

@@ -7,16 +7,28 @@ from typing import Any
 
 import click
 
-from pipeline.cli import options
+from torusweep.cli import options
 
-backend = click.option("--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend.")
+backend = click.option(
+    "--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend."
+)
 symmetry = click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
-workers = click.option("--workers", type=click.IntRange(min=0), help="Overrides the configuration's cluster.workers; 0 computes in one process.")
+workers = click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    help="Overrides the configuration's cluster.workers; 0 computes in one process.",
+)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("config", type=click.Path(path_type=Path), default=Path("config/default.yaml"))
-@click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="Folder that holds the sweeps' folders.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder that holds the sweeps' folders.",
+)
 @backend
 @symmetry
 @workers
@@ -43,16 +55,18 @@ def run(
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from pipeline.snakemake import Snakemake
-    from pipeline.steps_process import StepsProcess
+    from torusweep.run.snakemake import Snakemake
+    from torusweep.run.steps_process import StepsProcess
 
     with Snakemake(essential=not snakemake_options) as snakemake, StepsProcess() as steps:  # they load while we do
-        from pipeline.arrow_start import without_pandas
-        from pipeline.workflow import is_complete, is_dry, outcome, run_snakemake, summary
+        from torusweep.run.command import is_complete, is_dry, outcome, run_snakemake, summary
+        from torusweep.tables.arrow_start import without_pandas
 
         without_pandas()
 
-        status, folder = run_snakemake(snakemake, steps, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options)
+        status, folder = run_snakemake(
+            snakemake, steps, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
+        )
     if status == 0 and not is_dry(snakemake_options):
         if not is_complete(folder):
             click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
@@ -66,7 +80,21 @@ def run(
 @click.command()
 @click.argument(
     "name",
-    type=click.Choice(["points", "static", "loads", "deadlock", "layout", "simulation", "latency", "distances", "verification", "report", "check"]),
+    type=click.Choice(
+        [
+            "points",
+            "static",
+            "loads",
+            "deadlock",
+            "layout",
+            "simulation",
+            "latency",
+            "distances",
+            "verification",
+            "report",
+            "check",
+        ]
+    ),
 )
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -80,12 +108,12 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
     Examples:
       torusweep step points config/smoke.yaml results/smoke
     """
-    from pipeline.steps_process import ask
+    from torusweep.run.steps_process import ask
 
     overrides = _given(backend, symmetry, workers)
     status = ask(name, config, folder, overrides)
     if status is None:
-        from pipeline.steps import STEPS
+        from torusweep.run.steps import STEPS
 
         status = STEPS[name](config, folder, overrides)
     raise SystemExit(status)

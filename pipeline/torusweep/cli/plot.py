@@ -6,26 +6,50 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli import options
+from torusweep.cli import options
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.records import TABLES
+    from torusweep.tables.records import TABLES
 
-    return sorted({column.name for columns in TABLES.values() for column in columns if column.name.startswith(incomplete)})
+    return sorted(
+        {column.name for columns in TABLES.values() for column in columns if column.name.startswith(incomplete)}
+    )
 
 
 @click.command()
 @click.argument("x", shell_complete=_complete_column)
 @click.argument("y", shell_complete=_complete_column)
-@click.option("--table", help="Whose rows to draw, static's columns beside them  [default: the first table that has both columns]")
+@click.option(
+    "--table", help="Whose rows to draw, static's columns beside them  [default: the first table that has both columns]"
+)
 @options.results
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, .svg or .png  [default: Y-X.svg here]")
-@click.option("--colour", "--color", default="family", show_default=True, help="A column to colour by: words or numbers.")
-@click.option("--log", type=click.Choice(["none", "x", "y", "both"]), default="none", show_default=True, help="Axes that are logarithmic.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write, .svg or .png  [default: Y-X.svg here]"
+)
+@click.option(
+    "--colour", "--color", default="family", show_default=True, help="A column to colour by: words or numbers."
+)
+@click.option(
+    "--log",
+    type=click.Choice(["none", "x", "y", "both"]),
+    default="none",
+    show_default=True,
+    help="Axes that are logarithmic.",
+)
 @click.option("--where", help="An SQL condition on these columns, as in \"traffic = 'uniform'\".")
 @options.json_output
-def plot(x: str, y: str, table: str | None, results: Path, output: Path | None, colour: str, log: str, where: str | None, as_json: bool) -> None:
+def plot(
+    x: str,
+    y: str,
+    table: str | None,
+    results: Path,
+    output: Path | None,
+    colour: str,
+    log: str,
+    where: str | None,
+    as_json: bool,
+) -> None:
     """Draw column Y against column X of a sweep's tables, as SVG or PNG.
 
     \b
@@ -34,9 +58,9 @@ def plot(x: str, y: str, table: str | None, results: Path, output: Path | None, 
       torusweep plot mean_distance saturation_load --where "routing = 'minimal' AND traffic = 'uniform'" --output saturation.png
       torusweep plot nodes bisection_upper --colour degree_max --where "nodes BETWEEN 4000 AND 4200"
     """
-    from pipeline import figures
-    from pipeline import plot as plots
-    from pipeline.errors import BadInput
+    from torusweep.errors import BadInput
+    from torusweep.results import charts as figures
+    from torusweep.results import plot as plots
 
     target = output or Path(f"{y}-{x}.svg")
     if target.suffix not in figures.SUFFIXES:

@@ -8,12 +8,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import named, page
-from pipeline.counts import counted
-from pipeline.topology import Topology
-from pipeline.verify import not_compared
+from torusweep.cli.page import named, page
+from torusweep.counts import counted
+from torusweep.networks.topology import Topology
+from torusweep.papers.verification import not_compared
 
-VERDICT_STYLES = {"agrees": "green", "paper in error": "yellow", "departs": "yellow", "not run": "dim", "waits": "dim", "unexplained": "bold red"}
+VERDICT_STYLES = {
+    "agrees": "green",
+    "paper in error": "yellow",
+    "departs": "yellow",
+    "not run": "dim",
+    "waits": "dim",
+    "unexplained": "bold red",
+}
 
 
 def print_families(entries: list[dict[str, Any]], *, in_full: bool) -> None:
@@ -56,9 +63,13 @@ def _signature(entry: dict[str, Any]) -> str:
 def print_description(record: dict[str, Any], network: Topology, *, picture: bool, computed_by: str) -> None:
     """A network's record as a table of named numbers, its distance distribution, what its file said, and its picture."""
     with page() as console:
-        _print_record(console, record, one_terminal_each=len(set(network.terminals.tolist())) == len(network.terminals) == record["nodes"])
+        _print_record(
+            console,
+            record,
+            one_terminal_each=len(set(network.terminals.tolist())) == len(network.terminals) == record["nodes"],
+        )
         if picture:
-            from pipeline.picture import text_picture
+            from torusweep.networks.picture import text_picture
 
             console.print()
             console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
@@ -78,15 +89,25 @@ def _print_record(console: Console, record: dict[str, Any], *, one_terminal_each
 def _lines(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str, str]]:
     """(label, value) of what a person reads first; --json has every column."""
     kind = "directed " if record["directed"] else ""
-    degree = str(record["degree_max"]) if record["degree_min"] == record["degree_max"] else f"{record['degree_min']} to {record['degree_max']}"
+    degree = (
+        str(record["degree_max"])
+        if record["degree_min"] == record["degree_max"]
+        else f"{record['degree_min']} to {record['degree_max']}"
+    )
     lines = [("nodes", f"{record['nodes']:,}"), ("links", f"{record['links']:,} {kind}".strip()), ("degree", degree)]
     if not one_terminal_each:
         lines.insert(1, ("terminals", f"{record['terminals']:,}"))
     lines += [
         ("diameter", counted(record["diameter"], "hop")),
-        ("mean distance", f"{record['mean_distance']:.10g} hops  ({record['mean_distance_distinct']:.10g} between distinct nodes)"),
+        (
+            "mean distance",
+            f"{record['mean_distance']:.10g} hops  ({record['mean_distance_distinct']:.10g} between distinct nodes)",
+        ),
         ("cost", f"{record['cost']:,}  (diameter × degree)"),
-        ("connected", "yes" if record["connected"] else f"no: {record['components']:,} components; distances are within them"),
+        (
+            "connected",
+            "yes" if record["connected"] else f"no: {record['components']:,} components; distances are within them",
+        ),
         ("edge connectivity", _or_reason(record["edge_connectivity"], record["edge_connectivity_method"])),
         ("bisection width", _bisection(record)),
         ("symmetry", _symmetry(record)),
@@ -95,11 +116,17 @@ def _lines(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str
         found = record["fault_diameter"]
         value = "some set of faults disconnects it" if found is None else counted(found, "hop")
         lines.append(
-            (f"with {counted(record['fault_nodes'], 'faulty node')}", f"{value}  ({record['fault_method']}, {counted(record['fault_sets'], 'set')})")
+            (
+                f"with {counted(record['fault_nodes'], 'faulty node')}",
+                f"{value}  ({record['fault_method']}, {counted(record['fault_sets'], 'set')})",
+            )
         )
     if record["routed_diameter"] is not None:
         lines.append(
-            ("by its own routing", f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}")
+            (
+                "by its own routing",
+                f"diameter {record['routed_diameter']}, mean {record['routed_mean_distance']:.10g}, cost {record['routed_cost']}",
+            )
         )
     return lines
 
@@ -112,7 +139,11 @@ def _bisection(record: dict[str, Any]) -> str:
     lower, upper = record["bisection_lower"], record["bisection_upper"]
     if lower is None and upper is None:
         return record["bisection_method"]
-    value = f"{lower:,}" if lower == upper else f"{'?' if lower is None else f'{lower:,}'} … {'?' if upper is None else f'{upper:,}'}"
+    value = (
+        f"{lower:,}"
+        if lower == upper
+        else f"{'?' if lower is None else f'{lower:,}'} … {'?' if upper is None else f'{upper:,}'}"
+    )
     return f"{value}  ({record['bisection_method']})"
 
 
@@ -148,17 +179,27 @@ def _print_verdicts(console: Console, rows: list[dict[str, Any]], *, everything:
         if verdict == "agrees" and not everything:
             continue
         for (paper, reason), group in _by_reason(rows, verdict).items():
-            console.print(Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), (f": {reason}" if reason else "")))
+            console.print(
+                Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), (f": {reason}" if reason else ""))
+            )
             widest = max(len(f"{row['place']}: {row['row']}") for row in group)
             for row in group:
                 theirs, ours = _number(row["paper_value"]), _number(row["our_value"])
                 ours += "" if row["capacity"] is None else f", capacity {_number(row['capacity'])}"
                 label = f"{row['place']}: {row['row']}"
-                console.print(Text(f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"), soft_wrap=True)
+                console.print(
+                    Text(
+                        f"     {label:<{min(widest, 60)}}  paper {theirs}, ours {ours}  {row['topology']}", style="dim"
+                    ),
+                    soft_wrap=True,
+                )
     for (paper, needed), waiting in not_compared(rows).items():
         verdict = waiting[0]["verdict"]
         console.print(
-            Text.assemble((f"{paper}  {verdict}", VERDICT_STYLES[verdict]), f": {counted(len(waiting), 'number')}, {needed.removeprefix('waits ')}")
+            Text.assemble(
+                (f"{paper}  {verdict}", VERDICT_STYLES[verdict]),
+                f": {counted(len(waiting), 'number')}, {needed.removeprefix('waits ')}",
+            )
         )
         if everything:
             for one in waiting:

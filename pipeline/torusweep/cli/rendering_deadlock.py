@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from pipeline.cli.page import named, page
+from torusweep.cli.page import named, page
 
 SHOWN = 32  # channels of a cycle; --json has all
 
@@ -18,7 +18,12 @@ def print_verdict(record: dict[str, Any]) -> None:
         console.print(named(_lines(record)))
         if record["cycle"]:
             asks = "waits" if record["deadlock_free"] == "no" else "may ask"
-            console.print(Text(f"\na packet in each of these channels {asks} for the next, the last one's for the first:", style="dim"))
+            console.print(
+                Text(
+                    f"\na packet in each of these channels {asks} for the next, the last one's for the first:",
+                    style="dim",
+                )
+            )
             for line in _cycle(record["cycle"], record["packets"]):
                 console.print(Text(line))
 
@@ -36,7 +41,9 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("because", record["argument"]),
         (
             "acyclic from",
-            record["least_reason"] if least is None else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
+            record["least_reason"]
+            if least is None
+            else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
         ),
     ]
 
@@ -45,7 +52,10 @@ def _cycle(channels: list[str], packets: list[str] | None) -> list[str]:
     """A line a channel, with the packet that holds it; the middle of a long cycle is left out."""
     wide, digits = max(map(len, channels)), len(str(len(channels)))
     held = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
-    numbered = [f"  {number:>{digits}}  {channel:{wide}}{by}".rstrip() for number, (channel, by) in enumerate(zip(channels, held), 1)]
+    numbered = [
+        f"  {number:>{digits}}  {channel:{wide}}{by}".rstrip()
+        for number, (channel, by) in enumerate(zip(channels, held), 1)
+    ]
     if len(channels) <= SHOWN:
         return numbered
     half = SHOWN // 2

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import named, page, uncut
+from torusweep.cli.page import named, page, uncut
 
 Record = dict[str, Any]
 VARIANTS = ("", "_corrected")  # endings of columns: as printed, corrected
@@ -30,10 +30,16 @@ def print_latency(record: Record, remarks: list[str]) -> None:
         cost = "" if record["constant"] == "pins" else f"; {_held([record])}"
         facts = (
             ("channels", f"{record['width']:.6g} bits ({record['pins']:.6g} pins, degree {record['degree']}{cost})"),
-            ("messages", f"{record['message_bits']:g} bits, {record['flits']:.6g} flits, {record['mean_distance']:.7g} hops on average"),
+            (
+                "messages",
+                f"{record['message_bits']:g} bits, {record['flits']:.6g} flits, {record['mean_distance']:.7g} hops on average",
+            ),
             ("switch delay", f"{record['switch_delay']:g} cycles"),
             ("rate", f"{record['rate']:g} messages/cycle/node ({record['load']:.6g} flits)"),
-            ("empty network", f"{record['uncontended_latency']:.6g} cycles (stored at every hop: {record['store_and_forward_latency']:.6g})"),
+            (
+                "empty network",
+                f"{record['uncontended_latency']:.6g} cycles (stored at every hop: {record['store_and_forward_latency']:.6g})",
+            ),
         )
         console.print(named(facts))
         console.print()
@@ -72,9 +78,7 @@ def print_cubes(record: Record, cubes: list[Record]) -> None:
         console.print(Text(f"{record['nodes']:,} nodes, {bits:g}-bit messages, {delay} wire delay", style="bold"))
         words = f"best dimension {record['best_dimension']}; dimension {record['dimension']}: {record['mean_latency']:.6g} cycles"
         console.print(Text(words + (f", in {record['topology']}" if record["topology"] else "")))
-        folded = (
-            f"best dimension {record['best_dimension_corrected']}; dimension {record['dimension']}: {record['mean_latency_corrected']:.6g} cycles"
-        )
+        folded = f"best dimension {record['best_dimension_corrected']}; dimension {record['dimension']}: {record['mean_latency_corrected']:.6g} cycles"
         console.print(Text(f"corrected, with the longer wires of folded rings: {folded}", style="dim"))
         console.print()
         columns = {

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from pipeline.cli.page import named, page
-from pipeline.counts import counted
+from torusweep.cli.page import named, page
+from torusweep.counts import counted
 
 BAR = 40  # characters
 
@@ -35,10 +35,16 @@ def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
         *([("method", f"monte-carlo, {counted(record['packets'], 'packet')}, seed {record['seed']}")] if error else []),
-        ("channels saturate at", "no load: nothing is sent over them" if saturation is None else f"{saturation:.7g} flits/cycle/terminal"),
+        (
+            "channels saturate at",
+            "no load: nothing is sent over them" if saturation is None else f"{saturation:.7g} flits/cycle/terminal",
+        ),
         ("terminals saturate at", f"{record['ejection_load']:.7g} flits/cycle/terminal"),
         ("first to saturate", first),
-        ("busiest channel", f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal"),
+        (
+            "busiest channel",
+            f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal",
+        ),
         *_of_sample(record),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
         ("mean path", f"{record['mean_hops']:.10g} hops{_stretched(record['stretch'])}"),
@@ -71,7 +77,10 @@ def _of_collective(record: dict[str, Any]) -> list[tuple[str, str]]:
     if record["phases"] is None:
         return []
     phases = [
-        (f"phase {number}", f"{phase['name']}: {phase['time']:.6g} cycles per flit of message, busiest channel {phase['max_channel_load']:.6g}")
+        (
+            f"phase {number}",
+            f"{phase['name']}: {phase['time']:.6g} cycles per flit of message, busiest channel {phase['max_channel_load']:.6g}",
+        )
         for number, phase in enumerate(record["phases"], start=1)
     ]
     return [
@@ -107,5 +116,7 @@ def _bars(classes: dict[str, dict[str, float]], most: float) -> str:
     rows = []
     for name, load in classes.items():
         mean, peak = (round(BAR * load[kind] / most) for kind in ("mean", "max"))
-        rows.append(f"  {name:<{width}} {'█' * mean + '░' * (peak - mean):<{BAR}} mean {load['mean']:.6g}, max {load['max']:.6g}")
+        rows.append(
+            f"  {name:<{width}} {'█' * mean + '░' * (peak - mean):<{BAR}} mean {load['mean']:.6g}, max {load['max']:.6g}"
+        )
     return "\n".join(rows)

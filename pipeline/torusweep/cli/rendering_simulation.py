@@ -9,8 +9,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.page import named, page, uncut
-from pipeline.counts import counted
+from torusweep.cli.page import named, page, uncut
+from torusweep.counts import counted
 
 BAR = 40  # characters
 SHOWN = 32  # channels of a cyclic wait; --json has all
@@ -29,7 +29,12 @@ def print_simulation(rows: Sequence[dict[str, Any]]) -> None:
         for row in rows:
             table.add_row(*_numbers(row))
         uncut(console, table)
-        console.print(Text("loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval", style="dim"))
+        console.print(
+            Text(
+                "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval",
+                style="dim",
+            )
+        )
         if any(map(_unsure, rows)):
             told = "saturated?: less is accepted than was generated, but not with 95 % confidence; more --cycles or seeds tell"
             console.print(Text(told, style="dim"))
@@ -61,26 +66,45 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     cycles = "as many as it takes" if row["cycles"] is None else f"{row['cycles']:,}"
     facts = [
         ("routing", row["routing"]),
-        ("virtual channels", f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}, rule {row['vc_rule']}"),
+        (
+            "virtual channels",
+            f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}, rule {row['vc_rule']}",
+        ),
         ("router", f"{row['router']}, {row['switching']}{speedup}"),
-        ("workload", f"{row['workload']}, {row['placement']} placement") if row["workload"] is not None else ("traffic", row["traffic"]),
+        ("workload", f"{row['workload']}, {row['placement']} placement")
+        if row["workload"] is not None
+        else ("traffic", row["traffic"]),
         ("packets", packets),
         ("cycles", f"{cycles}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"),
     ]
     if row["simulated_saturation"] is not None:
-        facts.append(("saturates at", f"{row['simulated_saturation']:.4g} flits/cycle/terminal (at most {row['saturation_precision']:.2g} more)"))
+        facts.append(
+            (
+                "saturates at",
+                f"{row['simulated_saturation']:.4g} flits/cycle/terminal (at most {row['saturation_precision']:.2g} more)",
+            )
+        )
     if row["refused_packets"]:
         facts.append(("refused", f"{counted(row['refused_packets'], 'packet')}, the source queue being full"))
     if row["message_latency"] is not None:
-        facts.append(("a message takes", f"{row['message_latency']:,.6g} cycles, 99 % at most {row['p99_message_latency']:,}"))
+        facts.append(
+            ("a message takes", f"{row['message_latency']:,.6g} cycles, 99 % at most {row['p99_message_latency']:,}")
+        )
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        facts.append(("delivered after", "not all within these cycles" if time is None else f"{time:,.10g} cycle{'s' * (time != 1)}"))
+        facts.append(
+            (
+                "delivered after",
+                "not all within these cycles" if time is None else f"{time:,.10g} cycle{'s' * (time != 1)}",
+            )
+        )
     return facts
 
 
 def _numbers(row: dict[str, Any]) -> list[str]:
-    verdict = "deadlock" if row["deadlocked"] else "saturated" if row["saturated"] else "saturated?" if _unsure(row) else ""
+    verdict = (
+        "deadlock" if row["deadlocked"] else "saturated" if row["saturated"] else "saturated?" if _unsure(row) else ""
+    )
     busiest = row["max_channel_utilization"]
     return [
         "–" if row["offered_load"] is None else f"{row['offered_load']:.4g}",

@@ -6,56 +6,114 @@ from typing import Any, TextIO
 
 import click
 
-from pipeline.cli import options
-from pipeline.cli.network import complete_topology
+from torusweep.cli import options
+from torusweep.cli.network import complete_topology
 
 
 def _complete_router(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.simulation.presets import PRESETS
+    from torusweep.stages.simulation.presets import PRESETS
 
     return [name for name in PRESETS if name.startswith(incomplete)]
 
 
 def _complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.deadlock.rules import RULES
+    from torusweep.stages.deadlock.rules import RULES
 
     return [name for name in RULES if name.startswith(incomplete.replace("-", "_"))]
 
 
 def _complete_workload(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from pipeline.workloads import WORKLOADS
+    from torusweep.workloads import WORKLOADS
 
     return [name for name in WORKLOADS if name.startswith(incomplete.replace("-", "_"))]
 
 
 @click.command()
 @click.argument("topology", shell_complete=complete_topology)
-@click.option("--load", "loads", type=float, multiple=True, help="Offered load, flits per terminal and cycle; several times for several rows.")
-@click.option("--find-saturation", is_flag=True, help="Also the load up to which what is offered is accepted, found by bisection.")
-@click.option("--precision", type=click.FloatRange(0, 1, min_open=True), help="Of that load, flits per terminal and cycle.  [default: 0.01]")
-@click.option("--packets-each", type=click.IntRange(1, 10**6), help="Instead of a load: every terminal sends so many packets, all ready at once.")
-@click.option("--routing", help="How packets find their way: adaptive, or as in 'torusweep loads'.  [default: the first that suits]")
 @click.option(
-    "--vc-rule", shell_complete=_complete_rule, help="Who may use which virtual channel, as in 'torusweep deadlock'.  [default: one that works]"
+    "--load",
+    "loads",
+    type=float,
+    multiple=True,
+    help="Offered load, flits per terminal and cycle; several times for several rows.",
 )
-@click.option("--virtual-channels", type=int, help="Virtual channels of every physical one, 1 … 16.  [default: the router's]")
-@click.option("--buffer-flits", type=int, help="Flits of a virtual channel's buffer.  [default: the router's, or what the switching needs]")
-@click.option("--packet-flits", type=int, help="Flits of a packet.  [default: the router's, 16 with each of the list above]")
 @click.option(
-    "--switching", type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]), help="How packets move.  [default: the router's]"
+    "--find-saturation", is_flag=True, help="Also the load up to which what is offered is accepted, found by bisection."
 )
-@click.option("--input-speedup", type=int, help="Virtual channels of an input port that may send in the same cycle, 1 … 16.  [default: the router's]")
-@click.option("--router", default="default", show_default=True, shell_complete=_complete_router, help="A preset of the list above.")
-@click.option("--traffic", default="uniform", show_default=True, help="Who sends to whom: a pattern, as in 'torusweep loads'.")
-@click.option("--injection", help="When packets are generated: bernoulli, poisson or 'bursts(cycles=100, peak=1)'.  [default: the router's]")
-@click.option("--source-queue", type=int, help="Packets that a source queue holds; what comes when it is full is refused.  [default: the router's]")
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Of that load, flits per terminal and cycle.  [default: 0.01]",
+)
+@click.option(
+    "--packets-each",
+    type=click.IntRange(1, 10**6),
+    help="Instead of a load: every terminal sends so many packets, all ready at once.",
+)
+@click.option(
+    "--routing",
+    help="How packets find their way: adaptive, or as in 'torusweep loads'.  [default: the first that suits]",
+)
+@click.option(
+    "--vc-rule",
+    shell_complete=_complete_rule,
+    help="Who may use which virtual channel, as in 'torusweep deadlock'.  [default: one that works]",
+)
+@click.option(
+    "--virtual-channels", type=int, help="Virtual channels of every physical one, 1 … 16.  [default: the router's]"
+)
+@click.option(
+    "--buffer-flits",
+    type=int,
+    help="Flits of a virtual channel's buffer.  [default: the router's, or what the switching needs]",
+)
+@click.option(
+    "--packet-flits", type=int, help="Flits of a packet.  [default: the router's, 16 with each of the list above]"
+)
+@click.option(
+    "--switching",
+    type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]),
+    help="How packets move.  [default: the router's]",
+)
+@click.option(
+    "--input-speedup",
+    type=int,
+    help="Virtual channels of an input port that may send in the same cycle, 1 … 16.  [default: the router's]",
+)
+@click.option(
+    "--router",
+    default="default",
+    show_default=True,
+    shell_complete=_complete_router,
+    help="A preset of the list above.",
+)
+@click.option(
+    "--traffic", default="uniform", show_default=True, help="Who sends to whom: a pattern, as in 'torusweep loads'."
+)
+@click.option(
+    "--injection",
+    help="When packets are generated: bernoulli, poisson or 'bursts(cycles=100, peak=1)'.  [default: the router's]",
+)
+@click.option(
+    "--source-queue",
+    type=int,
+    help="Packets that a source queue holds; what comes when it is full is refused.  [default: the router's]",
+)
 @click.option(
     "--workload",
     shell_complete=_complete_workload,
     help="Instead of a load: messages that wait for messages, as listed below, or in a file.",
 )
-@click.option("--placement", type=click.Choice(["consecutive", "random"]), help="Of its tasks on terminals; random: anew for each seed.")
-@click.option("--completions", type=click.File("w", encoding="utf-8", lazy=False), help="Write when each message was sent and delivered, as CSV.")
+@click.option(
+    "--placement",
+    type=click.Choice(["consecutive", "random"]),
+    help="Of its tasks on terminals; random: anew for each seed.",
+)
+@click.option(
+    "--completions",
+    type=click.File("w", encoding="utf-8", lazy=False),
+    help="Write when each message was sent and delivered, as CSV.",
+)
 @click.option(
     "--seed",
     "seeds",
@@ -128,15 +186,17 @@ def simulate(
       torusweep simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2 --seed 3
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8
     """
-    from pipeline.cli.sampling import counting, shared
-    from pipeline.errors import BadInput
-    from pipeline.simulation import PRECISION, Completion, Parameters, simulation_records
-    from pipeline.topologies import build
+    from torusweep.cli.sampling import counting, shared
+    from torusweep.errors import BadInput
+    from torusweep.networks.families import build
+    from torusweep.stages.simulation import PRECISION, Completion, Parameters, simulation_records
 
     if precision is not None and not find_saturation:
         raise BadInput("--precision: expected with --find-saturation only; add that, or leave it out")
     if not (loads or find_saturation or packets_each or workload):
-        raise BadInput("expected --load, --find-saturation, --packets-each or --workload, got none; for example --load 0.2")
+        raise BadInput(
+            "expected --load, --find-saturation, --packets-each or --workload, got none; for example --load 0.2"
+        )
     if completions and not workload:
         raise BadInput("--completions: expected with --workload only; add that, or leave it out")
     parameters = Parameters(
@@ -164,14 +224,16 @@ def simulate(
     with counting(None, "runs") if many is None else shared("simulated") as told:
         progress = (lambda done: told(int(done))) if many is None else lambda done: told(done / many)
         network = build(topology)
-        rows = simulation_records(network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how)
+        rows = simulation_records(
+            network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how
+        )
     if completions and workload:
-        from pipeline.cli.completions import write_completions
+        from torusweep.cli.completions import write_completions
 
         write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
         options.print_json(rows if len(rows) > 1 else rows[0])
     else:
-        from pipeline.cli.rendering_simulation import print_simulation
+        from torusweep.cli.rendering_simulation import print_simulation
 
         print_simulation(rows)

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline.models.whole_radices import whole_radices
+from torusweep.models.whole_radices import whole_radices
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -68,7 +68,9 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
     """
     n, k = np.asarray(dimension, np.float64), radix(nodes, dimension)
     if (n < LEAST_DIMENSIONS).any() or (k < 2).any():
-        raise ValueError(f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube has a radix of 2 at least")
+        raise ValueError(
+            f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube has a radix of 2 at least"
+        )
     n, k = np.broadcast_arrays(n, k)
     wire = k ** (n / 2 - 1)
     return Cube(n * (k - 1) / 2, k / 2, n * k, wire, np.where(k > 2, 2 * wire, wire))
@@ -113,19 +115,26 @@ def wormhole(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", lo
     return wire_delay(cube.longest_wire, delay) * (distance + np.asarray(message_bits, np.float64) / cube.width)
 
 
-def store_and_forward(cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0) -> Floats:
+def store_and_forward(
+    cube: Cube, message_bits: ArrayLike, *, delay: str = "constant", locality: ArrayLike = 1.0
+) -> Floats:
     """T = T_c D L/W cycles, without contention (Eq. 2)."""
     distance = cube.mean_distance * _share(locality)
     return wire_delay(cube.longest_wire, delay) * distance * np.asarray(message_bits, np.float64) / cube.width
 
 
-def best_dimension(nodes: int, message_bits: float, *, delay: str = "constant", locality: float = 1.0, whole: bool = False) -> tuple[int, float]:
+def best_dimension(
+    nodes: int, message_bits: float, *, delay: str = "constant", locality: float = 1.0, whole: bool = False
+) -> tuple[int, float]:
     """(n, cycles): the dimension of least wormhole latency, the lowest of several, among 2 … log2 N.
 
     whole   whole radices only (`whole_radices`); dimensions that have none are passed over
     Raises ValueError for N < 4, and where no dimension has whole radices.
     """
-    found = {n: float(wormhole(design, message_bits, delay=delay, locality=locality)) for n, design in designs(nodes, whole=whole)}
+    found = {
+        n: float(wormhole(design, message_bits, delay=delay, locality=locality))
+        for n, design in designs(nodes, whole=whole)
+    }
     best = min(found, key=lambda n: (found[n], n))
     return best, found[best]
 
@@ -138,7 +147,9 @@ def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
         dimensions = range(LEAST_DIMENSIONS, int(nodes).bit_length())
         found = [(n, cube(nodes, n)) for n in dimensions]
     if not found:
-        raise ValueError(f"nodes: expected {'a product of two whole radices at least' if whole else '4 at least'}, got {nodes}")
+        raise ValueError(
+            f"nodes: expected {'a product of two whole radices at least' if whole else '4 at least'}, got {nodes}"
+        )
     return found
 
 
@@ -163,5 +174,7 @@ def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:
 def _share(locality: ArrayLike) -> Floats:
     share = np.asarray(locality, np.float64)
     if not ((share > 0) & (share <= 1)).all():
-        raise ValueError(f"locality: expected a share of the uniform mean distance, 0 < locality ≤ 1, got {share.min():g} … {share.max():g}")
+        raise ValueError(
+            f"locality: expected a share of the uniform mean distance, 0 < locality ≤ 1, got {share.min():g} … {share.max():g}"
+        )
     return share

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline.models.parhami_kwai import SATURATED, Floats, contention_delay, cut_through_probability, uncontended
+from torusweep.models.parhami_kwai import SATURATED, Floats, contention_delay, cut_through_probability, uncontended
 
 
 def saturation_rate(flits: ArrayLike, max_channel_load: ArrayLike) -> Floats:
@@ -45,7 +45,7 @@ def mean_latency(
 ) -> Floats:
     """T in cycles, over link classes of unequal loads; inf from the busiest channel's saturation on.
 
-    rate, degree, flits, switch_delay, directed, max_channel_load   numbers or arrays, as in `pipeline.models.parhami_kwai`
+    rate, degree, flits, switch_delay, directed, max_channel_load   numbers or arrays, as in `torusweep.models.parhami_kwai`
     class_loads   float64[…, C], mean load of each class's channels, flits per cycle at one flit injected per node and cycle
     class_hops    float64[…, C], mean hops of a message over each class; 0 for a class that a network has not; together, Δ
     returns       float64 of the broadcast shape, without C

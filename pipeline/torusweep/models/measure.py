@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pipeline.errors import BadInput
-from pipeline.layout import layout_record
-from pipeline.loads import exact_loads, record_of
-from pipeline.models.normalisation import BISECTION, Held
-from pipeline.models.table import Network, network_of, width_of
-from pipeline.static.bisection import bisection_bounds
-from pipeline.static.connectivity import components
-from pipeline.static.distances import terminal_distances
-from pipeline.static.links import channel_matrix
-from pipeline.static.working import working
-from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.models.normalisation import BISECTION, Held
+from torusweep.models.table import Network, network_of, width_of
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.stages.layout import layout_record
+from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.static.bisection import bisection_bounds
+from torusweep.stages.static.connectivity import components
+from torusweep.stages.static.distances import terminal_distances
+from torusweep.stages.static.links import channel_matrix
+from torusweep.stages.static.working import working
 
 Record = dict[str, Any]
 
@@ -28,7 +28,9 @@ def static_of(topology: Topology, held: Held, *, backend: str = "auto") -> Recor
     """
     survivors = working(topology)
     images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
-    hops = terminal_distances(survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None)
+    hops = terminal_distances(
+        survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None
+    )
     found = {
         "topology": topology.spelling,
         "nodes": survivors.nodes,
@@ -50,7 +52,9 @@ def width_measured(topology: Topology, held: Held, static: Record) -> float:
     return width_of(held, static, None if held.placement is None else layout_record(topology, held.placement))
 
 
-def with_loads(topology: Topology, static: Record, *, backend: str = "auto", progress: Callable[[float], None] | None = None) -> tuple[Network, str]:
+def with_loads(
+    topology: Topology, static: Record, *, backend: str = "auto", progress: Callable[[float], None] | None = None
+) -> tuple[Network, str]:
     """The network with the loads of uniform traffic on minimal routes, and ''; or without, and why they are not known."""
     try:
         loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)

@@ -75,7 +75,9 @@ NORMS = {
 }
 
 
-def held(norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None) -> Held:
+def held(
+    norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None
+) -> Held:
     """What was asked for, with the norm's own budget where none is given; pins is the budget of constant pins by another name.
 
     placement   whose wires are meant (folded without one); of constant wiring_volume only
@@ -83,7 +85,9 @@ def held(norm: str = PINS, *, budget: float | None = None, pins: float | None = 
     """
     if pins is not None and (norm != PINS or budget is not None):
         got = "a budget, too" if norm == PINS else f"constant {norm}"
-        raise ValueError(f"pins: expected with constant pins and no budget, got {got}; say budget, in {NORMS[norm].unit}")
+        raise ValueError(
+            f"pins: expected with constant pins and no budget, got {got}; say budget, in {NORMS[norm].unit}"
+        )
     if placement is not None and norm != WIRING_VOLUME:
         raise ValueError(f"placement: expected with constant {WIRING_VOLUME} only, got constant {norm}; leave it out")
     amount = next(value for value in (budget, pins, NORMS[norm].budget) if value is not None)
@@ -100,10 +104,14 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
         raise ValueError(f"norm: expected {', '.join(NORMS)}, got {norm!r}")
     needed = NORMS[norm].columns
     if set(columns) != set(needed):
-        raise ValueError(f"constant {norm}: expected the columns {', '.join(needed)}, got {', '.join(columns) or 'none'}")
+        raise ValueError(
+            f"constant {norm}: expected the columns {', '.join(needed)}, got {', '.join(columns) or 'none'}"
+        )
     cost = NORMS[norm].cost(**{name: np.asarray(value) for name, value in columns.items()})
     if not (cost > 0).all():
-        raise ValueError(f"constant {norm}: expected networks that cost something, got one of cost {cost.min():g}; leave it out")
+        raise ValueError(
+            f"constant {norm}: expected networks that cost something, got one of cost {cost.min():g}; leave it out"
+        )
     return cost
 
 

@@ -10,7 +10,7 @@ mean_distance Δ in hops (divided by N), flits F = L/W, rate m in messages per n
 utilization ρ, switch_delay s in cycles. From saturation on, ρ ≥ 1, delays are infinite and the
 probability of cutting through is 0.
 
-The paper takes all channels as equally busy; `pipeline.models.link_classes` does not.
+The paper takes all channels as equally busy; `torusweep.models.link_classes` does not.
 """
 
 from __future__ import annotations
@@ -57,10 +57,14 @@ def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
     """
     width = _array(width)
     if (width < 1).any():
-        raise ValueError(f"channels of {width.min():g} bits: expected a bit at least; raise the budget (of pins, or whatever is held constant)")
+        raise ValueError(
+            f"channels of {width.min():g} bits: expected a bit at least; raise the budget (of pins, or whatever is held constant)"
+        )
     found = _array(message_bits) / width
     if (found < 1).any():
-        raise ValueError(f"messages of {found.min():g} flits: expected one flit at least; lengthen the messages or lower the budget")
+        raise ValueError(
+            f"messages of {found.min():g} flits: expected one flit at least; lengthen the messages or lower the budget"
+        )
     return found
 
 
@@ -87,7 +91,9 @@ def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLik
     return _array(degree) / (_array(flits) * _array(mean_distance))
 
 
-def arrivals(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Arrivals:
+def arrivals(
+    utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
+) -> Arrivals:
     """What a channel of utilization ρ < 1 gets in a slot: ρ/(FΔ) of the node's own, the rest from d - 1 channels (d, if directed).
 
     In an undirected network no packet goes back to where it came from.
@@ -97,11 +103,17 @@ def arrivals(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_d
     length = _array(flits) * _array(mean_distance)
     inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
     if (busy < 0).any() or (busy >= SATURATED).any():
-        raise ValueError(f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; the queue has no steady state at ρ ≥ 1")
+        raise ValueError(
+            f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; the queue has no steady state at ρ ≥ 1"
+        )
     if (length < 1).any():
-        raise ValueError(f"flits x mean distance: expected 1 at least, got {length.min():g}; the model needs messages that travel a hop")
+        raise ValueError(
+            f"flits x mean distance: expected 1 at least, got {length.min():g}; the model needs messages that travel a hop"
+        )
     if (inputs < 1).any():
-        raise ValueError("degree: expected 2 channels a node at least (1 in a directed network), got fewer; nothing contends there")
+        raise ValueError(
+            "degree: expected 2 channels a node at least (1 in a directed network), got fewer; nothing contends there"
+        )
     busy, length, inputs = np.broadcast_arrays(busy, length, inputs)
     return Arrivals(inputs, busy * (1 - 1 / length) / inputs, busy / length)
 
@@ -127,7 +139,9 @@ def states_for(arrivals: Arrivals, tail: float) -> int:
     The packets left over after a slot follow Lindley's recursion, so i of them or more have a
     probability of z^-i at most, z > 1 the root of Σ q(i) z^i = z (Kingman 1964); a slot adds inputs + 1 at most.
     """
-    decay = np.full(arrivals.inputs.shape, 1e-12)  # log z, from below: the cumulant's excess is convex, negative up to the root
+    decay = np.full(
+        arrivals.inputs.shape, 1e-12
+    )  # log z, from below: the cumulant's excess is convex, negative up to the root
     above = np.full(arrivals.inputs.shape, 40.0)
     for _ in range(80):
         middle = np.sqrt(decay * above)
@@ -170,7 +184,10 @@ def cut_through(arrivals: Arrivals) -> Floats:
     next to t = 0 is taken out by t = c (e^u - 1), c its distance, before Gauss-Legendre quadrature.
     """
     free = 1 - arrivals.mean
-    scale = np.minimum(LINEAR, np.divide(2 * free, arrivals.pairs, out=np.full(free.shape, LINEAR), where=arrivals.pairs > free / LINEAR))
+    scale = np.minimum(
+        LINEAR,
+        np.divide(2 * free, arrivals.pairs, out=np.full(free.shape, LINEAR), where=arrivals.pairs > free / LINEAR),
+    )
     end = np.log1p(1 / scale)
     total = np.zeros(free.shape)
     for point, weight in zip(*np.polynomial.legendre.leggauss(QUADRATURE)):
@@ -181,7 +198,9 @@ def cut_through(arrivals: Arrivals) -> Floats:
     return free * total * end / 2
 
 
-def contention_delay(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Floats:
+def contention_delay(
+    utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
+) -> Floats:
     """T_c = βΔ/ρ cycles of waiting over Δ hops, β = F Σ_{i≥2} (i-1) r(i), in the paper's closed forms; inf at ρ ≥ 1.
 
     T_c = ρ/(2(1-ρ)) [(a-1) FΔ + 2 - (a+1)/(FΔ)] / a, where a = d - 1 (directed: d) channels come in.
@@ -190,18 +209,32 @@ def contention_delay(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike
     length = _array(flits) * _array(mean_distance)
     inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
     steady = np.where(busy < SATURATED, busy, 0)
-    return np.where(busy < SATURATED, steady / (2 * (1 - steady)) * ((inputs - 1) * length + 2 - (inputs + 1) / length) / inputs, np.inf)
+    return np.where(
+        busy < SATURATED,
+        steady / (2 * (1 - steady)) * ((inputs - 1) * length + 2 - (inputs + 1) / length) / inputs,
+        np.inf,
+    )
 
 
-def cut_through_probability(utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike) -> Floats:
+def cut_through_probability(
+    utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
+) -> Floats:
     """1 - p_w of a channel of utilization ρ (`cut_through`); 0 at ρ ≥ 1, where every packet waits."""
     busy = _array(utilization)
-    found = cut_through(arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed))
+    found = cut_through(
+        arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed)
+    )
     return np.where(busy < SATURATED, found, 0.0)
 
 
 def mean_latency(
-    rate: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, switch_delay: ArrayLike, *, directed: ArrayLike
+    rate: ArrayLike,
+    degree: ArrayLike,
+    flits: ArrayLike,
+    mean_distance: ArrayLike,
+    switch_delay: ArrayLike,
+    *,
+    directed: ArrayLike,
 ) -> Floats:
     """T = [F + s(Δ-1)] (1-p_w) + T_c cycles, as printed: all channels equally busy. inf from saturation on (ρ ≥ 1).
 
@@ -209,7 +242,9 @@ def mean_latency(
     """
     busy = utilization(rate, degree, flits, mean_distance)
     through = cut_through_probability(busy, degree, flits, mean_distance, directed=directed)
-    return uncontended(flits, mean_distance, switch_delay) * through + contention_delay(busy, degree, flits, mean_distance, directed=directed)
+    return uncontended(flits, mean_distance, switch_delay) * through + contention_delay(
+        busy, degree, flits, mean_distance, directed=directed
+    )
 
 
 def _array(value: ArrayLike) -> Floats:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pipeline.models import dally, link_classes
-from pipeline.models import parhami_kwai as model
-from pipeline.models.normalisation import BISECTION, NORMS, PINS, Held, channel_width
-from pipeline.models.whole_radices import whole_radices
-from pipeline.records import LATENCY, arrow_schema
+from torusweep.models import dally, link_classes
+from torusweep.models import parhami_kwai as model
+from torusweep.models.normalisation import BISECTION, NORMS, PINS, Held, channel_width
+from torusweep.models.whole_radices import whole_radices
+from torusweep.tables.records import LATENCY, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,15 +46,23 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
     Raises ValueError for a network in which some nodes cannot reach others, or do not send.
     """
     if not static["connected"]:
-        raise ValueError(f"{static['topology']}: expected a connected network; its mean distance says nothing of those who cannot reach each other")
+        raise ValueError(
+            f"{static['topology']}: expected a connected network; its mean distance says nothing of those who cannot reach each other"
+        )
     if static["terminals"] != static["nodes"]:
-        raise ValueError(f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at {static['nodes']} nodes")
-    network = Network(static["topology"], static["nodes"], static["degree_max"], static["directed"], static["mean_distance"])
+        raise ValueError(
+            f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at {static['nodes']} nodes"
+        )
+    network = Network(
+        static["topology"], static["nodes"], static["degree_max"], static["directed"], static["mean_distance"]
+    )
     if loads is None:
         return network
     by_class, hops = dict(loads["per_class_load"]), dict(loads["per_class_hops"])
     means = [by_class[name]["mean"] for name in hops]
-    return network._replace(class_loads=means, class_hops=list(hops.values()), max_channel_load=loads["max_channel_load"])
+    return network._replace(
+        class_loads=means, class_hops=list(hops.values()), max_channel_load=loads["max_channel_load"]
+    )
 
 
 def width_of(held: Held, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
@@ -77,8 +85,12 @@ def check(network: Network, message_bits: Sequence[float], width: float) -> None
     """Raise ValueError, with the network's name, where the model of Parhami & Kwai does not fit it with channels of that many bits."""
     try:
         if network.mean_distance < 1:
-            raise ValueError(f"mean distance: expected a hop at least, got {network.mean_distance:g}; nothing is switched there")
-        model.arrivals(0.0, network.degree, model.flits(min(message_bits), width), network.mean_distance, directed=network.directed)
+            raise ValueError(
+                f"mean distance: expected a hop at least, got {network.mean_distance:g}; nothing is switched there"
+            )
+        model.arrivals(
+            0.0, network.degree, model.flits(min(message_bits), width), network.mean_distance, directed=network.directed
+        )
     except ValueError as error:
         raise ValueError(f"{network.topology}: {error}") from None
 
@@ -114,7 +126,9 @@ def parhami_kwai_columns(
     width = np.array(widths, np.float64)[which]
     flits = model.flits(length, width)
     limit = model.saturation_rate(degree, flits, distance)
-    rate = np.concatenate([np.array(rates, np.float64), np.array(of_saturation, np.float64)])[choice] * np.where(choice < len(rates), 1.0, limit)
+    rate = np.concatenate([np.array(rates, np.float64), np.array(of_saturation, np.float64)])[choice] * np.where(
+        choice < len(rates), 1.0, limit
+    )
     busy = model.utilization(rate, degree, flits, distance)
     contention = model.contention_delay(busy, degree, flits, distance, directed=directed)
     through = model.cut_through_probability(busy, degree, flits, distance, directed=directed)
@@ -156,11 +170,18 @@ def _corrected(networks: Sequence[Network], which: np.ndarray, known: Columns) -
     loads, hops = np.zeros((2, len(networks), most))
     for number, network in enumerate(networks):
         if network.class_loads is not None and network.class_hops is not None:
-            loads[number, : len(network.class_loads)], hops[number, : len(network.class_hops)] = network.class_loads, network.class_hops
+            loads[number, : len(network.class_loads)], hops[number, : len(network.class_hops)] = (
+                network.class_loads,
+                network.class_hops,
+            )
     highest = np.array([network.max_channel_load or np.nan for network in networks])[which]
     there = np.flatnonzero(~np.isnan(highest))
     numbers = {name: known[name][there] for name in ("rate", "degree", "flits", "switch_delay", "directed")}
-    of_classes = {"class_loads": loads[which[there]], "class_hops": hops[which[there]], "max_channel_load": highest[there]}
+    of_classes = {
+        "class_loads": loads[which[there]],
+        "class_hops": hops[which[there]],
+        "max_channel_load": highest[there],
+    }
     latency = np.full(len(which), np.nan)
     latency[there] = link_classes.mean_latency(**numbers, **of_classes) if len(there) else ()
     return {
@@ -189,19 +210,27 @@ def dally_columns(
     return {column.name: np.concatenate([part[column.name] for part in parts]) for column in LATENCY}
 
 
-def _cubes(nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str], locality: Sequence[float], whole: bool) -> Columns:
+def _cubes(
+    nodes: int, message_bits: Sequence[float], wire_delay: Sequence[str], locality: Sequence[float], whole: bool
+) -> Columns:
     designs = dally.designs(nodes, whole=whole)
     shape = (len(message_bits), len(wire_delay), len(locality), len(designs))
     which_bits, delay, which_locality, design = (index.reshape(-1) for index in np.indices(shape))
     dimensions = np.array([n for n, _ in designs])
-    cube = dally.Cube(*(np.array([getattr(found, name) for _, found in designs])[design] for name in dally.Cube._fields))
+    cube = dally.Cube(
+        *(np.array([getattr(found, name) for _, found in designs])[design] for name in dally.Cube._fields)
+    )
     bits, near = np.array(message_bits, np.float64)[which_bits], np.array(locality, np.float64)[which_locality]
 
     def cycles(latency: Callable[..., Any], cube: dally.Cube) -> np.ndarray:
-        return np.stack([latency(cube, bits, delay=model, locality=near) for model in wire_delay])[delay, np.arange(len(delay))]
+        return np.stack([latency(cube, bits, delay=model, locality=near) for model in wire_delay])[
+            delay, np.arange(len(delay))
+        ]
 
     def best(latency: np.ndarray) -> np.ndarray:
-        return np.repeat(dimensions[latency.reshape(shape).argmin(axis=-1)].reshape(-1), len(designs))  # the lowest of several
+        return np.repeat(
+            dimensions[latency.reshape(shape).argmin(axis=-1)].reshape(-1), len(designs)
+        )  # the lowest of several
 
     folded = cube.folded()
     latency, corrected = cycles(dally.wormhole, cube), cycles(dally.wormhole, folded)
@@ -245,7 +274,11 @@ def _cube_spelling(radices: Sequence[int] | None) -> str | None:
     if radices is None:
         return None
     equal = len(set(radices)) == 1
-    return f"torus(k={radices[0]}, n={len(radices)}, directed=true)" if equal else f"torus(radices={list(radices)}, directed=true)"
+    return (
+        f"torus(k={radices[0]}, n={len(radices)}, directed=true)"
+        if equal
+        else f"torus(radices={list(radices)}, directed=true)"
+    )
 
 
 def arrow_table(columns: Columns) -> pa.Table:
@@ -253,9 +286,14 @@ def arrow_table(columns: Columns) -> pa.Table:
     import pyarrow as pa
 
     schema = arrow_schema("latency")
-    return pa.Table.from_arrays([pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema)
+    return pa.Table.from_arrays(
+        [pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema
+    )
 
 
 def _complete(known: Columns, rows: int) -> Columns:
     """All columns of the table, in order; those that a model does not know are null."""
-    return {column.name: known.get(column.name, np.full(rows, np.nan if column.type == "double" else None)) for column in LATENCY}
+    return {
+        column.name: known.get(column.name, np.full(rows, np.nan if column.type == "double" else None))
+        for column in LATENCY
+    }

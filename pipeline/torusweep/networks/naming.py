@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from pipeline.errors import BadInput, nearest
-from pipeline.spelling import LONGEST, Spelling, Value, parse, written
-from pipeline.topologies import check_value, signature_of
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import check_value, signature_of
+from torusweep.networks.spelling import LONGEST, Spelling, Value, parse, written
 
 Named = TypeVar("Named", bound=Callable[..., object])
 
@@ -56,7 +56,9 @@ def _parsed(spelling: str, kind: str, example: str) -> Spelling:
     if len(spelling) > LONGEST:
         raise BadInput(f"{kind} of {len(spelling)} characters; at most {LONGEST} are read: write it like {example}")
     try:
-        return parse(f"{name}{opening}{_underscored(rest)}" if opening else f"{name}()", remedy=f"write it like {example}")
+        return parse(
+            f"{name}{opening}{_underscored(rest)}" if opening else f"{name}()", remedy=f"write it like {example}"
+        )
     except BadInput as refusal:
         raise BadInput(f"{kind} {refusal}") from None
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.topologies import build
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import Topology
 
 WINDOW = (16, 8, 4)  # most nodes along x, y, z in a text picture
 WIDTH = 100  # columns of a text picture
@@ -38,7 +38,10 @@ SMALL: dict[str, dict[int, str]] = {
     "ptt": {0: "ptt(a=4)"},
     "pdtt": {0: "pdtt(a=4)"},
     "illiac": {0: "illiac(k=8)"},
-    "twisted_torus": {3: "twisted_torus(radices=[4, 4, 4], twists={2: {0: 2}})", 0: "twisted_torus(radices=[6, 4], twists={1: {0: 2}})"},
+    "twisted_torus": {
+        3: "twisted_torus(radices=[4, 4, 4], twists={2: {0: 2}})",
+        0: "twisted_torus(radices=[6, 4], twists={1: {0: 2}})",
+    },
     "lattice": {3: "lattice(matrix=[[4, 0, 2], [0, 4, 2], [0, 0, 2]])", 0: "lattice(matrix=[[5, 2], [0, 4]])"},
     "sequin": {0: "sequin(k=5, s=1, t=2)"},
     "ccc": {0: "ccc(n=3)"},
@@ -94,7 +97,9 @@ class _Block:
     def is_a_grid(self) -> bool:
         """Whether most links that stay in the block are steps along one digit or come back round its edge."""
         inside = [(self.place[u], self.place[v]) for u, heads in self.out.items() for v in heads if v in self.place]
-        return bool(inside) and 2 * sum(_is_step(a, b) or self._stub(a, b) is not None for a, b in inside) >= len(inside)
+        return bool(inside) and 2 * sum(_is_step(a, b) or self._stub(a, b) is not None for a, b in inside) >= len(
+            inside
+        )
 
     def lines(self) -> Iterator[str]:
         panels = [self._plane(z) for z in range(self.depth)]
@@ -120,7 +125,9 @@ class _Block:
         for y in reversed(range(self.height)):
             rows.append(self._row(y, z))
             if y:
-                rows.append("   " + "".join(f"{self._link((x, y - 1, z), (x, y, z), '│↑↓')}   " for x in range(self.width)))
+                rows.append(
+                    "   " + "".join(f"{self._link((x, y - 1, z), (x, y, z), '│↑↓')}   " for x in range(self.width))
+                )
         rows.append(self._edge(z, 0, -1))
         longest = 4 * self.width + 5
         return [row.ljust(longest) for row in rows]
@@ -156,7 +163,11 @@ class _Block:
         if up and down:
             return self._say("●", "links to the planes z + 1 and z − 1")
         if up or down:
-            return self._say("▲", "a link to the plane z + 1 only") if up else self._say("▼", "a link to the plane z − 1 only")
+            return (
+                self._say("▲", "a link to the plane z + 1 only")
+                if up
+                else self._say("▼", "a link to the plane z − 1 only")
+            )
         return self._say("○", "no links to other planes")
 
     def _stub(self, a: tuple[int, int, int], b: tuple[int, int, int]) -> tuple[int, int] | None:
@@ -166,12 +177,18 @@ class _Block:
                 return digit, 1 if a[digit] else -1
         return None if a[2] == b[2] or a[:2] != b[:2] else (2, 0)
 
-    def _wrapped(self, where: tuple[int, int, int], digit: int, direction: int) -> list[tuple[tuple[int, int, int], str]]:
+    def _wrapped(
+        self, where: tuple[int, int, int], digit: int, direction: int
+    ) -> list[tuple[tuple[int, int, int], str]]:
         """(other end, which way it points) of links that go round from this node in this direction."""
         node, found = self.at[where], []
         for other in self.place:
             forth, back = other in self.out[node], node in self.out[other]
-            if (forth or back) and not _is_step(where, self.place[other]) and self._stub(where, self.place[other]) == (digit, direction):
+            if (
+                (forth or back)
+                and not _is_step(where, self.place[other])
+                and self._stub(where, self.place[other]) == (digit, direction)
+            ):
                 found.append((self.place[other], "both" if forth and back else "out" if forth else "in"))
         return found
 

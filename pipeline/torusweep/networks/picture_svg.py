@@ -8,12 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.picture import small_instance
-from pipeline.topology import Topology, addresses
+from torusweep.errors import BadInput
+from torusweep.networks.picture import small_instance
+from torusweep.networks.topology import Topology, addresses
 
 DRAWN = 600  # most nodes in a picture
-PALETTE = ("#006DAD", "#B84300", "#008A62", "#CB73A3", "#C48600", "#379AD8")  # by link class; of pipeline.figures.COLOURS
+PALETTE = (
+    "#006DAD",
+    "#B84300",
+    "#008A62",
+    "#CB73A3",
+    "#C48600",
+    "#379AD8",
+)  # by link class; of torusweep.results.charts.COLOURS
 Point = np.ndarray  # float64[2], y downwards
 
 
@@ -32,7 +39,9 @@ def svg_picture(topology: Topology) -> str:
     """
     shown = topology if topology.nodes <= DRAWN else small_instance(topology)
     if shown.nodes > DRAWN:
-        raise BadInput(f"expected at most {DRAWN} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one")
+        raise BadInput(
+            f"expected at most {DRAWN} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one"
+        )
     frame = _frame(shown)
     low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
     box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
@@ -84,7 +93,10 @@ def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
 def _cross(place: Point) -> str:
     """A node that has failed."""
     x, y = place
-    bars = "".join(f'<line x1="{x - 0.11:.2f}" y1="{y - way:.2f}" x2="{x + 0.11:.2f}" y2="{y + way:.2f}"/>' for way in (0.11, -0.11))
+    bars = "".join(
+        f'<line x1="{x - 0.11:.2f}" y1="{y - way:.2f}" x2="{x + 0.11:.2f}" y2="{y + way:.2f}"/>'
+        for way in (0.11, -0.11)
+    )
     return f'<g stroke="currentColor" stroke-width="0.05"><title>a node that has failed</title>{bars}</g>'
 
 

@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from typing import Union
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 Value = Union[int, float, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
 
@@ -70,7 +70,10 @@ def written(value: Value) -> str:
         return repr(value).removesuffix(".0")  # the shortest that is read back as the same number
     if isinstance(value, str) and not isinstance(value, Word):
         # what a terminal would obey, or nobody can see, is escaped
-        return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in json.dumps(value, ensure_ascii=False))
+        return "".join(
+            character if character.isprintable() else json.dumps(character)[1:-1]
+            for character in json.dumps(value, ensure_ascii=False)
+        )
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(written(item) for item in value) + "]"
     if isinstance(value, dict):
@@ -83,7 +86,9 @@ def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)
     if not isinstance(text, str):
         raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
     if len(text) > LONGEST:
-        raise BadInput(f'topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path="…")')
+        raise BadInput(
+            f'topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path="…")'
+        )
     reader = _Reader(text, remedy)
     spelling = reader.spelling(0)
     if reader.kind != "end":
@@ -94,7 +99,11 @@ def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)
 def _unescaped(escape: re.Match[str]) -> str:
     """The character of an escape, as JSON writes them."""
     code = escape.group(1)
-    return chr(int(code[1:], 16)) if len(code) > 1 else {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(code, code)
+    return (
+        chr(int(code[1:], 16))
+        if len(code) > 1
+        else {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(code, code)
+    )
 
 
 class _Reader:
@@ -168,7 +177,9 @@ class _Reader:
         if self.kind == "string":
             body = self.token[1:-1]
             text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescaped, body)
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # two escapes are one character beyond U+FFFF, as in JSON
+            text = text.encode("utf-16", "surrogatepass").decode(
+                "utf-16", "surrogatepass"
+            )  # two escapes are one character beyond U+FFFF, as in JSON
             self.advance()
             return text
         if self.kind == "name":
@@ -176,7 +187,9 @@ class _Reader:
             self.advance()
             if self.at("("):
                 return self.arguments(name, depth + 1)
-            if self.kind != "end" and not (self.kind == "mark" and self.token in ",)]}"):  # text that wants quotes, such as a path
+            if self.kind != "end" and not (
+                self.kind == "mark" and self.token in ",)]}"
+            ):  # text that wants quotes, such as a path
                 self.kind, self.token, self.start = "name", name, start
                 self.fail('a value, text being in "quotes"')
             return name == "true" if name in ("true", "false") else Word(name)

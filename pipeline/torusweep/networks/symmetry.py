@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
 
 ROWS = 1 << 13  # nodes compared at a time, so that they stay in cache
 
@@ -35,7 +35,9 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
     terminals_at = np.bincount(topology.terminals, minlength=n)  # a node may carry several
     if not np.array_equal(terminals_at[image], terminals_at):
         return False
-    if not np.array_equal(topology.degrees[image], topology.degrees):  # what is no automorphism mostly shows it here already
+    if not np.array_equal(
+        topology.degrees[image], topology.degrees
+    ):  # what is no automorphism mostly shows it here already
         return False
     extended = np.append(image, NO_PORT)  # so that port -1 maps to -1
     for first in range(0, n, ROWS):
@@ -47,7 +49,9 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
             there = there.astype(np.int64) * most + np.where(there != NO_PORT, topology.capacity[image[rows]], 0)
         # mostly one reordering of the ports fits every node; each row is sorted only where it does not
         order = np.argsort(there[0])[np.argsort(np.argsort(moved[0]))]
-        if not np.array_equal(moved, there[:, order]) and not np.array_equal(np.sort(moved, axis=1), np.sort(there, axis=1)):
+        if not np.array_equal(moved, there[:, order]) and not np.array_equal(
+            np.sort(moved, axis=1), np.sort(there, axis=1)
+        ):
             return False
     return True
 

@@ -1,6 +1,6 @@
 """What every network is: first a plan, which costs nothing, then a topology, which is arrays.
 
-A family (pipeline/topologies/) is a function from parameters to a `Plan`: it checks the paper's
+A family (pipeline/torusweep/networks/families/) is a function from parameters to a `Plan`: it checks the paper's
 constraints and counts nodes and ports, so that a sweep of a million designs can be counted, and a
 network of 10¹² nodes refused, before anything is allocated. `Plan.wire` then makes the arrays.
 
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import psutil
 
-from pipeline.errors import BadInput, Refused
+from torusweep.errors import BadInput, Refused
 
 NO_PORT = -1
 
@@ -107,7 +107,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A network as arrays, checked. Build one with `pipeline.topologies.build`.
+    """A network as arrays, checked. Build one with `torusweep.networks.families.build`.
 
     ports int32[N, P], link_class int8[N, P], capacity int32[N, P] or None, terminals int32[T]:
     see `Wiring`. Rows may have fewer than P links; -1 may stand anywhere in a row.
@@ -180,7 +180,9 @@ def check_size(spelling: str, plan: Plan, memory: int) -> None:
     """Refuse a network that would not fit, naming what it needs and the limit."""
     if plan.nodes >= 2**31:
         needs = f"{_count(plan.nodes)} nodes, about {_count(plan.bytes >> 30)} GiB"
-        raise Refused(f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters")
+        raise Refused(
+            f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters"
+        )
     if plan.bytes > memory:
         raise Refused(
             f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB;"
@@ -197,18 +199,28 @@ def check(topology: Topology) -> None:
     """What every network must satisfy; a violation is a defect of the family that built it."""
     ports, name = topology.ports, topology.spelling
     n, width = ports.shape
-    assert (ports.dtype, topology.link_class.dtype, topology.terminals.dtype) == (np.int32, np.int8, np.int32), f"{name}: dtypes"
+    assert (ports.dtype, topology.link_class.dtype, topology.terminals.dtype) == (np.int32, np.int8, np.int32), (
+        f"{name}: dtypes"
+    )
     assert topology.link_class.shape == (n, width), f"{name}: link_class shape"
-    assert n == topology.plan.nodes == int(np.prod(topology.plan.radices, dtype=object)), f"{name}: node count differs from the plan"
+    assert n == topology.plan.nodes == int(np.prod(topology.plan.radices, dtype=object)), (
+        f"{name}: node count differs from the plan"
+    )
     assert width <= topology.plan.degree, f"{name}: more ports than the plan says"
     if width:
         assert NO_PORT <= ports.min() <= ports.max() < n, f"{name}: a port leads outside the network"
-    assert not len(topology.terminals) or 0 <= topology.terminals.min() <= topology.terminals.max() < n, f"{name}: a terminal outside the network"
+    assert not len(topology.terminals) or 0 <= topology.terminals.min() <= topology.terminals.max() < n, (
+        f"{name}: a terminal outside the network"
+    )
     assert not np.any(ports == np.arange(n, dtype=np.int32)[:, None]), f"{name}: a link from a node to itself"
     if not topology.directed and width:
         # a link used in both directions must stand in both rows: compare the sorted lists of arcs
         tail, head, port = topology.arcs
-        weight = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+        weight = (
+            np.ones(len(tail), np.int64)
+            if topology.capacity is None
+            else topology.capacity[tail, port].astype(np.int64)
+        )
         forth = np.sort((tail.astype(np.int64) * n + head) * (int(weight.max(initial=1)) + 1) + weight)
         back = np.sort((head.astype(np.int64) * n + tail) * (int(weight.max(initial=1)) + 1) + weight)
         assert np.array_equal(forth, back), f"{name}: a link has one direction only in a network declared bidirectional"

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import altair as alt
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 Record = Mapping[str, Any]
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
@@ -117,7 +117,9 @@ def series(record: Record) -> str:
 
 def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
     """A row for each connected network of two nodes and more."""
-    chosen = sorted((r for r in distinct(records) if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"]))
+    chosen = sorted(
+        (r for r in distinct(records) if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"])
+    )
     return [{**{name: r[name] for name in SHOWN}, "kind": kind(r), "series": series(r)} for r in chosen]
 
 
@@ -126,14 +128,24 @@ def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
 
 def distance_against_size(records: Iterable[Record]) -> Chart:
     """Mean distance against nodes, all families; a click on the legend singles out a kind."""
-    y = alt.Y("mean_distance:Q", title="mean distance, hops", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(tickCount=6))
+    y = alt.Y(
+        "mean_distance:Q",
+        title="mean distance, hops",
+        scale=alt.Scale(type="log", nice=False, padding=12),
+        axis=alt.Axis(tickCount=6),
+    )
     return alt.layer(*_cloud(_points(records), y))
 
 
 def cost_against_size(records: Iterable[Record]) -> Chart:
     """Cost against nodes, all families; the front is joined by a line: nothing as large is cheaper."""
     rows = _points(records)
-    y = alt.Y("cost:Q", title="cost: diameter × degree", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(tickCount=6))
+    y = alt.Y(
+        "cost:Q",
+        title="cost: diameter × degree",
+        scale=alt.Scale(type="log", nice=False, padding=12),
+        axis=alt.Axis(tickCount=6),
+    )
     line = (
         alt.Chart(inline(largest_for_cost(rows)))
         .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color="#7C818A")
@@ -156,8 +168,12 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
     present = [name for name in KINDS if any(row["kind"] == name for row in rows)]
     legend = alt.Legend(symbolOpacity=1)
     pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
-    colour = alt.Color("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present]))
-    shape = alt.Shape("kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present]))
+    colour = alt.Color(
+        "kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[COLOURS[name] for name in present])
+    )
+    shape = alt.Shape(
+        "kind:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[SHAPES[name] for name in present])
+    )
     ticks = alt.Axis(format="~s", values=marked([row["nodes"] for row in rows]))
     x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=ticks)
     base = alt.Chart(inline(rows)).encode(x=x, y=y)
@@ -165,7 +181,10 @@ def _cloud(rows: list[dict[str, Any]], y: alt.Y) -> tuple[alt.Chart, alt.Chart]:
         color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
     )
     marks = base.mark_point(filled=True, size=55).encode(
-        color=colour, shape=shape, tooltip=TOOLTIP, opacity=alt.when(pick).then(alt.value(0.9)).otherwise(alt.value(0.07))
+        color=colour,
+        shape=shape,
+        tooltip=TOOLTIP,
+        opacity=alt.when(pick).then(alt.value(0.9)).otherwise(alt.value(0.07)),
     )
     return lines, marks.add_params(pick)
 
@@ -177,13 +196,23 @@ def marked(values: Sequence[float]) -> list[float]:
     """Where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room."""
     least, most = min(values, default=1.0), max(values, default=1.0)
     steps = (1,) if most / least > 2000 else (1, 2, 5)
-    return [step * 10.0**power for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1) for step in steps]
+    return [
+        step * 10.0**power
+        for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+        for step in steps
+    ]
 
 
 def config(theme: Theme) -> dict[str, Any]:
     """Vega-Lite configuration of a theme."""
     font = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-    axis = {"labelColor": theme.muted, "titleColor": theme.ink, "gridColor": theme.grid, "domainColor": theme.grid, "tickColor": theme.grid}
+    axis = {
+        "labelColor": theme.muted,
+        "titleColor": theme.ink,
+        "gridColor": theme.grid,
+        "domainColor": theme.grid,
+        "tickColor": theme.grid,
+    }
     return {
         "background": "transparent",
         "font": font,
@@ -191,8 +220,21 @@ def config(theme: Theme) -> dict[str, Any]:
         "text": {"color": theme.muted},
         "axis": {**axis, "titleFontWeight": 500, "titleFontSize": 12, "labelFontSize": 11, "titlePadding": 10},
         "axisX": {"labelSeparation": 8},
-        "legend": {"labelColor": theme.ink, "titleColor": theme.ink, "orient": "top", "symbolSize": 80, "labelFontSize": 12},
-        "title": {"color": theme.ink, "subtitleColor": theme.muted, "anchor": "start", "fontSize": 16, "subtitleFontSize": 12, "offset": 14},
+        "legend": {
+            "labelColor": theme.ink,
+            "titleColor": theme.ink,
+            "orient": "top",
+            "symbolSize": 80,
+            "labelFontSize": 12,
+        },
+        "title": {
+            "color": theme.ink,
+            "subtitleColor": theme.muted,
+            "anchor": "start",
+            "fontSize": 16,
+            "subtitleFontSize": 12,
+            "offset": 14,
+        },
     }
 
 
@@ -201,7 +243,9 @@ def specification(chart: Chart) -> dict[str, Any]:
     return dict(chart.to_dict(validate=False))
 
 
-def finished(chart: Chart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420) -> dict[str, Any]:
+def finished(
+    chart: Chart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420
+) -> dict[str, Any]:
     """A chart's Vega-Lite specification with size, title and the light theme on white, as files need it."""
     found = specification(chart.properties(width=width, height=height))
     if title:
@@ -217,7 +261,11 @@ def save(specification: dict[str, Any], path: Path) -> None:
 
     if path.suffix not in SUFFIXES:
         raise BadInput(f"{path}: expected a name that ends in .svg or .png, got '{path.suffix}'")
-    drawing = vl_convert.vegalite_to_svg(specification).encode() if path.suffix == ".svg" else vl_convert.vegalite_to_png(specification, scale=2)
+    drawing = (
+        vl_convert.vegalite_to_svg(specification).encode()
+        if path.suffix == ".svg"
+        else vl_convert.vegalite_to_png(specification, scale=2)
+    )
     try:
         path.write_bytes(drawing)
     except OSError as error:
@@ -226,7 +274,7 @@ def save(specification: dict[str, Any], path: Path) -> None:
 
 def draw_overview(folder: Path, out: Path) -> None:
     """The README's picture from a sweep's results: mean distance against size, all families. Raises BadInput as `save` and `open_table` do."""
-    from pipeline.store import open_table
+    from torusweep.tables.store import open_table
 
     records = open_table(folder / "static.parquet").to_pylist()
     subtitle = "torus-like networks, each mark one of them; exact, all pairs"

@@ -12,14 +12,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline import figures
-from pipeline.records import TABLES, Column
+from torusweep.results import charts as figures
+from torusweep.tables.records import TABLES, Column
 
 Record = Mapping[str, Any]
-Tables = Mapping[str, Sequence[Record]]  # by name (pipeline/records.py); one that a sweep lacks is absent
+Tables = Mapping[
+    str, Sequence[Record]
+]  # by name (pipeline/torusweep/tables/records.py); one that a sweep lacks is absent
 
 MOST = 20_000  # designs that a page or a picture holds
-APART = ("points", "static", "distances", "channel_loads", "verification")  # tables whose rows are no designs, and the one that is joined
+APART = (
+    "points",
+    "static",
+    "distances",
+    "channel_loads",
+    "verification",
+)  # tables whose rows are no designs, and the one that is joined
 COMBINATIONS = 4  # of a table's rows, at most
 LEAST_SHARE = 0.1  # of the networks that the first combination has: fewer make no chart
 NUMBERS = ("int64", "double")
@@ -28,14 +36,47 @@ ASKED = {
     "loads": ("routing", "traffic", "method", "packets", "seed"),
     "deadlock": ("routing", "vc_rule", "virtual_channels"),
     "layout": ("placement",),
-    "latency": ("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality", "radices", "rate"),
+    "latency": (
+        "model",
+        "constant",
+        "budget",
+        "placement",
+        "message_bits",
+        "switch_delay",
+        "wire_delay",
+        "locality",
+        "radices",
+        "rate",
+    ),
     "simulation": (
-        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup", "router", "traffic"),
+        *(
+            "routing",
+            "vc_rule",
+            "virtual_channels",
+            "switching",
+            "buffer_flits",
+            "packet_flits",
+            "input_speedup",
+            "router",
+            "traffic",
+        ),
         *("injection", "source_queue", "packets_each", "workload", "placement", "cycles", "offered_load"),
     ),
 }
 # words of a column's name that say that more is better; less is, of every other column
-LARGER = {"nodes", "terminals", "saturation", "ejection", "bandwidth", "capacity", "utilization", "connectivity", "bisection", "probability", "share"}
+LARGER = {
+    "nodes",
+    "terminals",
+    "saturation",
+    "ejection",
+    "bandwidth",
+    "capacity",
+    "utilization",
+    "connectivity",
+    "bisection",
+    "probability",
+    "share",
+}
 
 
 class Axis(NamedTuple):
@@ -69,7 +110,9 @@ class Designs(NamedTuple):
 def designs(tables: Tables) -> Designs:
     """Every connected network of two nodes and more, by nodes and name, and its columns of numbers; a column that tells no two apart is left out."""
     networks = figures.distinct(tables.get("static", ()))
-    records = sorted((r for r in networks if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"]))
+    records = sorted(
+        (r for r in networks if r["connected"] and r["nodes"] > 1), key=lambda r: (r["nodes"], r["topology"])
+    )
     names = [record["topology"] for record in records]
     axes = list(_axes(TABLES["static"], "static", {record["topology"]: record for record in records}, names))
     for table, columns in TABLES.items():
@@ -80,7 +123,9 @@ def designs(tables: Tables) -> Designs:
     return Designs(records, axes, len(networks) - len(records))
 
 
-def combinations(rows: Iterable[Record], asked: Iterable[str], names: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
+def combinations(
+    rows: Iterable[Record], asked: Iterable[str], names: Iterable[str]
+) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
     """(what tells these rows from the table's others, by topology one row) for the COMBINATIONS that most of these networks have.
 
     asked  columns that may tell rows apart; of several rows that they do not, the one that says most is taken
@@ -101,7 +146,10 @@ def combinations(rows: Iterable[Record], asked: Iterable[str], names: Iterable[s
     tied = [item for item in by_count if len(item[1]) == least]
     room = min(COMBINATIONS - len(sure), len(tied))
     most = sure + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
-    return [(tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name) for values, by_name in most]
+    return [
+        (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
+        for values, by_name in most
+    ]
 
 
 def _known(row: Record) -> int:
@@ -174,7 +222,11 @@ def sampled(axes: Sequence[Axis], count: int, most: int = MOST) -> np.ndarray:
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The designs that none beats in both, of equal ones one; order: by first."""
     order = order[~np.isnan(second[order])]
-    order = order[np.lexsort((second[order], first[order]))] if len(order) < 2 or np.any(np.diff(first[order]) == 0) else order
+    order = (
+        order[np.lexsort((second[order], first[order]))]
+        if len(order) < 2 or np.any(np.diff(first[order]) == 0)
+        else order
+    )
     values = second[order]
     least = np.minimum.accumulate(values)
     return order[np.concatenate([[True], values[1:] < least[:-1]])] if len(order) else order

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.errors import BadInput, nearest
-from pipeline.query import query
+from torusweep.errors import BadInput, nearest
+from torusweep.results.query import query
 
 BLOCK = 256  # rows that are compared pair by pair
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
@@ -23,7 +23,9 @@ def left_out(front: pa.Table) -> int:
     return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
 
-def front_of(results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None) -> pa.Table:
+def front_of(
+    results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None
+) -> pa.Table:
     """The Pareto front of a results folder's static table, among the connected networks that meet the SQL condition `where`.
 
     Distances of a disconnected network are within its components, so that it would seem better than it is.
@@ -52,11 +54,18 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
         raise BadInput(NONE_NAMED)
     for name in named:
         if name not in table.column_names:
-            raise BadInput(f"unknown column '{name}'{nearest(name, table.column_names)}; 'torusweep query --schema' lists all")
+            raise BadInput(
+                f"unknown column '{name}'{nearest(name, table.column_names)}; 'torusweep query --schema' lists all"
+            )
         if named.count(name) > 1:
             raise BadInput(f"column '{name}' is named twice; name it once")
         kind = table.schema.field(name).type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+        if not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+        ):
             raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
     valued = np.ones(table.num_rows, bool)
     for name in named:

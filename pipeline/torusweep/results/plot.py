@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline import figures, scatter
-from pipeline.counts import counted
-from pipeline.designs import MOST, NUMBERS, Axis, is_better_large, sampled
-from pipeline.errors import BadInput, nearest
-from pipeline.query import query
-from pipeline.records import TABLES, Column
+from torusweep.counts import counted
+from torusweep.errors import BadInput, nearest
+from torusweep.results import charts as figures
+from torusweep.results import scatter
+from torusweep.results.designs import MOST, NUMBERS, Axis, is_better_large, sampled
+from torusweep.results.query import query
+from torusweep.tables.records import TABLES, Column
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 MOST_WORDS = 56  # that colours and symbols tell apart
@@ -29,7 +30,16 @@ class Plot(NamedTuple):
     drawn: int
 
 
-def plot(results: Path, x: str, y: str, *, table: str | None = None, colour: str = "family", log: str = "none", where: str | None = None) -> Plot:
+def plot(
+    results: Path,
+    x: str,
+    y: str,
+    *,
+    table: str | None = None,
+    colour: str = "family",
+    log: str = "none",
+    where: str | None = None,
+) -> Plot:
     """A row's column y against its column x.
 
     table   whose rows are drawn, with static's columns of their networks beside them; None: the first that has both columns
@@ -51,11 +61,15 @@ def plot(results: Path, x: str, y: str, *, table: str | None = None, colour: str
     found = query(_sql(chosen, x, y, colour, where), results).to_pylist()
     known = [row for row in found if _number(row["x"]) and _number(row["y"]) and row["group"] is not None]
     if not known:
-        raise BadInput(f"no row of {chosen} has both {x} and {y}{' where ' + where if where else ''}; torusweep query looks at what there is")
+        raise BadInput(
+            f"no row of {chosen} has both {x} and {y}{' where ' + where if where else ''}; torusweep query looks at what there is"
+        )
     for axis in LOG[log]:
         if min(row[axis] for row in known) <= 0:
             name = {"x": x, "y": y}[axis]
-            raise BadInput(f"--log {log}: expected numbers above 0 in {name}, got {min(row[axis] for row in known):g}; add --where '{name} > 0'")
+            raise BadInput(
+                f"--log {log}: expected numbers above 0 in {name}, got {min(row[axis] for row in known):g}; add --where '{name} > 0'"
+            )
     kept = sampled([_as_axis(name, [row[at] for row in known]) for name, at in ((x, "x"), (y, "y"))], len(known), MOST)
     rows = [known[i] for i in kept]
     groups = _groups(rows, colour, numeric=kind in NUMBERS)
@@ -63,7 +77,12 @@ def plot(results: Path, x: str, y: str, *, table: str | None = None, colour: str
     drawn = [{name: row[name] for name in ("x", "y", "group")} for row in rows]
     chart = scatter.chart(drawn, groups, titles, LOG[log])
     subtitle = f"{results.name}, table {chosen}{': ' + where if where else ''}"
-    return Plot(figures.finished(chart, f"{_words(y)} against {_words(x)}", subtitle), len(found), len(found) - len(known), len(rows))
+    return Plot(
+        figures.finished(chart, f"{_words(y)} against {_words(x)}", subtitle),
+        len(found),
+        len(found) - len(known),
+        len(rows),
+    )
 
 
 def _table(table: str | None, wanted: Sequence[str]) -> str:
@@ -75,11 +94,17 @@ def _table(table: str | None, wanted: Sequence[str]) -> str:
     for name in candidates:
         if static.union(column.name for column in TABLES[name]).issuperset(wanted):
             return name
-    known = [column.name for columns in ([TABLES[table], TABLES["static"]] if table else TABLES.values()) for column in columns]
+    known = [
+        column.name
+        for columns in ([TABLES[table], TABLES["static"]] if table else TABLES.values())
+        for column in columns
+    ]
     for name in wanted:
         if name not in known:
             raise BadInput(f"unknown column '{name}'{nearest(name, known)}; 'torusweep query --schema' lists all")
-    raise BadInput(f"expected columns of one table, or of one and of static, got {', '.join(wanted)}; 'torusweep query --schema' lists all")
+    raise BadInput(
+        f"expected columns of one table, or of one and of static, got {', '.join(wanted)}; 'torusweep query --schema' lists all"
+    )
 
 
 def _sql(table: str, x: str, y: str, colour: str, where: str | None) -> str:
@@ -87,7 +112,9 @@ def _sql(table: str, x: str, y: str, colour: str, where: str | None) -> str:
     source = "SELECT * FROM static"
     if table != "static":
         own = {column.name for column in TABLES[table]}
-        twice = ", ".join(column.name for column in TABLES["static"] if column.name in own and column.name != "topology")
+        twice = ", ".join(
+            column.name for column in TABLES["static"] if column.name in own and column.name != "topology"
+        )
         beside = f"SELECT DISTINCT ON (topology) *{f' EXCLUDE ({twice})' if twice else ''} FROM static"
         source = f'SELECT * FROM "{table}" LEFT JOIN ({beside}) AS beside USING (topology)'
     condition = f" WHERE (\n{where}\n)" if where else ""
@@ -119,7 +146,9 @@ def _groups(rows: Sequence[dict[str, Any]], colour: str, *, numeric: bool) -> li
         row["group"] = str(row["group"])
     groups = scatter.words(row["group"] for row in rows)
     if len(groups) > MOST_WORDS:
-        raise BadInput(f"--colour {colour}: expected at most {MOST_WORDS} different words, got {len(groups):,}; colour by another column")
+        raise BadInput(
+            f"--colour {colour}: expected at most {MOST_WORDS} different words, got {len(groups):,}; colour by another column"
+        )
     return groups
 
 

@@ -24,9 +24,10 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline import store, table_text
-from pipeline.errors import BadInput, Refused
-from pipeline.records import TABLES
+from torusweep.errors import BadInput, Refused
+from torusweep.results import table_text
+from torusweep.tables import store
+from torusweep.tables.records import TABLES
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
@@ -49,7 +50,12 @@ _REFUSED, _BAD = 3, 2  # exit statuses of the process that answers
 
 
 def query(
-    sql: str, results_dir: Path | str, *, time_limit: float = TIME_LIMIT, memory_gib: float = MEMORY_GIB, max_rows: int = MOST_ROWS
+    sql: str,
+    results_dir: Path | str,
+    *,
+    time_limit: float = TIME_LIMIT,
+    memory_gib: float = MEMORY_GIB,
+    max_rows: int = MOST_ROWS,
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, which are called as their files are: static, distances, verification.
 
@@ -58,10 +64,20 @@ def query(
     """
     if not 0 < time_limit <= LONGEST_WAIT:
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
-    request = json.dumps({"sql": sql, "folder": str(results_dir), "time_limit": time_limit, "memory_gib": memory_gib, "max_rows": max_rows})
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
-    command = [sys.executable, "-P", "-c", "from pipeline.query import serve; serve()"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    request = json.dumps(
+        {
+            "sql": sql,
+            "folder": str(results_dir),
+            "time_limit": time_limit,
+            "memory_gib": memory_gib,
+            "max_rows": max_rows,
+        }
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-P", "-c", "from torusweep.results.query import serve; serve()"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
         try:
             content, message = process.communicate(request.encode(), timeout=time_limit + GRACE)
         except subprocess.TimeoutExpired:
@@ -84,14 +100,18 @@ def serve() -> None:
     except BadInput as error:
         sys.stderr.write(str(error))
         sys.stderr.flush()
-        os._exit(_REFUSED if isinstance(error, Refused) else _BAD)  # at once: threads that heed no interrupt may still run
+        os._exit(
+            _REFUSED if isinstance(error, Refused) else _BAD
+        )  # at once: threads that heed no interrupt may still run
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     sys.stdout.buffer.write(sink.getvalue())
 
 
-def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_rows: int, contained: bool = False) -> pa.Table:
+def answer(
+    sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_rows: int, contained: bool = False
+) -> pa.Table:
     """The answer, computed in this process. Raises as `query` does.
 
     contained  keep the whole process to memory_gib beyond what it has now, for good
@@ -100,13 +120,18 @@ def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
     if len(sql) > LONGEST:
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
-    settings: dict[str, Any] = _LOCKED | {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
+    settings: dict[str, Any] = _LOCKED | {
+        "memory_limit": f"{memory_gib:.3f}GiB",
+        "threads": str(min(4, os.cpu_count() or 1)),
+    }
     with duckdb.connect(":memory:", config=settings) as connection:
         try:
             with _deadline(connection, time_limit):
                 for name, table in _tables(folder, _check(connection, sql)).items():
                     connection.register(name, table)
-                connection.execute("SET enable_progress_bar = false")  # after two seconds it would be drawn into the answer
+                connection.execute(
+                    "SET enable_progress_bar = false"
+                )  # after two seconds it would be drawn into the answer
                 connection.execute("SET lock_configuration = true")
                 if contained:
                     _contain(memory_gib)
@@ -116,17 +141,23 @@ def answer(sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_
         except (duckdb.OutOfMemoryException, MemoryError):
             raise _too_large(memory_gib) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
-            raise BadInput(f"the query cannot be answered: {_one_line(error)}; 'torusweep query --schema' lists tables and columns") from None
+            raise BadInput(
+                f"the query cannot be answered: {_one_line(error)}; 'torusweep query --schema' lists tables and columns"
+            ) from None
         except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
             raise BadInput(f"the query cannot be answered: {_one_line(error)}") from None
 
 
 def _too_slow(time_limit: float) -> Refused:
-    return Refused(f"the query took more than {time_limit:g} seconds and was stopped; narrow it, or allow more with --time-limit")
+    return Refused(
+        f"the query took more than {time_limit:g} seconds and was stopped; narrow it, or allow more with --time-limit"
+    )
 
 
 def _too_large(memory_gib: float) -> Refused:
-    return Refused(f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns")
+    return Refused(
+        f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns"
+    )
 
 
 def _contain(memory_gib: float) -> None:
@@ -140,11 +171,17 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not files:
         shown = table_text.printable(str(folder))
-        raise BadInput(f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder with --results")
-    tables = {name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files}
+        raise BadInput(
+            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder with --results"
+        )
+    tables = {
+        name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
+    }
     empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
     if empty:
-        raise BadInput(f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG' first")
+        raise BadInput(
+            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG' first"
+        )
     return tables
 
 
@@ -157,7 +194,9 @@ def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
         try:
             pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
         except pa.ArrowException as error:
-            raise BadInput(f"expected columns that Parquet can hold, got: {_one_line(error)}; write CAST(x AS VARCHAR)") from None
+            raise BadInput(
+                f"expected columns that Parquet can hold, got: {_one_line(error)}; write CAST(x AS VARCHAR)"
+            ) from None
         _write(out, sink.getvalue().to_pybytes())
     elif out is None:
         _print(table, style, sys.stdout)
@@ -173,7 +212,9 @@ def print_schema(style: str, out: Path | None = None) -> None:
 
 def schema() -> pa.Table:
     """Every table's columns as a table of strings: table, name, type, unit, meaning."""
-    return pa.Table.from_pylist([{"table": table, **column._asdict()} for table, columns in TABLES.items() for column in columns])
+    return pa.Table.from_pylist(
+        [{"table": table, **column._asdict()} for table, columns in TABLES.items() for column in columns]
+    )
 
 
 def _print(table: pa.Table, style: str, file: Any) -> None:
@@ -193,7 +234,9 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --output") from None
+        raise BadInput(
+            f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --output"
+        ) from None
 
 
 @contextmanager
@@ -234,7 +277,9 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
         if node.get("type") == "TABLE_FUNCTION":
             name = node["function"]["function_name"].lower()
             if name not in TABLE_FUNCTIONS:
-                raise BadInput(f"expected a table of the results, got the function {name[:60]!r}; permitted are {', '.join(sorted(TABLE_FUNCTIONS))}")
+                raise BadInput(
+                    f"expected a table of the results, got the function {name[:60]!r}; permitted are {', '.join(sorted(TABLE_FUNCTIONS))}"
+                )
         if isinstance(node.get("table_name"), str):
             mentioned.add(node["table_name"].lower())
     return mentioned

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from pipeline import figures
-from pipeline.figures import Chart
+from torusweep.results import charts as figures
+from torusweep.results.charts import Chart
 
 Record = Mapping[str, Any]
 
@@ -59,15 +59,24 @@ def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
 def words(values: Iterable[str]) -> list[Group]:
     """Groups of any words, in their order, each with the next colour and the next symbol: 56 pairs differ."""
     blue, light_blue, *others, grey = figures.COLOURS.values()
-    colours, symbols = [blue, *others, light_blue, grey], list(SYMBOLS)  # the two blues apart: few words should differ most
-    return [Group(word, colours[i % len(colours)], symbols[i % len(symbols)]) for i, word in enumerate(sorted(set(values)))]
+    colours, symbols = (
+        [blue, *others, light_blue, grey],
+        list(SYMBOLS),
+    )  # the two blues apart: few words should differ most
+    return [
+        Group(word, colours[i % len(colours)], symbols[i % len(symbols)]) for i, word in enumerate(sorted(set(values)))
+    ]
 
 
 def explorer_chart(groups: Sequence[Group]) -> Chart:
     """The page's chart over the fields x and y; its script names them, gives the data (points, front) and chooses the scales."""
     x = alt.X("x:Q", scale=alt.Scale(nice=False, padding=14))
     y = alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14))
-    line = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#7C818A").encode(x=x, y=y, order="place:Q")
+    line = (
+        alt.Chart(alt.NamedData("front"))
+        .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color="#7C818A")
+        .encode(x=x, y=y, order="place:Q")
+    )
     marks = (
         alt.Chart(alt.NamedData("points"))
         .mark_point(filled=True)
@@ -95,12 +104,16 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
     groups  in the legend's order; none: the field `group` is a number, and a scale of colours shows it
     titles  of x, y and group;  log: the axes that are logarithmic, as in 'x', 'xy' or ''
     """
-    base = alt.Chart(figures.inline(rows)).encode(x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log)))
+    base = alt.Chart(figures.inline(rows)).encode(
+        x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log))
+    )
     size = 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55
     marks = base.mark_point(filled=True, size=size, opacity=0.75)
     if not groups:
         scale = alt.Scale(scheme="viridis")
-        return marks.encode(color=alt.Color("group:Q", title=titles["group"], legend=alt.Legend(orient="right"), scale=scale))
+        return marks.encode(
+            color=alt.Color("group:Q", title=titles["group"], legend=alt.Legend(orient="right"), scale=scale)
+        )
     key = alt.Legend(columns=min(6, len(groups)), labelLimit=200, symbolOpacity=1)
     return marks.encode(color=colour(groups, key), shape=symbol(groups, key))
 
@@ -110,7 +123,11 @@ def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str
     ticks: dict[str, Any] = {"values": figures.marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
     written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else ".6~r"
-    return {"title": titles[name], "scale": alt.Scale(nice=False, padding=14, **scale), "axis": alt.Axis(format=written, **ticks)}
+    return {
+        "title": titles[name],
+        "scale": alt.Scale(nice=False, padding=14, **scale),
+        "axis": alt.Axis(format=written, **ticks),
+    }
 
 
 def colour(groups: Sequence[Group], legend: Any) -> alt.Color:

@@ -10,8 +10,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pipeline.counts import counted
-from pipeline.errors import BadInput
+from torusweep.counts import counted
+from torusweep.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +73,9 @@ def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
         return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
     except (OverflowError, ValueError, TypeError) as error:
         shown = printable(name)[:60]
-        raise BadInput(f"column {shown!r}: expected values that can be printed, got: {error}; write CAST(x AS VARCHAR)") from None
+        raise BadInput(
+            f"column {shown!r}: expected values that can be printed, got: {error}; write CAST(x AS VARCHAR)"
+        ) from None
 
 
 def _plain(value: Any) -> Any:

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.routing.by_address import minimal_by_address
-from pipeline.routing.clustering import clustering
-from pipeline.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
-from pipeline.routing.hierarchical import hierarchical
-from pipeline.routing.lattices import routing_record
-from pipeline.routing.minimal import minimal, minimal_ecmp
-from pipeline.routing.orders import dimension_order, random_order
-from pipeline.routing.up_down import up_down
-from pipeline.routing.valiant import valiant
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Topology
+from torusweep.routing.by_address import minimal_by_address
+from torusweep.routing.clustering import clustering
+from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
+from torusweep.routing.hierarchical import hierarchical
+from torusweep.routing.lattices import routing_record
+from torusweep.routing.minimal import minimal, minimal_ecmp
+from torusweep.routing.orders import dimension_order, random_order
+from torusweep.routing.up_down import up_down
+from torusweep.routing.valiant import valiant
 
 ROUTINGS: dict[str, Callable[..., Routing]] = {
     routing.__name__: routing
@@ -64,4 +64,14 @@ def own_routing(family: str) -> str | None:
     return OWN.get(family)
 
 
-__all__ = ["ROUTINGS", "LayeredRouting", "Moves", "Routes", "Routing", "SourceRouting", "canonical", "own_routing", "routing"]
+__all__ = [
+    "ROUTINGS",
+    "LayeredRouting",
+    "Moves",
+    "Routes",
+    "Routing",
+    "SourceRouting",
+    "canonical",
+    "own_routing",
+    "routing",
+]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pipeline.errors import BadInput
-from pipeline.routing.forms import AdaptiveRouting, SourceRouting
-from pipeline.routing.lattices import routing_record
-from pipeline.routing.orders import dimension_order
-from pipeline.topology import Meaning, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Topology
+from torusweep.routing.forms import AdaptiveRouting, SourceRouting
+from torusweep.routing.lattices import routing_record
+from torusweep.routing.orders import dimension_order
 
 Escape = Annotated[
     Literal["dimension_order", "routing_record"] | None,
-    Meaning("routing of the escape channels, ties positive; if absent, the first of dimension_order and routing_record that suits"),
+    Meaning(
+        "routing of the escape channels, ties positive; if absent, the first of dimension_order and routing_record that suits"
+    ),
 ]
-ESCAPES: dict[str, Callable[..., SourceRouting]] = {escape.__name__: escape for escape in (dimension_order, routing_record)}
+ESCAPES: dict[str, Callable[..., SourceRouting]] = {
+    escape.__name__: escape for escape in (dimension_order, routing_record)
+}
 
 
 def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:

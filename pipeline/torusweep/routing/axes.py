@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from pipeline.routing.forms import Moves
-from pipeline.topologies.grids import digit
-from pipeline.topologies.hermite import Lattice
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.families.grids import digit
+from torusweep.networks.families.hermite import Lattice
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import Moves
 
 FARTHEST = int(np.iinfo(np.int16).max)  # hops that a run can count
 

@@ -7,14 +7,16 @@ from math import prod
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.routing.axes import FARTHEST, address, along_axes
-from pipeline.routing.forms import Moves, Routes, SourceRouting
-from pipeline.topologies.grids import class_names
-from pipeline.topologies.hermite import Lattice, box, joined
-from pipeline.topology import NO_PORT, Topology
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.grids import class_names
+from torusweep.networks.families.hermite import Lattice, box, joined
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.axes import FARTHEST, address, along_axes
+from torusweep.routing.forms import Moves, Routes, SourceRouting
 
-MOST_STATES = 1 << 24  # relative addresses of all cells; a tree's arrays take 9 bytes for each, 13 while they are filled
+MOST_STATES = (
+    1 << 24
+)  # relative addresses of all cells; a tree's arrays take 9 bytes for each, 13 while they are filled
 UNSEEN = -1
 
 
@@ -116,10 +118,14 @@ class _Tree:
         for far in count(1):
             # the frontier stands in the order of its paths, so whoever reaches a state first has its first path
             node = frontier % nodes
-            there = np.where(moves.port[node] == NO_PORT, frontier[:, None], (frontier - node)[:, None] + moves.next[node]).reshape(-1)
+            there = np.where(
+                moves.port[node] == NO_PORT, frontier[:, None], (frontier - node)[:, None] + moves.next[node]
+            ).reshape(-1)
             fresh = np.flatnonzero(self.runs[there] == UNSEEN)
             number = np.arange(len(fresh), dtype=np.int32)
-            place[there[fresh[::-1]]] = number[::-1]  # of states that are reached more than once the last assignment stays, which is the first
+            place[there[fresh[::-1]]] = number[
+                ::-1
+            ]  # of states that are reached more than once the last assignment stays, which is the first
             fresh = fresh[place[there[fresh]] == number]
             if not len(fresh):
                 break

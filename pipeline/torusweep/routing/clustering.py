@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.routing.axes import along_axes
-from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
-from pipeline.routing.orders import Tie
-from pipeline.topologies.grids import class_names
-from pipeline.topologies.hermite import box
-from pipeline.topologies.pruned import Pruning
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.networks.families.grids import class_names
+from torusweep.networks.families.hermite import box
+from torusweep.networks.families.pruned import Pruning
+from torusweep.networks.topology import Topology
+from torusweep.routing.axes import along_axes
+from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
+from torusweep.routing.orders import Tie
 
 
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
 
 
 @dataclass(frozen=True, eq=False)

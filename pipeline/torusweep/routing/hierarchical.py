@@ -10,15 +10,17 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
-from pipeline.topologies.grids import neighbour
-from pipeline.topologies.hierarchies import Hierarchy
-from pipeline.topology import NO_PORT, Meaning, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.families.grids import neighbour
+from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.topology import NO_PORT, Meaning, Topology
+from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
 
 Tie = Annotated[
     Literal["sign", "positive", "split"],
-    Meaning("which way round at half a ring: sign: + where the destination's digit is the larger; positive: +; split: either alike, each time anew"),
+    Meaning(
+        "which way round at half a ring: sign: + where the destination's digit is the larger; positive: +; split: either alike, each time anew"
+    ),
 ]
 
 
@@ -167,7 +169,9 @@ class _Router:
         travelled = np.zeros(keys.shape, bool)
         for level in range(made.levels, 1, -1):
             needs = ahead[dimensions * (level - 2) : dimensions * (level - 1)]
-            gates = np.array([made.places((level, d)) for d in range(dimensions)], np.int16)  # [dimension, corner, digit]
+            gates = np.array(
+                [made.places((level, d)) for d in range(dimensions)], np.int16
+            )  # [dimension, corner, digit]
             first, some = np.zeros(keys.shape, np.int8), np.zeros(keys.shape, bool)
             for d, apart in enumerate(needs):  # the last one needed comes first: z before y before x
                 first[apart != 0] = d
@@ -175,12 +179,20 @@ class _Router:
             corner = self.nearest(at, gates, first)
             before, later = towards(made, level)
             phase = np.where(travelled, later, before)
-            at = self.inside(runs, at, [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)], phase, range(dimensions))
+            at = self.inside(
+                runs,
+                at,
+                [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)],
+                phase,
+                range(dimensions),
+            )
             for d in reversed(range(dimensions)):
                 goes = needs[d] != 0
                 # no gate needed before this one, at the same corner, differs from it in other digits
                 between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
-                at = self.inside(runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], later, between)
+                at = self.inside(
+                    runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], later, between
+                )
                 runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), links)
                 travelled |= goes
         self.inside(runs, at, end, last, range(dimensions))
@@ -204,7 +216,14 @@ class _Router:
                 hops += self.way(gates[first, corner, e] - at[e], side)[1]
         return away.argmin(axis=0)
 
-    def inside(self, runs: _Runs, at: Sequence[np.ndarray], to: list[np.ndarray], phase: np.ndarray | int, digits: Iterable[int]) -> list[np.ndarray]:
+    def inside(
+        self,
+        runs: _Runs,
+        at: Sequence[np.ndarray],
+        to: list[np.ndarray],
+        phase: np.ndarray | int,
+        digits: Iterable[int],
+    ) -> list[np.ndarray]:
         """Add the runs within a module from one place to another, which may differ in `digits` only; returns where they end."""
         for e in sorted(digits, reverse=True):
             runs.add(e, *self.way(to[e] - at[e], self.made.module[e]), phase)

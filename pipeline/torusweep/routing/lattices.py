@@ -7,16 +7,18 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.routing.axes import FARTHEST, address, along_axes
-from pipeline.routing.forms import Moves, Routes, SourceRouting
-from pipeline.topologies.grids import class_names
-from pipeline.topologies.hermite import Lattice
-from pipeline.topology import NO_PORT, Meaning, Topology
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.grids import class_names
+from torusweep.networks.families.hermite import Lattice
+from torusweep.networks.topology import NO_PORT, Meaning, Topology
+from torusweep.routing.axes import FARTHEST, address, along_axes
+from torusweep.routing.forms import Moves, Routes, SourceRouting
 
 Tie = Annotated[
     Literal["split", "random", "positive"],
-    Meaning("which of several shortest records: split or random: all alike; positive: the largest, compared in x first, then y …"),
+    Meaning(
+        "which of several shortest records: split or random: all alike; positive: the largest, compared in x first, then y …"
+    ),
 ]
 
 
@@ -85,7 +87,11 @@ def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
         if hops > FARTHEST:
             raise Refused(f"expected nodes at most {FARTHEST:,} hops apart, got more; choose shorter rings")
         direction = np.repeat([d for d, _, _ in grown], [len(onwards) for _, onwards, _ in grown])
-        node, record, last = np.concatenate([there for _, _, there in grown]), record[parent], (direction // 2).astype(np.int8)
+        node, record, last = (
+            np.concatenate([there for _, _, there in grown]),
+            record[parent],
+            (direction // 2).astype(np.int8),
+        )
         record[np.arange(len(record)), last] += (1 - 2 * (direction % 2)).astype(np.int16)
         reached.append(node)
         found.append(record)

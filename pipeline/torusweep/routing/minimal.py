@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.routing.forms import LayeredRouting
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import LayeredRouting
 
 
 def minimal(topology: Topology) -> LayeredRouting:

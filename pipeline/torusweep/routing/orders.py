@@ -10,14 +10,16 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.routing.forms import Moves, Routes, SourceRouting, combinations
-from pipeline.topologies.grids import class_names, neighbour
-from pipeline.topology import NO_PORT, Meaning, Topology, require
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.grids import class_names, neighbour
+from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
+from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
 
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
-    Meaning("which way round at half a ring: split or random: either alike; positive: +; sign: + where the destination's digit is the larger"),
+    Meaning(
+        "which way round at half a ring: split or random: either alike; positive: +; sign: + where the destination's digit is the larger"
+    ),
 ]
 LONGEST = 1 << 15  # side of a grid
 MOST_ORDERED = 5  # dimensions whose 5! = 120 orders are written out; an order's number, a phase, is an int8
@@ -41,7 +43,9 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     """
     grid = _grid("random_order", topology)
     dimensions = len(grid.sides)
-    require(2 <= dimensions <= MOST_ORDERED, "dimensions", dimensions, f"2 … {MOST_ORDERED}", "all orders are written out")
+    require(
+        2 <= dimensions <= MOST_ORDERED, "dimensions", dimensions, f"2 … {MOST_ORDERED}", "all orders are written out"
+    )
     return grid.routing(tie, list(permutations(range(dimensions))))
 
 
@@ -75,7 +79,14 @@ class _Grid:
         cell = np.zeros(self.moves.topology.nodes, np.int32)
         return SourceRouting(self.moves, cell, prod(bases), key, routes, phases=len(orders), separable=True)
 
-    def routes(self, keys: np.ndarray, tie: str, bases: Sequence[int], modular: Sequence[bool], orders: Sequence[tuple[int, ...]]) -> Routes:
+    def routes(
+        self,
+        keys: np.ndarray,
+        tie: str,
+        bases: Sequence[int],
+        modular: Sequence[bool],
+        orders: Sequence[tuple[int, ...]],
+    ) -> Routes:
         keys = np.asarray(keys, np.int64)
         ahead, ways, stride = [], np.ones((len(keys), len(self.sides) + 1), np.int64), 1
         for i, (side, base) in enumerate(zip(self.sides, bases)):
@@ -93,7 +104,9 @@ class _Grid:
             apart = ahead[i][key]
             if self.round[i]:
                 onwards = apart % side
-                back = (2 * onwards > side) | ((2 * onwards == side) & ((choice[:, i] == 1) | ((tie == "sign") & (apart < 0))))
+                back = (2 * onwards > side) | (
+                    (2 * onwards == side) & ((choice[:, i] == 1) | ((tie == "sign") & (apart < 0)))
+                )
                 back &= not self.forward[i] and side > 2
                 length = np.where(back, side - onwards, onwards)
             else:
@@ -103,7 +116,9 @@ class _Grid:
         order = np.asarray(orders)[which]
         phase = np.broadcast_to(which[:, None], direction.shape).astype(np.int8)
         weight = 1 / ways.prod(axis=1)[key]
-        return Routes(first, weight, np.take_along_axis(direction, order, axis=1), np.take_along_axis(hops, order, axis=1), phase)
+        return Routes(
+            first, weight, np.take_along_axis(direction, order, axis=1), np.take_along_axis(hops, order, axis=1), phase
+        )
 
 
 def _grid(routing: str, topology: Topology) -> _Grid:
@@ -112,7 +127,9 @@ def _grid(routing: str, topology: Topology) -> _Grid:
     if not topology.links:
         raise _no_grid(routing, topology)
     if max(sides) > LONGEST:
-        raise Refused(f"expected sides of at most {LONGEST:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal")
+        raise Refused(
+            f"expected sides of at most {LONGEST:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal"
+        )
     port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
@@ -125,7 +142,9 @@ def _grid(routing: str, topology: Topology) -> _Grid:
         forward.append(bool(topology.directed and side > 2))
         closed.append(bool(onwards.all()))
         inner = (digit < side - 1, digit > 0)
-        whole = (closed[i] and (forward[i] or back.all())) or (np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1]))
+        whole = (closed[i] and (forward[i] or back.all())) or (
+            np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1])
+        )
         if not whole:
             raise _no_grid(routing, topology)
     used = np.zeros(topology.ports.shape, bool)

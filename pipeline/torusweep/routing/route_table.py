@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.routing.forms import Routes, SourceRouting
+from torusweep.routing.forms import Routes, SourceRouting
 
 WHOLE = 1 << 19  # keys up to which all routes are made at once
 
@@ -20,7 +20,7 @@ class PairRoutes(NamedTuple):
 
 
 class RouteTable:
-    """Routes by row, for `kernels.routes`: direction int8[R, L], hops int16[R, L]; which rows they are may change with every call."""
+    """Routes by row, for `torusweep_kernels.routes`: direction int8[R, L], hops int16[R, L]; which rows they are may change with every call."""
 
     def __init__(self, routing: SourceRouting) -> None:
         self.routing = routing

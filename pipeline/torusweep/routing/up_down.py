@@ -8,14 +8,16 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
-from pipeline.errors import BadInput, Refused
-from pipeline.routing.forms import LayeredRouting
-from pipeline.topology import NO_PORT, Meaning, Topology, Whole, require
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
+from torusweep.routing.forms import LayeredRouting
 
 Root = Annotated[int, Whole(0, "number of the node that all links lead up to")]
 Split = Annotated[
     Literal["paths", "next_hops"],
-    Meaning("paths: all shortest permitted paths alike; next_hops: at every node, all links alike that lead on along one"),
+    Meaning(
+        "paths: all shortest permitted paths alike; next_hops: at every node, all links alike that lead on along one"
+    ),
 ]
 MOST_PORTS = int(np.iinfo(np.int8).max)
 
@@ -35,7 +37,9 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
         )
     require(root < nodes, "root", root, f"0 … {nodes - 1}", f"{topology.spelling} has {nodes} nodes")
     if width > MOST_PORTS:
-        raise Refused(f"routing up_down on {topology.spelling}: expected at most {MOST_PORTS} ports a node, got {width}; choose another network")
+        raise Refused(
+            f"routing up_down on {topology.spelling}: expected at most {MOST_PORTS} ports a node, got {width}; choose another network"
+        )
     level = _levels(topology, root)
     cut_off = topology.terminals[np.isinf(level[topology.terminals])]
     if len(cut_off):

@@ -6,21 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pipeline.errors import BadInput
-from pipeline.routing.by_address import minimal_by_address
-from pipeline.routing.clustering import clustering
-from pipeline.routing.forms import SourceRouting
-from pipeline.routing.hierarchical import hierarchical
-from pipeline.routing.lattices import routing_record
-from pipeline.routing.orders import dimension_order, random_order
-from pipeline.topology import Meaning, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Topology
+from torusweep.routing.by_address import minimal_by_address
+from torusweep.routing.clustering import clustering
+from torusweep.routing.forms import SourceRouting
+from torusweep.routing.hierarchical import hierarchical
+from torusweep.routing.lattices import routing_record
+from torusweep.routing.orders import dimension_order, random_order
 
 By = Annotated[
-    Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"] | None,
-    Meaning("how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical and minimal_by_address that suits"),
+    Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"]
+    | None,
+    Meaning(
+        "how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical and minimal_by_address that suits"
+    ),
 ]
 HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
-    half.__name__: half for half in (dimension_order, random_order, routing_record, hierarchical, clustering, minimal_by_address)
+    half.__name__: half
+    for half in (dimension_order, random_order, routing_record, hierarchical, clustering, minimal_by_address)
 }
 
 

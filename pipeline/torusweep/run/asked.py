@@ -1,6 +1,6 @@
 """What the Snakefile asks at its top: what a run is about.
 
-It imports what reads configurations only where `torusweep run` has not read this one already and told us (pipeline.snakemake_start).
+It imports what reads configurations only where `torusweep run` has not read this one already and told us (torusweep.run.snakemake_start).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest
 
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
 CONFIG = "config"  # as --configfile, but that Snakemake does not read the file itself: of ten thousand networks for half a second
@@ -113,8 +113,8 @@ def _about(config: str) -> About:
             content = b""
         if hashlib.sha256(content).hexdigest() == told[0].sha256:
             return told[0]
-    from pipeline.config import load
-    from pipeline.workflow import about
+    from torusweep.run.command import about
+    from torusweep.sweep.configuration import load
 
     return about(load(config))
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pipeline.points import Point
+from torusweep.sweep.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 class Batches:
     """Points, long ones first, so that none is begun last.
 
-    Estimated seconds (pipeline.costs) are corrected by what batches took, since machines differ. Towards the end
+    Estimated seconds (torusweep.sweep.costs) are corrected by what batches took, since machines differ. Towards the end
     batches become smaller, so that the workers finish together.
     """
 
@@ -87,7 +87,7 @@ class Batches:
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """What each stage's points will take together. estimates: of every point, in seconds on a core (pipeline.costs)."""
+    """What each stage's points will take together. estimates: of every point, in seconds on a core (torusweep.sweep.costs)."""
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
         seconds[point.stage] += cost
@@ -99,7 +99,9 @@ def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     rows, seconds = Counter[str](), _seconds_by_stage(estimates)
     for point in estimates:
         rows[point.stage] += _rows_of(point)
-    shards = sum(min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows)
+    shards = sum(
+        min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows
+    )
     return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
 
 
@@ -107,6 +109,6 @@ def _rows_of(point: Point) -> int:
     """A simulation has a row for each load, and one for its workload or its saturation."""
     if point.simulation is None:
         return 1
-    from pipeline.simulation import request_of
+    from torusweep.stages.simulation import request_of
 
     return len(request_of(point.simulation).loads) + 1

@@ -16,17 +16,20 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
-from pipeline import cluster, forking, store
-from pipeline.arrow_start import without_pandas
-from pipeline.batches import Batch, Batches
-from pipeline.costs import soonest
-from pipeline.counts import counted
-from pipeline.errors import BadInput
-from pipeline.points import Point, stage_digest
-from pipeline.progress import progress
-from pipeline.provenance import software
-from pipeline.tasks import DIED, Workers
+from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput
+from torusweep.run import forking
+from torusweep.run import workers as cluster
+from torusweep.run.batches import Batch, Batches
+from torusweep.run.progress import progress
+from torusweep.run.tasks import DIED, Workers
+from torusweep.sweep.costs import soonest
+from torusweep.sweep.points import Point, stage_digest
+from torusweep.tables import store
+from torusweep.tables.arrow_start import without_pandas
+from torusweep.tables.provenance import software
 
 without_pandas()
 LIVES = 3  # deaths of its worker after which a lone point is given up
@@ -89,16 +92,22 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.code[:12]};"
             " install the same version on both"
         )
-    from pipeline.evaluate import evaluate_all  # all that computes: a driver whose workers do does not wait for it
+    from torusweep.sweep.evaluate import (
+        evaluate_all,  # all that computes: a driver whose workers do does not wait for it
+    )
 
     start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
     ran = {backend}
     records, failed = [], []
-    rows = partial(evaluate_all, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory)
+    rows = partial(
+        evaluate_all, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory
+    )
     for point, key in zip(points, keys, strict=True):
         try:
             if point.key != key:
-                raise BadInput("a file that it names, or a library of this worker, differs from what the sweep was expanded with")
+                raise BadInput(
+                    "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
+                )
             try:
                 records += rows(point, backend=backend)
             except GpuOutOfMemory:
@@ -131,7 +140,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
 def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
-    estimates  the points, with the seconds that they will take (pipeline.costs)
+    estimates  the points, with the seconds that they will take (torusweep.sweep.costs)
     settings   the configuration's cluster section
     Raises BadInput where there are no workers, they run other code, or nothing can be written.
     """
@@ -144,7 +153,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
     manner = manner._replace(backend=soonest(manner.backend, todo, use_symmetry=manner.use_symmetry))
     failed: list[Failure] = []
     with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
-        with progress(f"{manner.stage} ({workers.description})", total=len(estimates), done=len(estimates) - len(todo), cost=left.cost) as shown:
+        with progress(
+            f"{manner.stage} ({workers.description})",
+            total=len(estimates),
+            done=len(estimates) - len(todo),
+            cost=left.cost,
+        ) as shown:
             running: dict[int, Running] = {}
             stop.running = True
             told = False
@@ -217,7 +231,10 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure |
         left.put_back(batch._replace(deaths=deaths))
         return None
     reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
-    return Failure(point, f"its worker died {LIVES} times: {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}")
+    return Failure(
+        point,
+        f"its worker died {LIVES} times: {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",
+    )
 
 
 class _Stop:

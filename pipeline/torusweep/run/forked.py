@@ -1,4 +1,4 @@
-"""What local workers and the process of the steps are forked with: what they need, imported once, by what forks them (pipeline.forking)."""
+"""What local workers and the process of the steps are forked with: what they need, imported once, by what forks them (torusweep.run.forking)."""
 
 import contextlib
 import gc
@@ -10,10 +10,5 @@ os.dup2(2, 1)  # standard output is the command's own
 gc.set_threshold(50_000)  # as in a step: what is imported stays
 
 import distributed  # noqa: E402, F401
-
-import pipeline.evaluate  # noqa: E402
-import pipeline.steps  # noqa: E402
-import pipeline.steps_process  # noqa: E402
-import pipeline.sweep  # noqa: E402, F401
 
 gc.freeze()  # no worker looks through it for garbage, or copies its pages to note that it did

@@ -1,4 +1,4 @@
-"""The process that local workers are forked from: started, and what it is born with. It imports what they need (pipeline.forked).
+"""The process that local workers are forked from: started, and what it is born with. It imports what they need (torusweep.run.forked).
 
 This module imports little, so that `torusweep run` can start it before everything else.
 """
@@ -15,7 +15,9 @@ from typing import Any
 # Dask would have glibc return every freed page at once, and a third of a worker's time goes into getting them back: as glibc does by itself, at most
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 # a worker's linear algebra keeps to its own core: more threads than cores wait for each other by turning round
-ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1")
+ONE_THREAD = dict.fromkeys(
+    ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1"
+)
 # they bring the run's own, and Tornado would load the system's in each of them with the first connection, three hundredths of a second
 NO_CERTIFICATES = {"SSL_CERT_FILE": os.devnull}
 # the environment of local workers; of Dask, which would put it there itself, the seed, by which sets have one order in all of them
@@ -42,7 +44,7 @@ def ready() -> bool:
     """
     try:
         with signals_blocked(), environment(BORN_WITH):
-            forkserver.set_forkserver_preload(["pipeline.forked"])
+            forkserver.set_forkserver_preload(["torusweep.run.forked"])
             SERVER.ensure_running()
     except OSError:
         return False

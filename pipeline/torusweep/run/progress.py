@@ -1,6 +1,6 @@
 """How far a sweep is: a bar on a terminal, plain lines elsewhere.
 
-On standard output, as all that the steps say: standard error is where Snakemake talks (pipeline.workflow).
+On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
 The time left is reckoned from the points' estimated cost, because long ones come first. Estimates err by a
 factor of five, and the first points also wait for compilers: nothing is said of it before a third of the cost is paid, and a third
 of the points are finished.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pipeline.counts import counted
+from torusweep.counts import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -56,7 +56,9 @@ class Lines:
                 else ""
             )
             pace = f"{(self._done - self._before) / taken:.3g} points/s"
-            self.say(f"{self._title}: {self._done:,} of {counted(self._total, 'point')}, {', '.join(filter(None, (pace, left)))}")
+            self.say(
+                f"{self._title}: {self._done:,} of {counted(self._total, 'point')}, {', '.join(filter(None, (pace, left)))}"
+            )
 
     def say(self, message: str) -> None:
         print(message, flush=True)

@@ -21,8 +21,8 @@ from types import FrameType, TracebackType
 
 import psutil
 
-from pipeline import lock
-from pipeline.asked import About
+from torusweep.run.asked import About
+from torusweep.tables import lock
 
 CHATTER = (
     "RuleException:",  # the step has said what is wrong, and `run` that one did
@@ -42,7 +42,15 @@ CHATTER = (
 )
 STAYS_SECONDS, A_WHILE = 10.0, 1.0  # that Snakemake may take to end when nobody computes any more; between looks
 STDERR = 2  # the file, whatever sys.stderr is where we are called
-INTERRUPTED = ("torusweep: the process of the steps ended", " ", "Traceback", "KeyboardInterrupt", "During handling", "Exception ignored", "\n")
+INTERRUPTED = (
+    "torusweep: the process of the steps ended",
+    " ",
+    "Traceback",
+    "KeyboardInterrupt",
+    "During handling",
+    "Exception ignored",
+    "\n",
+)
 
 
 class Snakemake:
@@ -60,7 +68,7 @@ class Snakemake:
         self._gate = os.fdopen(ours, "w", encoding="ascii")
         # the steps talk on standard output, which stays a terminal where it is one; what they say goes where progress belongs
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "pipeline.snakemake_start", "snakemake", str(gate)],
+            [sys.executable, "-P", "-m", "torusweep.run.snakemake_start", "snakemake", str(gate)],
             process_group=0,
             pass_fds=[gate],
             stdout=STDERR,
@@ -69,7 +77,9 @@ class Snakemake:
         os.close(gate)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._gate.close()
         self._process.kill()
         self._process.wait()
@@ -84,7 +94,11 @@ class Snakemake:
         here = Path.cwd()
         for process in psutil.process_iter(["cmdline", "cwd"]):
             words = process.info["cmdline"] or []
-            if process.pid != self._process.pid and process.info["cwd"] == str(here) and any(Path(word).name == "snakemake" for word in words):
+            if (
+                process.pid != self._process.pid
+                and process.info["cwd"] == str(here)
+                and any(Path(word).name == "snakemake" for word in words)
+            ):
                 return
         say(f"{here / '.snakemake'} is locked, and no Snakemake runs there: unlocked")
         command = [sys.executable, "-P", "-m", "snakemake", *arguments, "--unlock"]
@@ -95,7 +109,14 @@ class Snakemake:
         """Its process group, in which its steps are."""
         return self._process.pid
 
-    def run(self, arguments: Sequence[str], environment: Mapping[str, str], about: About, computing: Path, meanwhile: Callable[[], None]) -> int:
+    def run(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        about: About,
+        computing: Path,
+        meanwhile: Callable[[], None],
+    ) -> int:
         """Let it run, and pass Ctrl-C and SIGTERM on to the step that computes, which then finishes what it began; the exit status.
 
         arguments    its command line
@@ -116,7 +137,9 @@ class Snakemake:
         try:
             with contextlib.suppress(BrokenPipeError), self._gate:  # it could not be loaded, and has said why
                 json.dump([arguments, environment, about._asdict()], self._gate)
-            self._listener = threading.Thread(target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True)
+            self._listener = threading.Thread(
+                target=_essential, args=(self._process.stderr or (), asked_to_stop), daemon=True
+            )
             self._listener.start()
             meanwhile()
             status = self._process.wait()
@@ -127,7 +150,9 @@ class Snakemake:
         if asked_to_stop:
             return 128 + asked_to_stop[0]
         if status < 0:
-            say(f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here")
+            say(
+                f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here"
+            )
             return 128 - status
         if status > 0 and self._essential:
             say("a step ended with the error above; what is finished is kept, and the same command goes on from here")

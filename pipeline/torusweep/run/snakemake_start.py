@@ -1,5 +1,5 @@
-"""`python -m pipeline.snakemake_start snakemake GATE`: Snakemake that waits on a pipe for its arguments, more for its environment, and what is
-known of its configuration (pipeline.asked).
+"""`python -m torusweep.run.snakemake_start snakemake GATE`: Snakemake that waits on a pipe for its arguments, more for its environment, and what is
+known of its configuration (torusweep.run.asked).
 
 It ends where there come none. Until they come it imports what it and the Snakefile need; but not pandas, a third of a
 second, which its plug-in for Slurm wants for a report on what jobs took, and Snakemake itself to look whether a rule's
@@ -26,7 +26,11 @@ class Later(ModuleType):
         self.__spec__ = ModuleSpec("pandas", None)  # it is installed, says this to who asks
 
     def __getattr__(self, name: str) -> Any:
-        return Unmade(name, (), {}) if name in ("DataFrame", "Index", "Series") and _there() is self else getattr(_loaded(), name)
+        return (
+            Unmade(name, (), {})
+            if name in ("DataFrame", "Index", "Series") and _there() is self
+            else getattr(_loaded(), name)
+        )
 
 
 class Unmade(type):
@@ -54,10 +58,12 @@ def _loaded() -> ModuleType:
 
 def load() -> None:
     """Import Snakemake, and what the Snakefile imports."""
-    gc.set_threshold(50_000)  # imported objects stay: every 700 new ones Python would look through many of them for garbage
+    gc.set_threshold(
+        50_000
+    )  # imported objects stay: every 700 new ones Python would look through many of them for garbage
     if importlib.util.find_spec("pandas") is not None:
         sys.modules["pandas"] = Later()
-    for name in ("snakemake.cli", "snakemake.report", "pipeline.asked"):
+    for name in ("snakemake.cli", "snakemake.report", "torusweep.run.asked"):
         importlib.import_module(name)
 
 
@@ -68,7 +74,7 @@ if __name__ == "__main__":
     with open(int(sys.argv[2]), encoding="ascii") as gate:
         told = gate.read()
     if told:
-        from pipeline import asked
+        from torusweep.run import asked
 
         arguments, environment, about = json.loads(told)
         asked.told.append(asked.About(**about))

@@ -14,25 +14,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline import lock, store
-from pipeline.arrow_start import without_pandas
-from pipeline.counts import counted
-from pipeline.errors import BadInput
-from pipeline.points import Point, stage_digest
-from pipeline.provenance import software
-from pipeline.records import arrow_schema
+from torusweep.counts import counted
+from torusweep.errors import BadInput
+from torusweep.sweep.points import Point, stage_digest
+from torusweep.tables import lock, store
+from torusweep.tables.arrow_start import without_pandas
+from torusweep.tables.provenance import software
+from torusweep.tables.records import arrow_schema
 
 if TYPE_CHECKING:
-    from pipeline.config import Sweep
+    from torusweep.sweep.configuration import Sweep
 
 without_pandas()
 LATER = ("loads", "deadlock", "layout", "simulation")  # stages whose tables a sweep may do without
-Overrides = dict[str, Any]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
+Overrides = dict[
+    str, Any
+]  # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
     """points.parquet: what the configuration asks for, expanded and weighed; unless `torusweep run` has left it there under another name."""
-    from pipeline.expansion.table import points_table, weighed_points
+    from torusweep.sweep.points_table import points_table, weighed_points
 
     store.publish_points(folder, points_table(weighed_points(_load(config), folder)))
     return 0
@@ -40,13 +42,15 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def static(config: Path, folder: Path, overrides: Overrides) -> int:
     """static.parquet and manifest.json: every network's record. What follows from an earlier one, and this sweep does not ask for, goes."""
-    from pipeline.expansion.asked import latency_asked
+    from torusweep.sweep.requested import latency_asked
 
     sweep = _load(config)
 
     def publish(rows: pa.Table, part: dict[str, Any], stages: set[str]) -> None:
         about = {"sweep": sweep.sweep, "description": sweep.description, "papers": list(sweep.papers)}
-        store.replace_manifest(folder, {**about, "config": {"sha256": sweep.digest, "text": sweep.text}, "software": software(), **part})
+        store.replace_manifest(
+            folder, {**about, "config": {"sha256": sweep.digest, "text": sweep.text}, "software": software(), **part}
+        )
         store.publish_table(folder, "static", rows)
         for later in LATER:
             if later not in stages:
@@ -87,7 +91,9 @@ def _later(stage: str, config: Path, folder: Path, overrides: Overrides) -> int:
     return _computed(stage, _load(config), config, folder, overrides, publish)
 
 
-Publish = Callable[[pa.Table, dict[str, Any], set[str]], None]  # rows of a stage's table, its part of the manifest, all stages asked for
+Publish = Callable[
+    [pa.Table, dict[str, Any], set[str]], None
+]  # rows of a stage's table, its part of the manifest, all stages asked for
 
 
 def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: Overrides, publish: Publish) -> int:
@@ -96,8 +102,8 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
-    from pipeline import sweep as driver
-    from pipeline.tasks import LostScheduler
+    from torusweep.run import driver
+    from torusweep.run.tasks import LostScheduler
 
     asked, stages = _asked(folder, stage)
     keys = [point.key for point in asked]
@@ -132,7 +138,9 @@ def _computed(stage: str, sweep: Sweep, config: Path, folder: Path, overrides: O
         part = {
             "stage": {stage: manner.code},
             "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
-            "failed": [{"stage": stage, **asdict(failure.point), "reason": failure.reason} for failure in computed.failed],
+            "failed": [
+                {"stage": stage, **asdict(failure.point), "reason": failure.reason} for failure in computed.failed
+            ],
         }
         publish(rows.drop_columns(["key"]), part, stages)
     return 0
@@ -148,7 +156,9 @@ def distances(config: Path, folder: Path, overrides: Overrides) -> int:
     pairs = pc.list_flatten(histogram).to_numpy()
     row = np.repeat(np.arange(len(lengths)), lengths)
     distance = np.arange(len(pairs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    total = np.add.reduceat(pairs, np.cumsum(lengths) - lengths) if len(pairs) else pairs  # every network has a distance 0
+    total = (
+        np.add.reduceat(pairs, np.cumsum(lengths) - lengths) if len(pairs) else pairs
+    )  # every network has a distance 0
     columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
     store.publish_table(folder, "distances", pa.Table.from_arrays(columns, schema=arrow_schema("distances")))
     return 0
@@ -156,22 +166,30 @@ def distances(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def latency(config: Path, folder: Path, overrides: Overrides) -> int:
     """latency.parquet: what the papers' models say of the networks, from static and, where they are there, loads and layout."""
-    from pipeline.expansion.latency import latency_table
+    from torusweep.sweep.latency import latency_table
 
     there = store.read_manifest(folder)["tables"]
     later = {name: store.open_table(folder / f"{name}.parquet") for name in ("loads", "layout") if name in there}
-    store.publish_table(folder, "latency", latency_table(_load(config), store.open_table(folder / "static.parquet"), **later))
+    store.publish_table(
+        folder, "latency", latency_table(_load(config), store.open_table(folder / "static.parquet"), **later)
+    )
     return 0
 
 
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    from pipeline.verify import verification_rows
+    from torusweep.papers.verification import verification_rows
 
     manifest = store.read_manifest(folder)
-    known = manifest.get("config", {}).get("sha256") == store.digest(config.read_bytes())  # not where it was edited and no point changed
-    papers = manifest["papers"] if known and "papers" in manifest else _load(config).papers  # an earlier version's says no papers
-    later = {name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in manifest["tables"]}
+    known = manifest.get("config", {}).get("sha256") == store.digest(
+        config.read_bytes()
+    )  # not where it was edited and no point changed
+    papers = (
+        manifest["papers"] if known and "papers" in manifest else _load(config).papers
+    )  # an earlier version's says no papers
+    later = {
+        name: store.open_table(folder / f"{name}.parquet") for name in (*LATER, "latency") if name in manifest["tables"]
+    }
     rows = verification_rows(store.open_table(folder / "static.parquet"), papers, **later)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
@@ -179,8 +197,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def report(config: Path, folder: Path, overrides: Overrides) -> int:
     """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for; from the tables and the manifest."""
-    from pipeline.paper_figures.files import write_figures
-    from pipeline.report import write_report
+    from torusweep.papers.figures.files import write_figures
+    from torusweep.results.page import write_report
 
     write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0
@@ -188,7 +206,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def check(config: Path, folder: Path, overrides: Overrides) -> int:
     """checked.txt: nothing failed, nothing is unexplained. Status 1, naming what does, otherwise; tables and report stay."""
-    from pipeline.verify import summary
+    from torusweep.papers.verification import summary
 
     rows = store.open_table(folder / "verification.parquet").to_pylist()
     failed = store.read_manifest(folder)["failed"]
@@ -196,7 +214,9 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
     for failure in failed:
         _say(f"{_failed(failure)} failed: {failure['reason']}")
     for row in unexplained:
-        _say(f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained: {row['reason']}")
+        _say(
+            f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained: {row['reason']}"
+        )
     if failed or unexplained:
         what = f"{counted(len(failed), 'point')} failed, {counted(len(unexplained), 'number')} {'is' if len(unexplained) == 1 else 'are'} unexplained"
         _say(f"{what}; the tables in {folder} are complete but for these")
@@ -223,7 +243,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
 
 def _load(config: Path) -> Sweep:
     """The configuration. Steps that follow from tables alone do not wait for pydantic."""
-    from pipeline.config import load
+    from torusweep.sweep.configuration import load
 
     return load(config)
 
@@ -241,7 +261,9 @@ def _asked(folder: Path, stage: str) -> tuple[dict[Point, float], set[str]]:
         if point.stage != stage:
             continue
         if point.key != key or not 0 < (seconds or 0) < inf:
-            raise BadInput(f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again")
+            raise BadInput(
+                f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again"
+            )
         asked[point] = seconds
     return asked, stages
 

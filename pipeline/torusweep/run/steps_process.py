@@ -2,7 +2,7 @@
 
 Snakemake calls `torusweep step …` for each as ever. That asks here (`ask`), over a socket that its environment
 names, and passes on what became of the step; where nobody answers, it is the step itself. The process is forked from the one
-that local workers are forked from (pipeline.forking), which imports while Snakemake does.
+that local workers are forked from (torusweep.run.forking), which imports while Snakemake does.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from pipeline.ending import end_now
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
+from torusweep.run.ending import end_now
 
 ADDRESS = "TORUSWEEP_STEPS"  # in the environment of the steps: the socket
 TAKEN = b"taken\n"
@@ -38,7 +38,10 @@ def ask(name: str, config: Path, folder: Path, overrides: Mapping[str, Any]) -> 
     with socket.socket(socket.AF_UNIX) as there, there.makefile("rb") as talk:
         try:
             there.connect(os.environ[ADDRESS])
-            there.sendall(json.dumps([os.getcwd(), os.getpgrp(), name, str(config), str(folder), dict(overrides)]).encode() + b"\n")
+            there.sendall(
+                json.dumps([os.getcwd(), os.getpgrp(), name, str(config), str(folder), dict(overrides)]).encode()
+                + b"\n"
+            )
             if talk.readline() != TAKEN:
                 return None
         except OSError:
@@ -48,7 +51,9 @@ def ask(name: str, config: Path, folder: Path, overrides: Mapping[str, Any]) -> 
         except OSError:
             answer = b""
     if not answer:
-        sys.stderr.write(f"torusweep: the process of the steps ended in the middle of the step {name}: it was killed, perhaps for its memory\n")
+        sys.stderr.write(
+            f"torusweep: the process of the steps ended in the middle of the step {name}: it was killed, perhaps for its memory\n"
+        )
         return 1
     status, said, refused = json.loads(answer)
     if refused:
@@ -71,7 +76,9 @@ class StepsProcess:
         self._before = signal.signal(signal.SIGTERM, self._die)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             if self._living is not None:
                 self._living.close()  # it ends when it has nothing to do
@@ -102,7 +109,7 @@ class StepsProcess:
 
     def prepare(self) -> None:
         """Have imported, meanwhile, what steps need. Without it every step is a process of its own."""
-        from pipeline import forking
+        from torusweep.run import forking
 
         self._prepared = forking.ready()
 
@@ -129,9 +136,12 @@ class StepsProcess:
             return
         from multiprocessing import get_context
 
-        from pipeline import forking
+        from torusweep.run import forking
 
-        with self._listener, contextlib.suppress(OSError, EOFError):  # who asks, and nobody is there, is to know, and runs the step itself
+        with (
+            self._listener,
+            contextlib.suppress(OSError, EOFError),
+        ):  # who asks, and nobody is there, is to know, and runs the step itself
             if not forking.ready():  # again: what it is to be forked from may have been killed
                 return
             context = get_context("forkserver")
@@ -146,16 +156,18 @@ def _serve(listener: socket.socket, living: Any, group: int) -> None:
     """Run the steps that are asked for, until the other end of `living` is closed, or one was stopped by a signal."""
     from multiprocessing.connection import wait
 
-    from pipeline import forking
+    from torusweep.run import forking
 
     with contextlib.suppress(OSError):  # that Snakemake is gone already
         os.setpgid(0, group)
     sys.stdout = sys.stderr  # as Snakemake's, and so a step's: standard output is the command's own
     forking.share()
-    for name in ("pipeline.config", "pyarrow.compute"):  # while nobody asks
+    for name in ("torusweep.sweep.configuration", "pyarrow.compute"):  # while nobody asks
         importlib.import_module(name)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})  # workers are born with them blocked
+        signal.pthread_sigmask(
+            signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM}
+        )  # workers are born with them blocked
         going_on = True
         while going_on and listener in wait([listener, living]):
             asking = listener.accept()[0]
@@ -165,7 +177,10 @@ def _serve(listener: socket.socket, living: Any, group: int) -> None:
                 if not request:
                     continue
                 here, theirs, name, config, folder, overrides = json.loads(request)
-                if (here, theirs) == (os.getcwd(), os.getpgrp()):  # not a job that a batch system has put on this machine
+                if (here, theirs) == (
+                    os.getcwd(),
+                    os.getpgrp(),
+                ):  # not a job that a batch system has put on this machine
                     asking.sendall(TAKEN)
                     answer, going_on = _answer(name, config, folder, overrides)
                     asking.sendall(json.dumps(answer).encode() + b"\n")
@@ -179,8 +194,9 @@ def _serve(listener: socket.socket, living: Any, group: int) -> None:
 
 def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> tuple[tuple[int, str, bool], bool]:
     """((exit status of a step, what is to be said of it, whether that is a refusal), whether this process is fit for another one)."""
-    from kernels.backend import BackendUnavailable, gpu_count
-    from pipeline.steps import STEPS
+    from torusweep_kernels.backend import BackendUnavailable, gpu_count
+
+    from torusweep.run.steps import STEPS
 
     sys.argv[1:] = ["step", name, config, folder]  # as a lock names its holder
     try:
@@ -193,4 +209,8 @@ def _answer(name: str, config: str, folder: str, overrides: dict[str, Any]) -> t
         return (128 + signal.SIGINT, "torusweep: interrupted\n", False), False
     except Exception:
         return (1, traceback.format_exc(), False), True
-    return (status, "", False), "cupy" not in sys.modules or gpu_count() == 0  # or a GPU's memory and context would be kept from others
+    return (
+        status,
+        "",
+        False,
+    ), "cupy" not in sys.modules or gpu_count() == 0  # or a GPU's memory and context would be kept from others

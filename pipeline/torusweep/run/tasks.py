@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 DIED = "died"  # of what, nobody knows
 NEVER = float("-inf")
@@ -40,7 +40,9 @@ class LostScheduler(BadInput):
     """The scheduler is gone, and our tasks with it; what was published is kept."""
 
     def __init__(self) -> None:
-        super().__init__("lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept")
+        super().__init__(
+            "lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept"
+        )
 
 
 class InProcess:
@@ -116,7 +118,9 @@ class Workers:
             if future.status == "finished":
                 try:
                     return Outcome(ticket, future.result())
-                except KilledWorker as death:  # it died with the answer still to be fetched; its shard, if published, is found later
+                except (
+                    KilledWorker
+                ) as death:  # it died with the answer still to be fetched; its shard, if published, is found later
                     return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
             if future.status == "error":
                 error = future.exception()

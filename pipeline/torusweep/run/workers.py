@@ -1,6 +1,6 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room, with pipeline.tasks and pipeline.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
+The only room, with torusweep.run.tasks and torusweep.run.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
 submit, and what became of them.
 
 Local workers are reached over the loopback address only, through TLS with certificates that live as
@@ -25,14 +25,16 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from torusweep_kernels.backend import gpu_count, resolve
 
-from kernels.backend import gpu_count, resolve
-from pipeline import forking
-from pipeline.errors import BadInput
-from pipeline.tasks import InProcess, Workers
+from torusweep.errors import BadInput
+from torusweep.run import forking
+from torusweep.run.tasks import InProcess, Workers
 
 CONNECT_SECONDS = 5
-LEAST_MEMORY = 1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
+LEAST_MEMORY = (
+    1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
+)
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
 # that we have open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
 FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
@@ -48,7 +50,7 @@ UNWATCHED = {
 def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | Workers]:
     """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
 
-    settings  the configuration's cluster section (pipeline.config)
+    settings  the configuration's cluster section (torusweep.sweep.configuration)
     tasks     at most so many tasks will come: no more local workers are started
     Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
     """
@@ -68,13 +70,19 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log")
+            _wait_for_workers(
+                client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log"
+            )
             _check_code(client, settings.scheduler)
         elif settings.slurm:
             if shutil.which("sbatch") is None:
-                raise BadInput("cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs")
+                raise BadInput(
+                    "cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs"
+                )
             # the home folder is the one that clusters share
-            jobs = slurm_cluster(settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())))
+            jobs = slurm_cluster(
+                settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home()))
+            )
             stack.enter_context(contextlib.closing(jobs))
             _open_files(FILES_PER_GUEST * settings.slurm.jobs * settings.slurm.cores)
             jobs.scale(jobs=settings.slurm.jobs)
@@ -82,13 +90,17 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             client = stack.enter_context(Client(jobs))
             _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
             _check_code(client, "Slurm")
-            client.run(atexit.register, gc.freeze)  # they end without a last look through all that they imported, a second
+            client.run(
+                atexit.register, gc.freeze
+            )  # they end without a last look through all that they imported, a second
         else:
             stack.enter_context(forking.environment(forking.BORN_WITH))  # for what takes a dead one's place, too
             cluster, count = _local(settings, backend, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
-            _wait_for_workers(client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0")
+            _wait_for_workers(
+                client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0"
+            )
         yield Workers(client, description)
 
 
@@ -96,7 +108,8 @@ def _manners(settings: Any) -> dict[str, Any]:
     """Dask's configuration of the schedulers and workers that we start."""
     return {
         "distributed.scheduler.allowed-failures": 0,  # a death is reported at once, so that the sweep can split the batch
-        "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # looked for as often: twice that, at the latest
+        "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds
+        / 2,  # looked for as often: twice that, at the latest
         # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
         "distributed.deploy.lost-worker-timeout": 600,
         **UNWATCHED,
@@ -142,13 +155,17 @@ def _open_files(of_workers: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard))
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard)
+        )
 
 
 def visible_gpus() -> list[str]:
     """This process's GPUs, as CUDA_VISIBLE_DEVICES names them."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()] or [str(index) for index in range(gpu_count())]
+    return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()] or [
+        str(index) for index in range(gpu_count())
+    ]
 
 
 def threads_of_worker() -> int | None:
@@ -176,14 +193,24 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     from distributed.deploy.spec import SpecCluster
     from distributed.security import Security
 
-    distributed.utils._forkserver_preload_set = True  # or Dask imports pandas and more, here too, to have workers forked with them
+    distributed.utils._forkserver_preload_set = (
+        True  # or Dask imports pandas and more, here too, to have workers forked with them
+    )
     environments = local_workers(settings, backend, tasks)
     _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
-    loopback = {"host": "127.0.0.1", "protocol": "tls://", "security": security, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    loopback = {
+        "host": "127.0.0.1",
+        "protocol": "tls://",
+        "security": security,
+        "dashboard": False,
+        "dashboard_address": "127.0.0.1:0",
+    }
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
     if memory != "auto":
-        importlib.import_module("pipeline.evaluate")  # a worker imports what we do, and that; or is as large as what both of us are forked from
+        importlib.import_module(
+            "torusweep.sweep.evaluate"
+        )  # a worker imports what we do, and that; or is as large as what both of us are forked from
         own = psutil.Process(os.getppid() if forking.shared() else None).memory_info().rss
         if memory < LEAST_MEMORY * own:
             raise BadInput(
@@ -195,7 +222,9 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
     try:
         with forking.signals_blocked():
-            cluster = stack.enter_context(SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep"))
+            cluster = stack.enter_context(
+                SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep")
+            )
     except (RuntimeError, OSError) as error:
         reason = str(error.__cause__ or error)
         raise BadInput(
@@ -215,8 +244,16 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
     from dask_jobqueue import SLURMCluster
     from distributed.security import Security
 
-    unwatched = {f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()}
-    born_with = {"NUMBA_NUM_THREADS": "1", **forking.ONE_THREAD, **forking.MALLOC, **forking.NO_CERTIFICATES, **unwatched}
+    unwatched = {
+        f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
+    }
+    born_with = {
+        "NUMBA_NUM_THREADS": "1",
+        **forking.ONE_THREAD,
+        **forking.MALLOC,
+        **forking.NO_CERTIFICATES,
+        **unwatched,
+    }
     return SLURMCluster(
         cores=slurm.cores,
         processes=slurm.cores,
@@ -245,19 +282,29 @@ def _join(settings: Any) -> Any:
     tls = settings.tls
     security = None
     if tls is not None:
-        security = Security(tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True)
+        security = Security(
+            tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True
+        )
     try:
         return Client(settings.scheduler, security=security, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TypeError, ValueError) as error:  # TimeoutError and TLS errors are OSErrors; a tls:// address without certificates a TypeError
+    except (
+        OSError,
+        TypeError,
+        ValueError,
+    ) as error:  # TimeoutError and TLS errors are OSErrors; a tls:// address without certificates a TypeError
         reason = str(error).split("\n")[0] or type(error).__name__
-        raise BadInput(f"cluster.scheduler: no Dask scheduler answers at {settings.scheduler} ({reason}); check that it runs there") from None
+        raise BadInput(
+            f"cluster.scheduler: no Dask scheduler answers at {settings.scheduler} ({reason}); check that it runs there"
+        ) from None
 
 
 def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> None:
     try:
         client.wait_for_workers(count, timeout=seconds)
     except TimeoutError:
-        raise BadInput(f"cluster: expected {count} workers within {seconds:.0f} s, got {len(client.nthreads())}; {advice}") from None
+        raise BadInput(
+            f"cluster: expected {count} workers within {seconds:.0f} s, got {len(client.nthreads())}; {advice}"
+        ) from None
 
 
 def _check_code(client: Any, address: str) -> None:
@@ -268,15 +315,17 @@ def _check_code(client: Any, address: str) -> None:
             raise BadInput(f"{address}: worker {worker} has no torusweep; install version {code_version()} there")
     for worker, theirs in client.run(code_version, on_error="return").items():
         if theirs != code_version():
-            raise BadInput(f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()}; install the same version on both")
+            raise BadInput(
+                f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()}; install the same version on both"
+            )
 
 
 def code_version() -> str:
     """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d); a second digest where a second stage computes."""
     from importlib.metadata import version
 
-    from pipeline.points import stage_digest
-    from pipeline.store import STAGES
+    from torusweep.sweep.points import stage_digest
+    from torusweep.tables.store import STAGES
 
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
     return f"{version('torusweep')} (code {', '.join(codes)})"

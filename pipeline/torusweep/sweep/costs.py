@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import comb, prod
 
-from pipeline.points import Point
-from pipeline.topologies import plan
-from pipeline.topologies.hierarchies import Hierarchy
-from pipeline.topology import Plan, no_symmetries
+from torusweep.networks.families import plan
+from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.topology import Plan, no_symmetries
+from torusweep.sweep.points import Point
 
-LANES = 16  # roots whose loads are followed at once (kernels.loads)
-DEMANDS = 1 << 23  # written out at a time (pipeline.loads.layered.BLOCK)
-PAIRS = 1 << 20  # pairs whose routes are written out at a time (pipeline.loads.source.BLOCK)
-GROUPS = 32  # of packets (pipeline.loads.monte_carlo.GROUPS)
-DRAWN = 1 << 22  # packets in hand (pipeline.loads.monte_carlo.ROUND)
+LANES = 16  # roots whose loads are followed at once (torusweep_kernels.loads)
+DEMANDS = 1 << 23  # written out at a time (torusweep.stages.loads.layered.BLOCK)
+PAIRS = 1 << 20  # pairs whose routes are written out at a time (torusweep.stages.loads.source.BLOCK)
+GROUPS = 32  # of packets (torusweep.stages.loads.monte_carlo.GROUPS)
+DRAWN = 1 << 22  # packets in hand (torusweep.stages.loads.monte_carlo.ROUND)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
 INERTIA_NODES = 8_192  # nodes up to which the second eigenvalue is bounded where there is no symmetry (static.spectrum)
@@ -38,10 +38,12 @@ def estimated_cost(point: Point) -> float:
     planned = plan(point.topology)[1]
     arcs = planned.nodes * max(planned.degree, 1)
     if point.simulation is not None:
-        from pipeline.simulation import PRESETS, request_of
+        from torusweep.stages.simulation import PRESETS, request_of
 
         asked = request_of(point.simulation)
-        runs = (len(asked.loads) + (SATURATION_RUNS if asked.precision else 0) + (asked.parameters.workload is not None)) * len(asked.seeds)
+        runs = (
+            len(asked.loads) + (SATURATION_RUNS if asked.precision else 0) + (asked.parameters.workload is not None)
+        ) * len(asked.seeds)
         cycles = WORKLOAD_CYCLES if asked.parameters.workload is not None else asked.parameters.cycles or 0
         speedup = asked.parameters.input_speedup or PRESETS[asked.parameters.router].input_speedup
         return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * planned.nodes * cycles * runs
@@ -108,7 +110,9 @@ def _loads_seconds(planned: Plan, point: Point, arcs: int) -> float:
         return seconds + (4e-9 * arcs * planned.nodes if _from_every_node(planned, point) else 0.0)
     if not _symmetric(point) and str(point.traffic).partition("(")[0] not in DENSE:
         return seconds + 1e-6 * planned.nodes
-    return seconds + 1.5e-7 * planned.nodes * (planned.nodes if _from_every_node(planned, point) else min(CELLS, planned.nodes))
+    return seconds + 1.5e-7 * planned.nodes * (
+        planned.nodes if _from_every_node(planned, point) else min(CELLS, planned.nodes)
+    )
 
 
 def _over_states(point: Point) -> bool:
@@ -123,11 +127,16 @@ def _pair_by_pair(point: Point) -> bool:
 
 def _from_every_node(planned: Plan, point: Point) -> bool:
     """Whether loads are followed from every node, instead of one of each orbit."""
-    return planned.symmetries is no_symmetries or not _symmetric(point) or str(point.routing).startswith("up_down") or _pair_by_pair(point)
+    return (
+        planned.symmetries is no_symmetries
+        or not _symmetric(point)
+        or str(point.routing).startswith("up_down")
+        or _pair_by_pair(point)
+    )
 
 
 def _symmetric(point: Point) -> bool:
     """Whether every automorphism keeps the traffic. The patterns take SciPy, which points without traffic do not wait for."""
-    from pipeline.traffic import SYMMETRIC
+    from torusweep.traffic import SYMMETRIC
 
     return str(point.traffic).partition("(")[0] in SYMMETRIC

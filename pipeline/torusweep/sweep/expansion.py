@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
-from pipeline.config.entries import Choice
-from pipeline.config.schema import Family, Required, Sweep
-from pipeline.config.yaml import Place, shown
-from pipeline.errors import BadInput, Refused, nearest
-from pipeline.expansion.requirements import meeting
-from pipeline.expansion.values import count, values_of
-from pipeline.points import Point
-from pipeline.spelling import Spelling
-from pipeline.topologies import FAMILIES, default_memory, parameters, plan
-from pipeline.topology import Plan, check_size
+from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
+from torusweep.networks.spelling import Spelling
+from torusweep.networks.topology import Plan, check_size
+from torusweep.sweep.configuration.entries import Choice
+from torusweep.sweep.configuration.schema import Family, Required, Sweep
+from torusweep.sweep.configuration.yaml import Place, shown
+from torusweep.sweep.points import Point
+from torusweep.sweep.requirements import meeting
+from torusweep.sweep.values import count, values_of
 
 Network = tuple[str, int | None]  # canonical spelling, fault_nodes of its own
 
@@ -42,7 +42,9 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
                 found += 1
                 _add(faults, canonical, fault_nodes)
                 if len(faults) > sweep.limits.points:
-                    raise Refused(f"more than {sweep.limits.points:,} networks, which is limits.points: narrow the sweep or raise it")
+                    raise Refused(
+                        f"more than {sweep.limits.points:,} networks, which is limits.points: narrow the sweep or raise it"
+                    )
             if not found:
                 reason = "no network meets it" if isinstance(entry, Required) else "all combinations are invalid"
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
@@ -62,18 +64,24 @@ def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
         if family not in FAMILIES:
-            raise BadInput(f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all")
+            raise BadInput(
+                f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all"
+            )
     of_families = [point.topology for point in networks if point.topology.partition("(")[0] in families]
     if entry.topologies is not None:
         named = [plan(spelling)[0] for spelling in entry.topologies]
         among = "" if entry.families == "all" else " and the families chosen"
         for spelling in named:
             if spelling not in of_families:
-                raise BadInput(f"topologies: expected networks of the sweep{among}, got {spelling}; add it to the sweep's own topologies")
+                raise BadInput(
+                    f"topologies: expected networks of the sweep{among}, got {spelling}; add it to the sweep's own topologies"
+                )
         of_families = [spelling for spelling in of_families if spelling in named]
     if entry.nodes is None:
         return of_families
-    return [spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest]
+    return [
+        spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest
+    ]
 
 
 def pass_over(error: Exception, *, skip: bool) -> None:
@@ -90,7 +98,9 @@ def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None)
     if known is None:
         faults[canonical] = fault_nodes
     elif fault_nodes not in (None, known):
-        raise BadInput(f"{canonical} is asked for with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps")
+        raise BadInput(
+            f"{canonical} is asked for with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
+        )
 
 
 def _check_count(sweep: Sweep, expected: int) -> None:
@@ -148,14 +158,18 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     if entry.family not in FAMILIES:
-        raise BadInput(f"unknown topology '{entry.family}'{nearest(entry.family, FAMILIES)}; 'torusweep topologies' lists all")
+        raise BadInput(
+            f"unknown topology '{entry.family}'{nearest(entry.family, FAMILIES)}; 'torusweep topologies' lists all"
+        )
     known = {parameter.name: parameter for parameter in parameters(entry.family)}
     given = entry.model_extra or {}
     found: dict[str, Sequence[Any]] = {}
     for key in sorted(given, key=[*known, *given].index):
         with at(sweep, ("topologies", number, key)):
             if key not in known:
-                raise BadInput(f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])}; {entry.family} takes {', '.join(known)}")
+                raise BadInput(
+                    f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])}; {entry.family} takes {', '.join(known)}"
+                )
             found[key] = values_of(known[key], given[key])
     return found
 

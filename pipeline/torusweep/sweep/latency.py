@@ -10,16 +10,25 @@ from math import prod
 
 import pyarrow as pa
 
-from pipeline.config.models import Dally, ParhamiKwai, Rates, Spread
-from pipeline.config.schema import Sweep
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, pass_over
-from pipeline.layout.placements import canonical, check_suits
-from pipeline.models.table import Columns, Network, arrow_table, check, dally_columns, network_of, parhami_kwai_columns, width_of
-from pipeline.points import Point
-from pipeline.records import arrow_schema
-from pipeline.topologies import plan
-from pipeline.verify import expected_latency
+from torusweep.errors import BadInput, Refused
+from torusweep.models.table import (
+    Columns,
+    Network,
+    arrow_table,
+    check,
+    dally_columns,
+    network_of,
+    parhami_kwai_columns,
+    width_of,
+)
+from torusweep.networks.families import plan
+from torusweep.papers.verification import expected_latency
+from torusweep.stages.layout.placements import canonical, check_suits
+from torusweep.sweep.configuration.models import Dally, ParhamiKwai, Rates, Spread
+from torusweep.sweep.configuration.schema import Sweep
+from torusweep.sweep.expansion import at, chosen, pass_over
+from torusweep.sweep.points import Point
+from torusweep.tables.records import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
 # Rows that agree in these are the same row.
@@ -38,7 +47,16 @@ INPUTS = [
     "radices",
     "rate",
 ]
-USED_STATIC = ["topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance", "bisection_upper"]
+USED_STATIC = [
+    "topology",
+    "nodes",
+    "terminals",
+    "connected",
+    "directed",
+    "degree_max",
+    "mean_distance",
+    "bisection_upper",
+]
 USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
 USED_LAYOUT = ["topology", "placement", "wire_length_total"]
 
@@ -61,7 +79,9 @@ def check_latency(sweep: Sweep, networks: Sequence[Point]) -> None:
         with at(sweep, ("latency", number)):
             total += _rows(entry, networks)
             if total > MOST_ROWS:
-                raise Refused(f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}: choose fewer networks, rates or message lengths")
+                raise Refused(
+                    f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}: choose fewer networks, rates or message lengths"
+                )
 
 
 def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
@@ -85,7 +105,9 @@ def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
     return list(found)
 
 
-def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None) -> pa.Table:
+def latency_table(
+    sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None
+) -> pa.Table:
     """The table `latency`: rows in the order in which the configuration asks for them, each once.
 
     static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic, its corrected columns are null
@@ -95,26 +117,50 @@ def latency_table(sweep: Sweep, static: pa.Table, loads: pa.Table | None = None,
     parts = [arrow_schema("latency").empty_table()]
     for number, entry in enumerate(entries(sweep)):
         with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
-            parts.append(arrow_table(_of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads, layout)))
+            parts.append(
+                arrow_table(
+                    _of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads, layout)
+                )
+            )
     table = pa.concat_tables(parts).combine_chunks()
     place = pa.array(range(table.num_rows), pa.int64())
-    first = table.select(INPUTS).append_column("place", place).group_by(INPUTS, use_threads=False).aggregate([("place", "min")])
+    first = (
+        table.select(INPUTS)
+        .append_column("place", place)
+        .group_by(INPUTS, use_threads=False)
+        .aggregate([("place", "min")])
+    )
     return table.take(first["place_min"].combine_chunks().sort())
 
 
 def _rows(entry: Entry, networks: Sequence[Point]) -> int:
     if isinstance(entry, Dally):
-        return sum(nodes.bit_length() - 2 for nodes in entry.nodes) * len(entry.message_bits) * len(entry.wire_delay) * len(entry.locality)
+        return (
+            sum(nodes.bit_length() - 2 for nodes in entry.nodes)
+            * len(entry.message_bits)
+            * len(entry.wire_delay)
+            * len(entry.locality)
+        )
     found = len(chosen(entry, networks))
     if not found:
-        raise BadInput("expected at least one network, got none: none of the sweep's is chosen; widen families or nodes, or leave the entry out")
-    return found * prod(map(len, (entry.message_bits, entry.switch_delay))) * (_count(entry.rates) + _count(entry.of_saturation))
+        raise BadInput(
+            "expected at least one network, got none: none of the sweep's is chosen; widen families or nodes, or leave the entry out"
+        )
+    return (
+        found
+        * prod(map(len, (entry.message_bits, entry.switch_delay)))
+        * (_count(entry.rates) + _count(entry.of_saturation))
+    )
 
 
 def _of_cubes(entry: Dally) -> Columns:
     try:
         return dally_columns(
-            entry.nodes, message_bits=entry.message_bits, wire_delay=entry.wire_delay, locality=entry.locality, whole=entry.radices == "whole"
+            entry.nodes,
+            message_bits=entry.message_bits,
+            wire_delay=entry.wire_delay,
+            locality=entry.locality,
+            whole=entry.radices == "whole",
         )
     except ValueError as error:
         raise BadInput(str(error)) from None
@@ -122,9 +168,21 @@ def _of_cubes(entry: Dally) -> Columns:
 
 def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, layout: pa.Table | None) -> Columns:
     records = {record["topology"]: record for record in static.select(USED_STATIC).to_pylist()}
-    carried = {} if loads is None else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
-    held = entry.held if entry.held.placement is None else entry.held._replace(placement=canonical(entry.held.placement))
-    placed = {} if layout is None else {row["topology"]: row for row in layout.select(USED_LAYOUT).to_pylist() if row["placement"] == held.placement}
+    carried = (
+        {}
+        if loads is None
+        else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
+    )
+    held = (
+        entry.held if entry.held.placement is None else entry.held._replace(placement=canonical(entry.held.placement))
+    )
+    placed = (
+        {}
+        if layout is None
+        else {
+            row["topology"]: row for row in layout.select(USED_LAYOUT).to_pylist() if row["placement"] == held.placement
+        }
+    )
     networks: list[Network] = []
     widths: list[float] = []
     for name in chosen(entry, [Point(topology) for topology in records]):
@@ -138,9 +196,13 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
             networks.append(network)
             widths.append(width)
     if not networks:
-        raise BadInput("expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out")
+        raise BadInput(
+            "expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out"
+        )
     rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
-    return parhami_kwai_columns(networks, widths, message_bits=entry.message_bits, switch_delay=entry.switch_delay, held=held, **rates)
+    return parhami_kwai_columns(
+        networks, widths, message_bits=entry.message_bits, switch_delay=entry.switch_delay, held=held, **rates
+    )
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:

@@ -9,106 +9,109 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
-from pipeline.errors import BadInput
-from pipeline.topologies import files_of
+import torusweep_kernels
+
+import torusweep
+from torusweep.errors import BadInput
+from torusweep.networks.families import files_of
 
 # Sources whose change may change a stage's rows: files, and folders with all that is in them.
 SOURCES = {
     "static": (
-        "kernels/backend.py",
-        "kernels/cuts",
-        "kernels/distance",
-        "kernels/threads.py",
-        "pipeline/evaluate.py",
-        "pipeline/naming.py",
-        "pipeline/records.py",
-        "pipeline/routing",
-        "pipeline/spelling.py",
-        "pipeline/static",
-        "pipeline/symmetry.py",
-        "pipeline/topologies",
-        "pipeline/topology.py",
+        "torusweep_kernels/backend.py",
+        "torusweep_kernels/cuts",
+        "torusweep_kernels/distance",
+        "torusweep_kernels/threads.py",
+        "torusweep/sweep/evaluate.py",
+        "torusweep/networks/naming.py",
+        "torusweep/tables/records.py",
+        "torusweep/routing",
+        "torusweep/networks/spelling.py",
+        "torusweep/stages/static",
+        "torusweep/networks/symmetry.py",
+        "torusweep/networks/families",
+        "torusweep/networks/topology.py",
     ),
     "loads": (
-        "kernels/backend.py",
-        "kernels/cuts",
-        "kernels/distance",
-        "kernels/draws.py",
-        "kernels/loads",
-        "kernels/philox.cuh",
-        "kernels/philox.py",
-        "kernels/philox_cpu.py",
-        "kernels/routes",
-        "kernels/threads.py",
-        "kernels/walks",
-        "pipeline/capacity",
-        "pipeline/collectives.py",
-        "pipeline/evaluate.py",
-        "pipeline/loads",
-        "pipeline/naming.py",
-        "pipeline/records.py",
-        "pipeline/routing",
-        "pipeline/spelling.py",
-        "pipeline/static",
-        "pipeline/symmetry.py",
-        "pipeline/topologies",
-        "pipeline/topology.py",
-        "pipeline/traffic",
+        "torusweep_kernels/backend.py",
+        "torusweep_kernels/cuts",
+        "torusweep_kernels/distance",
+        "torusweep_kernels/philox/draws.py",
+        "torusweep_kernels/loads",
+        "torusweep_kernels/philox/philox.cuh",
+        "torusweep_kernels/philox/__init__.py",
+        "torusweep_kernels/philox/cpu.py",
+        "torusweep_kernels/routes",
+        "torusweep_kernels/threads.py",
+        "torusweep_kernels/walks",
+        "torusweep/capacity",
+        "torusweep/stages/loads/collectives.py",
+        "torusweep/sweep/evaluate.py",
+        "torusweep/stages/loads",
+        "torusweep/networks/naming.py",
+        "torusweep/tables/records.py",
+        "torusweep/routing",
+        "torusweep/networks/spelling.py",
+        "torusweep/stages/static",
+        "torusweep/networks/symmetry.py",
+        "torusweep/networks/families",
+        "torusweep/networks/topology.py",
+        "torusweep/traffic",
     ),
     "deadlock": (
-        "kernels/backend.py",
-        "kernels/dependencies",
-        "kernels/distance",
-        "kernels/threads.py",
-        "pipeline/counts.py",
-        "pipeline/deadlock",
-        "pipeline/evaluate.py",
-        "pipeline/naming.py",
-        "pipeline/records.py",
-        "pipeline/routing",
-        "pipeline/spelling.py",
-        "pipeline/symmetry.py",
-        "pipeline/topologies",
-        "pipeline/topology.py",
+        "torusweep_kernels/backend.py",
+        "torusweep_kernels/dependencies",
+        "torusweep_kernels/distance",
+        "torusweep_kernels/threads.py",
+        "torusweep/counts.py",
+        "torusweep/stages/deadlock",
+        "torusweep/sweep/evaluate.py",
+        "torusweep/networks/naming.py",
+        "torusweep/tables/records.py",
+        "torusweep/routing",
+        "torusweep/networks/spelling.py",
+        "torusweep/networks/symmetry.py",
+        "torusweep/networks/families",
+        "torusweep/networks/topology.py",
     ),
     "layout": (
-        "pipeline/evaluate.py",
-        "pipeline/layout",
-        "pipeline/naming.py",
-        "pipeline/records.py",
-        "pipeline/spelling.py",
-        "pipeline/topologies",
-        "pipeline/topology.py",
+        "torusweep/sweep/evaluate.py",
+        "torusweep/stages/layout",
+        "torusweep/networks/naming.py",
+        "torusweep/tables/records.py",
+        "torusweep/networks/spelling.py",
+        "torusweep/networks/families",
+        "torusweep/networks/topology.py",
     ),
     "simulation": (
-        "kernels/backend.py",
-        "kernels/dependencies",
-        "kernels/distance",
-        "kernels/draws.py",
-        "kernels/network",
-        "kernels/philox.cuh",
-        "kernels/philox.py",
-        "kernels/philox_cpu.py",
-        "kernels/routes",
-        "kernels/threads.py",
-        "pipeline/counts.py",
-        "pipeline/deadlock",
-        "pipeline/evaluate.py",
-        "pipeline/naming.py",
-        "pipeline/records.py",
-        "pipeline/routing",
-        "pipeline/simulation",
-        "pipeline/spelling.py",
-        "pipeline/static/links.py",
-        "pipeline/symmetry.py",
-        "pipeline/topologies",
-        "pipeline/topology.py",
-        "pipeline/traffic",
-        "pipeline/workloads",
+        "torusweep_kernels/backend.py",
+        "torusweep_kernels/dependencies",
+        "torusweep_kernels/distance",
+        "torusweep_kernels/philox/draws.py",
+        "torusweep_kernels/router",
+        "torusweep_kernels/philox/philox.cuh",
+        "torusweep_kernels/philox/__init__.py",
+        "torusweep_kernels/philox/cpu.py",
+        "torusweep_kernels/routes",
+        "torusweep_kernels/threads.py",
+        "torusweep/counts.py",
+        "torusweep/stages/deadlock",
+        "torusweep/sweep/evaluate.py",
+        "torusweep/networks/naming.py",
+        "torusweep/tables/records.py",
+        "torusweep/routing",
+        "torusweep/stages/simulation",
+        "torusweep/networks/spelling.py",
+        "torusweep/stages/static/links.py",
+        "torusweep/networks/symmetry.py",
+        "torusweep/networks/families",
+        "torusweep/networks/topology.py",
+        "torusweep/traffic",
+        "torusweep/workloads",
     ),
-    "tables": ("pipeline",),  # what is made from the stages' tables: cheap, so any change makes it anew
+    "tables": ("torusweep",),  # what is made from the stages' tables: cheap, so any change makes it anew
 }
-_ROOT = Path(__file__).parent.parent  # both packages lie in one folder, in a checkout and where they are installed
+_ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 _KNOWN = 1 << 16  # points whose keys are kept in mind
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 
@@ -125,7 +128,7 @@ class Point:
     bounds             of loads: what the best routing could carry, and the worst permutation, too
     routing, vc_rule, virtual_channels   whether it can deadlock
     placement          its layout
-    simulation, traffic   its simulation (pipeline.simulation.Request.spelled): a row for each load
+    simulation, traffic   its simulation (torusweep.stages.simulation.Request.spelled): a row for each load
     """
 
     topology: str
@@ -179,7 +182,9 @@ def _key(point: Point, files: tuple[str, ...], code: str) -> str:
 @cache
 def _digest_begun(code: str) -> hashlib._Hash:
     """With what the keys of a stage's points have in common: its code, and versions of the libraries whose choices a row may show."""
-    libraries = {name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")}  # the partitioner's cut, an eigenvalue's last digits
+    libraries = {
+        name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
+    }  # the partitioner's cut, an eigenvalue's last digits
     return hashlib.sha256(json.dumps([code, libraries]).encode())
 
 
@@ -188,12 +193,12 @@ def _files_of(point: Point) -> tuple[Path, ...]:
     """Every file that a point's spellings name. What it has none of is not imported: traffic takes SciPy."""
     files = files_of(point.topology)
     if point.traffic is not None:
-        from pipeline.traffic import files_of as traffic_files
+        from torusweep.traffic import files_of as traffic_files
 
         files += traffic_files(point.traffic)
     workload = None if point.simulation is None else json.loads(point.simulation).get("workload")
     if workload is not None:
-        from pipeline.workloads import files_of as workload_files
+        from torusweep.workloads import files_of as workload_files
 
         files += workload_files(workload)
     return tuple(files)
@@ -204,7 +209,9 @@ def _digest_of(file: Path) -> str:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
-        raise BadInput(f"{file}: expected a file, got: {error.strerror}; check the path, which is relative to the working directory") from None
+        raise BadInput(
+            f"{file}: expected a file, got: {error.strerror}; check the path, which is relative to the working directory"
+        ) from None
 
 
 @cache
@@ -218,10 +225,11 @@ def stage_digest(stage: str) -> str:
 
 
 def sources(stage: str) -> dict[str, Path]:
-    """The source files of a stage, by name as in kernels/backend.py."""
+    """The source files of a stage, by name as in kernels/torusweep_kernels/backend.py."""
     found: dict[str, Path] = {}
     for entry in SOURCES[stage]:
-        start = _ROOT / entry
+        root = _ROOTS[entry.partition("/")[0]]
+        start = root / entry
         files = start.rglob("*") if start.is_dir() else [start]
-        found |= {file.relative_to(_ROOT).as_posix(): file for file in files if file.suffix in _CODE and file.is_file()}
+        found |= {file.relative_to(root).as_posix(): file for file in files if file.suffix in _CODE and file.is_file()}
     return found

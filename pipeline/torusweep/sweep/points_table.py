@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pipeline import store
-from pipeline.batches import disk_bytes
-from pipeline.config import Sweep
-from pipeline.costs import estimates
-from pipeline.counts import counted
-from pipeline.expansion.asked import asked_points
-from pipeline.points import Point
-from pipeline.records import arrow_schema
+from torusweep.counts import counted
+from torusweep.run.batches import disk_bytes
+from torusweep.sweep.configuration import Sweep
+from torusweep.sweep.costs import estimates
+from torusweep.sweep.points import Point
+from torusweep.sweep.requested import asked_points
+from torusweep.tables import store
+from torusweep.tables.records import arrow_schema
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
@@ -23,12 +23,14 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
     Raises BadInput where one is wrong, Refused where there are too many, or too little room for what comes of them.
     """
     asked = estimates(asked_points(sweep))
-    store.check_room(folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}")
+    store.check_room(
+        folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}"
+    )
     return asked
 
 
 def points_table(asked: Mapping[Point, float]) -> pa.Table:
-    """A row (pipeline.records: POINTS) for every point."""
+    """A row (torusweep.tables.records: POINTS) for every point."""
     schema = arrow_schema("points")
     columns = {name: [getattr(point, name) for point in asked] for name in schema.names if name != "estimated_seconds"}
     return pa.table({**columns, "estimated_seconds": list(asked.values())}, schema=schema)

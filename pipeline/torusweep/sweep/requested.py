@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from pipeline.config import Sweep
-from pipeline.config.models import ParhamiKwai
-from pipeline.expansion import expand
-from pipeline.points import Point
-from pipeline.verify import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
+from torusweep.papers.verification import (
+    expected_deadlock,
+    expected_latency,
+    expected_layout,
+    expected_loads,
+    expected_topologies,
+)
+from torusweep.sweep.configuration import Sweep
+from torusweep.sweep.configuration.models import ParhamiKwai
+from torusweep.sweep.expansion import expand
+from torusweep.sweep.points import Point
 
 
 def latency_asked(sweep: Sweep) -> bool:
@@ -28,26 +34,26 @@ def asked_points(sweep: Sweep) -> list[Point]:
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     points = list(networks)
     if sweep.latency:
-        from pipeline.expansion.latency import check_latency, latency_layouts
+        from torusweep.sweep.latency import check_latency, latency_layouts
 
         check_latency(sweep, networks)
     loads = expected_loads(sweep.papers)
     if sweep.loads or loads:
-        from pipeline.expansion.loads import expand_loads
+        from torusweep.stages.loads.requests import expand_loads
 
         points += expand_loads(sweep, networks, expected=loads)
     deadlock = expected_deadlock(sweep.papers)
     if sweep.deadlock or deadlock:
-        from pipeline.expansion.deadlock import expand_deadlock
+        from torusweep.stages.deadlock.requests import expand_deadlock
 
         points += expand_deadlock(sweep, networks, expected=deadlock)
     if layout_asked(sweep):
-        from pipeline.expansion.layout import expand_layout
+        from torusweep.stages.layout.requests import expand_layout
 
         wired = latency_layouts(sweep, networks) if sweep.latency else []
         points += expand_layout(sweep, networks, expected=[*expected_layout(sweep.papers), *wired])
     if sweep.simulation:
-        from pipeline.expansion.simulation import expand_simulation
+        from torusweep.stages.simulation.requests import expand_simulation
 
         points += expand_simulation(sweep, networks)
     return points

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from pipeline.config.schema import Requirement
-from pipeline.errors import BadInput, Refused, nearest
-from pipeline.expansion.values import count, values_of
-from pipeline.spelling import Spelling
-from pipeline.topologies import FAMILIES, Parameter, parameters, plan
-from pipeline.topology import Plan
+from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.families import FAMILIES, Parameter, parameters, plan
+from torusweep.networks.spelling import Spelling
+from torusweep.networks.topology import Plan
+from torusweep.sweep.configuration.schema import Requirement
+from torusweep.sweep.values import count, values_of
 
 SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
 OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
@@ -48,11 +48,15 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
     known = {parameter.name for name in families for parameter in parameters(name)}
     for key in requirement.parameters:
         if key not in known:
-            raise BadInput(f"parameters: unknown parameter '{key}'{nearest(key, known)}; the families asked take {', '.join(sorted(known))}")
+            raise BadInput(
+                f"parameters: unknown parameter '{key}'{nearest(key, known)}; the families asked take {', '.join(sorted(known))}"
+            )
     for name in families:
         given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
         if count(given.values()) > MOST_GIVEN:
-            raise Refused(f"parameters: {count(given.values()):,} combinations for {name}; at most {MOST_GIVEN:,} are tried: give fewer values")
+            raise Refused(
+                f"parameters: {count(given.values()):,} combinations for {name}; at most {MOST_GIVEN:,} are tried: give fewer values"
+            )
         for values in product(*given.values()):
             yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
 
@@ -74,7 +78,9 @@ def _asked(requirement: Requirement) -> list[str]:
     for name in wanted:
         missing = [p.name for p in parameters(name) if p.name not in requirement.parameters and _needed(p)]
         if missing and requirement.families != "all":
-            raise BadInput(f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters, or write its networks one by one")
+            raise BadInput(
+                f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters, or write its networks one by one"
+            )
         if not missing and name not in requirement.excluded:
             found.append(name)
     return found
@@ -106,12 +112,16 @@ class _Family:
             if found is not None and self.fits(found[1]):
                 yield found
             return
-        self.growing = {parameter.name for parameter in self.outer if self.effect(parameter, range(1, OUTER_GAP + 1)) is True}
+        self.growing = {
+            parameter.name for parameter in self.outer if self.effect(parameter, range(1, OUTER_GAP + 1)) is True
+        }
         many = [parameter.name for parameter in self.outer if self.effect(parameter, [MANY]) is False]
         if not many:
             yield from self.walk(self.outer, {})
         elif self.requirement.families != "all":
-            raise BadInput(f"family '{self.name}': {' and '.join(many)} may have many values at one size; give some under parameters")
+            raise BadInput(
+                f"family '{self.name}': {' and '.join(many)} may have many values at one size; give some under parameters"
+            )
 
     def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
         """The network of these values, or None where they violate the family's constraints."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from pipeline.errors import BadInput, nearest
-from pipeline.spelling import Spelling, parse
-from pipeline.topologies import Parameter
-from pipeline.topology import Plan
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import Parameter
+from torusweep.networks.spelling import Spelling, parse
+from torusweep.networks.topology import Plan
 
 _RANGE = ("from", "to", "step")
 
@@ -58,14 +58,18 @@ def _is_data(value: Any) -> bool:
 def _range(given: dict[Any, Any]) -> range:
     for key, number in given.items():
         if key not in _RANGE:
-            raise BadInput(f"unknown key '{key}'{nearest(str(key), _RANGE)}; a range is written {{from: 4, to: 32, step: 4}}")
+            raise BadInput(
+                f"unknown key '{key}'{nearest(str(key), _RANGE)}; a range is written {{from: 4, to: 32, step: 4}}"
+            )
         if not isinstance(number, int) or isinstance(number, bool):
             raise BadInput(f"{key}: expected a whole number, got {number!r}")
     if "from" not in given or "to" not in given:
         raise BadInput(f"expected a range with 'from' and 'to', as in {{from: 4, to: 32, step: 4}}, got {given}")
     first, last, step = given["from"], given["to"], given.get("step", 1)
     if step < 1 or first > last or max(abs(first), abs(last)) >= 10**18:
-        raise BadInput(f"expected from ≤ to, fewer than 19 digits and a step ≥ 1, got from {first} to {last} step {step}")
+        raise BadInput(
+            f"expected from ≤ to, fewer than 19 digits and a step ≥ 1, got from {first} to {last} step {step}"
+        )
     return range(first, last + 1, step)
 
 

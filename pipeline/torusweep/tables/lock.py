@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 
 @contextlib.contextmanager
@@ -27,8 +27,15 @@ def held(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadInput(f"{path.parent} is in use by {described(path)}; wait until it ends, or stop it, and run again") from None
-        me = {"pid": os.getpid(), "host": socket.gethostname(), "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "command": " ".join(sys.argv)}
+            raise BadInput(
+                f"{path.parent} is in use by {described(path)}; wait until it ends, or stop it, and run again"
+            ) from None
+        me = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "command": " ".join(sys.argv),
+        }
         file.truncate(0)
         file.write(json.dumps(me))
         file.flush()
@@ -82,4 +89,6 @@ def open_for_writing(path: Path) -> Any:
         path.parent.mkdir(parents=True, exist_ok=True)
         return open(path, "a+", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o666))
     except OSError as error:
-        raise BadInput(f"cannot write in {path.parent}: {error.strerror}; choose another folder with --results, or make this one writable") from None
+        raise BadInput(
+            f"cannot write in {path.parent}: {error.strerror}; choose another folder with --results, or make this one writable"
+        ) from None

@@ -9,8 +9,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("numpy", "numba", "scipy", "igraph", "pymetis", "pyarrow", "dask", "distributed", "snakemake", "cupy-cuda12x", "cupy-cuda13x")
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = (
+    "numpy",
+    "numba",
+    "scipy",
+    "igraph",
+    "pymetis",
+    "pyarrow",
+    "dask",
+    "distributed",
+    "snakemake",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+)
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @cache
@@ -22,7 +34,12 @@ def software() -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"torusweep": version("torusweep"), "commit": _commit(), "python": platform.python_version(), "packages": packages}
+    return {
+        "torusweep": version("torusweep"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "packages": packages,
+    }
 
 
 def _commit() -> str:

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline import lock
-from pipeline.errors import BadInput, Refused
-from pipeline.records import arrow_schema
+from torusweep.errors import BadInput, Refused
+from torusweep.tables import lock
+from torusweep.tables.records import arrow_schema
 
 SCHEMA_VERSION = 1
 STAGES = ("static", "loads", "deadlock", "layout", "simulation")  # tables whose rows are computed point by point
@@ -120,7 +120,9 @@ def foreign_table(content: bytes, memory: int) -> pa.Table:
     """
     about = pq.read_metadata(pa.BufferReader(content))
     if about.num_rows * about.num_columns * 8 > memory:
-        raise Refused(f"{about.num_rows:,} rows of {about.num_columns} columns are more than this machine's memory can hold: list fewer")
+        raise Refused(
+            f"{about.num_rows:,} rows of {about.num_columns} columns are more than this machine's memory can hold: list fewer"
+        )
     return _rows(content, checked=True)
 
 
@@ -156,7 +158,9 @@ def shard_schema(stage: str = "static") -> pa.Schema:
     return pa.schema([pa.field("key", pa.string()), *arrow_schema(stage)])
 
 
-def publish_shard(folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any], stage: str = "static") -> str:
+def publish_shard(
+    folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any], stage: str = "static"
+) -> str:
     """Publish finished points (`shard_schema` records) of a stage with their origin; returns the shard's digest."""
     rows = pa.Table.from_pylist(list(records), schema=shard_schema(stage))
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
@@ -258,7 +262,11 @@ def amend_manifest(folder: Path, stage: str, part: dict[str, Any]) -> None:
         manifest = read_manifest(folder)
         for name, mine in part.items():
             others = manifest.get(name, type(mine)())
-            manifest[name] = others | mine if isinstance(mine, dict) else [entry for entry in others if entry["stage"] != stage] + mine
+            manifest[name] = (
+                others | mine
+                if isinstance(mine, dict)
+                else [entry for entry in others if entry["stage"] != stage] + mine
+            )
         _write_manifest(folder, manifest)
 
 
@@ -293,9 +301,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if not isinstance(manifest, dict) or not isinstance(manifest.get("tables", {}), dict):
             raise ValueError
     except FileNotFoundError:
-        raise BadInput(f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice") from None
+        raise BadInput(
+            f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice"
+        ) from None
     except (ValueError, OSError):
-        raise BadInput(f"{path} is damaged: delete it and run the sweep again; it is rebuilt from the shards, nothing is computed twice") from None
+        raise BadInput(
+            f"{path} is damaged: delete it and run the sweep again; it is rebuilt from the shards, nothing is computed twice"
+        ) from None
     return manifest
 
 
@@ -310,7 +322,9 @@ def open_current(path: Path) -> pa.Table:
     table = open_table(path)
     missing = [name for name in arrow_schema(Path(path).stem).names if name not in table.column_names]
     if missing:
-        raise BadInput(f"{path} is of another version of torusweep: it has no column {missing[0]}; run the sweep again ('torusweep run CONFIG')")
+        raise BadInput(
+            f"{path} is of another version of torusweep: it has no column {missing[0]}; run the sweep again ('torusweep run CONFIG')"
+        )
     return table
 
 

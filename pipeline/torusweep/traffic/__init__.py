@@ -11,18 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.topology import Topology
-from pipeline.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
-from pipeline.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
-from pipeline.traffic.demands import demand
-from pipeline.traffic.digits import neighbour, tornado
-from pipeline.traffic.drawn import random_permutation
-from pipeline.traffic.even import all_to_all, uniform, uniform_other
-from pipeline.traffic.halo import nearest_neighbour
-from pipeline.traffic.hot import hot_region, hot_spot
-from pipeline.traffic.matrix import Phase, Traffic
+from torusweep.errors import BadInput
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Topology
+from torusweep.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
+from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
+from torusweep.traffic.demands import demand
+from torusweep.traffic.digits import neighbour, tornado
+from torusweep.traffic.drawn import random_permutation
+from torusweep.traffic.even import all_to_all, uniform, uniform_other
+from torusweep.traffic.halo import nearest_neighbour
+from torusweep.traffic.hot import hot_region, hot_spot
+from torusweep.traffic.matrix import Phase, Traffic
 
 PATTERNS: dict[str, Callable[..., Traffic]] = {
     pattern.__name__: pattern
@@ -34,13 +34,18 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(ring_all_reduce, all_reduce_by_dimension),
     )
 }
-SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")  # patterns that every automorphism keeps (Traffic.symmetric)
+SYMMETRIC = (
+    "uniform",
+    "uniform_other",
+    "all_to_all",
+    "nearest_neighbour",
+)  # patterns that every automorphism keeps (Traffic.symmetric)
 
 
 def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
     """(canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
 
-    Spelled as networks are (pipeline.spelling), without parentheses where there are no parameters;
+    Spelled as networks are (torusweep.networks.spelling), without parentheses where there are no parameters;
     `bit-complement` is `bit_complement`.
     Raises BadInput where name or parameters are wrong, or the pattern does not fit the network.
     """

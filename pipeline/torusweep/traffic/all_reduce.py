@@ -12,11 +12,11 @@ from typing import Annotated
 import numpy as np
 from scipy.sparse import csr_array
 
-from pipeline.errors import BadInput
-from pipeline.topology import Meaning, Topology, require
-from pipeline.traffic.hamiltonian import hamiltonian_ring
-from pipeline.traffic.matrix import Phase, Traffic, in_phases, listed, permutation
-from pipeline.traffic.steps import LATTICES, MESHES, TORI, cosets, orbit, steps
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Topology, require
+from torusweep.traffic.hamiltonian import hamiltonian_ring
+from torusweep.traffic.matrix import Phase, Traffic, in_phases, listed, permutation
+from torusweep.traffic.steps import LATTICES, MESHES, TORI, cosets, orbit, steps
 
 BothWays = Annotated[bool, Meaning("half of every message goes round the other way")]
 
@@ -46,7 +46,9 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
     require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nothing to reduce")
     known = (*TORI, *MESHES, *LATTICES)
     if topology.family not in known:
-        raise BadInput(f"expected a network whose dimensions are rings of nodes (or lines), got {topology.family}; they are in {', '.join(known)}")
+        raise BadInput(
+            f"expected a network whose dimensions are rings of nodes (or lines), got {topology.family}; they are in {', '.join(known)}"
+        )
     scatter, gather = [], []
     reduced = np.zeros(1, np.int32)  # the nodes that hold shares of what node 0 began with
     for name, step in zip(topology.plan.classes, steps(topology)):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.topology import Topology, require
-from pipeline.traffic.matrix import Traffic, permutation
+from torusweep.networks.topology import Topology, require
+from torusweep.traffic.matrix import Traffic, permutation
 
 
 def bit_complement(topology: Topology) -> Traffic:
@@ -47,7 +47,13 @@ def transpose(topology: Topology) -> Traffic:
     Source: Dally & Towles 2004, Table 3.1.
     """
     bits = _bits(topology)
-    require(bits % 2 == 0, "terminals", f"2^{bits}", "a power of 4", "transpose exchanges the two halves of the number's bits")
+    require(
+        bits % 2 == 0,
+        "terminals",
+        f"2^{bits}",
+        "a power of 4",
+        "transpose exchanges the two halves of the number's bits",
+    )
     return _rearranged([(i + bits // 2) % bits for i in range(bits)])
 
 

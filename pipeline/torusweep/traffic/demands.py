@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from pipeline.errors import BadInput, Refused
-from pipeline.topology import Topology, default_memory
-from pipeline.traffic.matrix import Traffic, listed
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Topology, default_memory
+from torusweep.traffic.matrix import Traffic, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,9 @@ def demand(topology: Topology, path: str) -> Traffic:
     source, destination, amount = (_column(table, name) for name in COLUMNS)
     for name, numbers in (("source", source), ("destination", destination)):
         _expect(name, (numbers >= 0) & (numbers < terminals), numbers, f"numbers of terminals, 0 … {terminals - 1}")
-    _expect("demand", (amount == 0) | (amount >= LEAST) & (amount <= MOST), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
+    _expect(
+        "demand", (amount == 0) | (amount >= LEAST) & (amount <= MOST), amount, f"0 or numbers of {LEAST:g} … {MOST:g}"
+    )
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
     own = csr_array(coo_array((amount, (source, destination)), shape=(terminals, terminals)))
@@ -48,24 +50,32 @@ def _read(path: Path) -> pa.Table:
 
     try:
         if path.exists() and not path.is_file():
-            raise BadInput("expected a demand file, got no regular file; write it to a file first")  # a pipe would be waited for
+            raise BadInput(
+                "expected a demand file, got no regular file; write it to a file first"
+            )  # a pipe would be waited for
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
-            raise Refused(f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs")
+            raise Refused(
+                f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs"
+            )
         content = path.read_bytes()
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"expected a demand file, got: {reason}; paths are relative to {Path.cwd()}") from None
     try:
         if path.suffix.lower() == ".parquet":
-            from pipeline.store import foreign_table
+            from torusweep.tables.store import foreign_table
 
             return _named(foreign_table(content, default_memory()))
         if path.suffix.lower() == ".csv":
             from pyarrow import csv
 
             return _named(csv.read_csv(BytesIO(content)))
-    except (pa.ArrowException, OSError, ValueError) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+    ) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
         raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {error}") from None
     raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.topologies import files_of
-from pipeline.topologies.grids import translation
-from pipeline.topology import Topology, require
-from pipeline.traffic.matrix import Traffic, permutation
+from torusweep.networks.families import files_of
+from torusweep.networks.families.grids import translation
+from torusweep.networks.topology import Topology, require
+from torusweep.traffic.matrix import Traffic, permutation
 
 
 def tornado(topology: Topology) -> Traffic:
@@ -35,9 +35,17 @@ def neighbour(topology: Topology) -> Traffic:
 def _sides(topology: Topology) -> Sequence[int]:
     """The radices of a network whose nodes have addresses and all send."""
     spelling = topology.spelling
-    require(not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits")
+    require(
+        not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
+    )
     everyone = np.array_equal(topology.terminals, np.arange(topology.nodes))
-    require(everyone, "terminals", len(topology.terminals), f"one at each of the {topology.nodes} nodes", "every node sends to a shifted address")
+    require(
+        everyone,
+        "terminals",
+        len(topology.terminals),
+        f"one at each of the {topology.nodes} nodes",
+        "every node sends to a shifted address",
+    )
     return topology.plan.radices
 
 

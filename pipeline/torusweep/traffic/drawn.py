@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topology import Topology, Whole
-from pipeline.traffic.matrix import Traffic, permutation
+from torusweep.networks.topology import Topology, Whole
+from torusweep.traffic.matrix import Traffic, permutation
 
 Seed = Annotated[int, Whole(0, "seed of the random choice")]
 

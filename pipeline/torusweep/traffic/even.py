@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.topology import Topology, require
-from pipeline.traffic.matrix import Traffic, alike, to_others
+from torusweep.networks.topology import Topology, require
+from torusweep.traffic.matrix import Traffic, alike, to_others
 
 
 def uniform(topology: Topology) -> Traffic:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from pipeline.static.links import channel_matrix
-from pipeline.topology import Topology, require
-from pipeline.traffic.matrix import Traffic, listed
+from torusweep.networks.topology import Topology, require
+from torusweep.stages.static.links import channel_matrix
+from torusweep.traffic.matrix import Traffic, listed
 
 
 def nearest_neighbour(topology: Topology) -> Traffic:

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.topology import Topology, addresses, node_index, require
-from pipeline.traffic.steps import LATTICES, MESHES, TORI, cosets, steps
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology, addresses, node_index, require
+from torusweep.traffic.steps import LATTICES, MESHES, TORI, cosets, steps
 
 
 def hamiltonian_ring(topology: Topology) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topology import Number, Topology, Whole, require
-from pipeline.traffic.matrix import Traffic, alike
+from torusweep.networks.topology import Number, Topology, Whole, require
+from torusweep.traffic.matrix import Traffic, alike
 
 Share = Annotated[float, Number(0, "percent of all traffic that is addressed to the hot node", maximum=100)]
 Node = Annotated[int, Whole(0, "number of the hot node")]

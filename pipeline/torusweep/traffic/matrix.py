@@ -63,7 +63,9 @@ class Traffic:
         """The same between the nodes: terminal i is at node terminals[i], int32[T]; a node may have several, or none."""
         if np.array_equal(terminals, np.arange(nodes)):
             return self
-        place = csr_array(coo_array((np.ones(len(terminals)), (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)))
+        place = csr_array(
+            coo_array((np.ones(len(terminals)), (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes))
+        )
         weight = np.bincount(terminals, self.weight, minlength=nodes)
         common = np.bincount(terminals, self.common, minlength=nodes)
         return Traffic(weight, common, csr_array(place.T @ self.own @ place), self.symmetric)
@@ -91,8 +93,13 @@ class Phase(NamedTuple):
 def in_phases(phases: Sequence[Phase]) -> Traffic:
     """Phases one after the other; their mean by volume is the matrix. All pair by pair (`listed`, `permutation`)."""
     total = sum(phase.volume for phase in phases)
-    own = sum((phase.traffic.own * (phase.volume / total) for phase in phases[1:]), phases[0].traffic.own * (phases[0].volume / total))
-    return Traffic(phases[0].traffic.weight, phases[0].traffic.common, csr_array(own), symmetric=False, phases=tuple(phases))
+    own = sum(
+        (phase.traffic.own * (phase.volume / total) for phase in phases[1:]),
+        phases[0].traffic.own * (phases[0].volume / total),
+    )
+    return Traffic(
+        phases[0].traffic.weight, phases[0].traffic.common, csr_array(own), symmetric=False, phases=tuple(phases)
+    )
 
 
 def alike(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
@@ -104,7 +111,9 @@ def alike(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
 def to_others(terminals: int) -> Traffic:
     """Every source sends the same to every other terminal, and nothing to itself."""
     share = 1 / (terminals - 1)
-    return Traffic(np.ones(terminals), np.full(terminals, share), csr_array(-share * eye_array(terminals)), symmetric=True)
+    return Traffic(
+        np.ones(terminals), np.full(terminals, share), csr_array(-share * eye_array(terminals)), symmetric=True
+    )
 
 
 def permutation(destination: np.ndarray) -> Traffic:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.topologies.grids import translation
-from pipeline.topology import Topology
+from torusweep.networks.families.grids import translation
+from torusweep.networks.topology import Topology
 
 TORI = ("ring", "torus", "hypercube", "rt", "pt")
 LATTICES = ("rtt", "ptt", "pdtt", "twisted_torus", "illiac", "lattice")

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.workloads.cg import cg
-from pipeline.workloads.collectives import all_to_all, ring_all_reduce
-from pipeline.workloads.files import file
-from pipeline.workloads.lu import lu
-from pipeline.workloads.messages import Program, Workload
-from pipeline.workloads.mg import mg
-from pipeline.workloads.transposes import ft, integer_sort
+from torusweep.errors import BadInput
+from torusweep.networks.naming import bound
+from torusweep.workloads.cg import cg
+from torusweep.workloads.collectives import all_to_all, ring_all_reduce
+from torusweep.workloads.files import file
+from torusweep.workloads.lu import lu
+from torusweep.workloads.messages import Program, Workload
+from torusweep.workloads.mg import mg
+from torusweep.workloads.transposes import ft, integer_sort
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {
     "cg": cg,

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pipeline.topology import Whole
-from pipeline.workloads.collectives import Rounds, Tasks
-from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.networks.topology import Whole
+from torusweep.workloads.collectives import Rounds, Tasks
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
 
 DOUBLE = 8  # bytes
 
 
-def cg(terminals: int, order: Annotated[int, Whole(2, "order of the matrix", 10**8)] = 14_000, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+def cg(
+    terminals: int,
+    order: Annotated[int, Whole(2, "order of the matrix", 10**8)] = 14_000,
+    rounds: Rounds = 1,
+    tasks: Tasks = None,
+) -> Workload:
     """NPB's CG without its computation: a matrix of that order (class A: 14,000) on 2^m tasks, so many steps of the conjugate gradient.
 
     Tasks are rows × columns, columns = rows or 2 rows, numbered row by row. A step multiplies matrix and vector: in log₂ columns exchanges
@@ -26,7 +31,11 @@ def cg(terminals: int, order: Annotated[int, Whole(2, "order of the matrix", 10*
     program = Program(number)
     for _ in range(rounds):
         within_rows(program, columns, segment)
-        program.exchange((task, transposed(task, rows, columns), segment) for task in range(number) if transposed(task, rows, columns) != task)
+        program.exchange(
+            (task, transposed(task, rows, columns), segment)
+            for task in range(number)
+            if transposed(task, rows, columns) != task
+        )
         for _ in range(2):
             within_rows(program, columns, flits_of(DOUBLE))
     return program.workload()

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topology import Whole
-from pipeline.workloads.messages import Program, Workload, all_of
+from torusweep.networks.topology import Whole
+from torusweep.workloads.messages import Program, Workload, all_of
 
 Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
 Flits = Annotated[int, Whole(1, "flits", 2**40)]

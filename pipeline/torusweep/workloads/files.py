@@ -9,11 +9,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput, nearest
-from pipeline.topologies.graph_formats import shown
-from pipeline.topology import Meaning
-from pipeline.workloads.messages import Workload, flits_of
-from pipeline.workloads.tables import Row, rows_of
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families.graph_formats import shown
+from torusweep.networks.topology import Meaning
+from torusweep.workloads.messages import Workload, flits_of
+from torusweep.workloads.tables import Row, rows_of
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
@@ -22,7 +22,7 @@ File = Annotated[str, Meaning("the file, relative to the current directory")]
 
 
 class _Message(NamedTuple):
-    """A row of the file; where, place: pipeline.workloads.tables.Row."""
+    """A row of the file; where, place: torusweep.workloads.tables.Row."""
 
     where: str
     place: str
@@ -50,14 +50,17 @@ def file(terminals: int, path: File) -> Workload:
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)
-        raise BadInput(f"{far.where}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1}; choose a larger network")
+        raise BadInput(
+            f"{far.where}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1}; choose a larger network"
+        )
     waited_for = _waited_for(messages)
     order = _ordered(messages, waited_for)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     waits = np.array([(g, h) for g, others in enumerate(waited_for) for h in others], np.int64).reshape(-1, 2)
     source, destination, flits, delay = (
-        np.array([getattr(messages[g], name) for g in order], np.int64) for name in ("source", "destination", "flits", "delay")
+        np.array([getattr(messages[g], name) for g in order], np.int64)
+        for name in ("source", "destination", "flits", "delay")
     )
     names = tuple(messages[g].name for g in order)
     return Workload(tasks, source.astype(np.int32), destination.astype(np.int32), flits, delay, place[waits], names)
@@ -77,7 +80,9 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
         raise BadInput(f"{where}: expected each column once, got {', '.join(columns)}; leave one out")
     missing = [name for name in COLUMNS[:3] if name not in columns]
     if missing or ("flits" in columns) == ("bytes" in columns):
-        raise BadInput(f"{where}: expected the columns message, source, destination and flits or bytes, got {', '.join(columns)}; name them so")
+        raise BadInput(
+            f"{where}: expected the columns message, source, destination and flits or bytes, got {', '.join(columns)}; name them so"
+        )
 
 
 def _message(row: Row) -> _Message:
@@ -95,7 +100,9 @@ def _message(row: Row) -> _Message:
     least = 0 if source == destination else 1
     flits = whole("flits", least, MOST_FLITS) if "flits" in values else flits_of(whole("bytes", least, 4 * MOST_FLITS))
     delay = whole("delay", 0, MOST_DELAY) if values.get("delay") else 0
-    return _Message(where, place, values["message"], source, destination, flits, delay, values.get("depends_on", "").split())
+    return _Message(
+        where, place, values["message"], source, destination, flits, delay, values.get("depends_on", "").split()
+    )
 
 
 def _waited_for(messages: Sequence[_Message]) -> list[list[int]]:
@@ -103,12 +110,16 @@ def _waited_for(messages: Sequence[_Message]) -> list[list[int]]:
     number: dict[str, int] = {}
     for g, one in enumerate(messages):
         if one.name in number:
-            raise BadInput(f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too; give it another name")
+            raise BadInput(
+                f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too; give it another name"
+            )
         number[one.name] = g
     for one in messages:
         for name in one.depends_on:
             if name not in number:
-                raise BadInput(f"{one.where}: message '{one.name}' depends on '{name}', which is not there{nearest(name, number)}; add it")
+                raise BadInput(
+                    f"{one.where}: message '{one.name}' depends on '{name}', which is not there{nearest(name, number)}; add it"
+                )
     return [[number[name] for name in one.depends_on] for one in messages]
 
 
@@ -130,7 +141,9 @@ def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]]) 
     if len(order) < len(messages):
         cycle = _cycle(missing, waited_for)
         words = " waits for ".join(f"'{messages[g].name}'" for g in [*cycle, cycle[0]])
-        raise BadInput(f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; cut it")
+        raise BadInput(
+            f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; cut it"
+        )
     return order
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pipeline.errors import BadInput
-from pipeline.topology import Whole
-from pipeline.workloads.collectives import Rounds, Tasks
-from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Whole
+from torusweep.workloads.collectives import Rounds, Tasks
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
 
 POINT = 5 * 8  # bytes: five doubles
 
 
 def lu(
-    terminals: int, side: Annotated[int, Whole(4, "points of the grid in each dimension", 4096)] = 64, rounds: Rounds = 1, tasks: Tasks = None
+    terminals: int,
+    side: Annotated[int, Whole(4, "points of the grid in each dimension", 4096)] = 64,
+    rounds: Rounds = 1,
+    tasks: Tasks = None,
 ) -> Workload:
     """NPB's LU without its computation: a grid of side³ points (class A: 64³) in columns on 2^m tasks, so many iterations of SSOR.
 
@@ -27,8 +30,13 @@ def lu(
     bits = number.bit_length() - 1
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     if side < columns:
-        raise BadInput(f"side={side}: expected a point for each of the {columns} columns of tasks at least; choose a larger grid or fewer tasks")
-    south, east = flits_of(POINT * side / columns), flits_of(POINT * side / rows)  # an edge to the south is as long as the part is wide
+        raise BadInput(
+            f"side={side}: expected a point for each of the {columns} columns of tasks at least; choose a larger grid or fewer tasks"
+        )
+    south, east = (
+        flits_of(POINT * side / columns),
+        flits_of(POINT * side / rows),
+    )  # an edge to the south is as long as the part is wide
     program = Program(number)
     for _ in range(rounds):
         for _ in range(side - 2):
@@ -50,6 +58,8 @@ def _sweep(program: Program, rows: int, columns: int, flits: tuple[int, int], wa
             if task in under_way:
                 program.receive(task, under_way.pop(task))
             if 0 <= row + way < rows:
-                under_way.setdefault(task + way * columns, []).append(program.send(task, task + way * columns, flits[0]))
+                under_way.setdefault(task + way * columns, []).append(
+                    program.send(task, task + way * columns, flits[0])
+                )
             if 0 <= column + way < columns:
                 under_way.setdefault(task + way, []).append(program.send(task, task + way, flits[1]))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.topology import default_memory
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import default_memory
 
 MESSAGE_BYTES = 180  # that a message takes while it is built, what it waits for among it; measured 120 to 136
 LISTED_BYTES = 250  # and besides, one that was added alone; measured 340 together
@@ -94,7 +94,9 @@ class Program:
 
     def workload(self) -> Workload:
         self._closed()
-        columns, waits = (np.concatenate(parts) for parts in zip((np.zeros((0, 3), int), np.zeros((0, 2), int)), *self._blocks))
+        columns, waits = (
+            np.concatenate(parts) for parts in zip((np.zeros((0, 3), int), np.zeros((0, 2), int)), *self._blocks)
+        )
         source, destination = columns[:, :2].T.astype(np.int32)
         return Workload(self.tasks, source, destination, columns[:, 2].copy(), np.zeros(len(columns), np.int64), waits)
 
@@ -128,7 +130,9 @@ def all_of(terminals: int, tasks: int | None) -> int:
     """How many tasks there are: as many as asked for, or one a terminal. Raises BadInput where terminals do not suffice."""
     number = terminals if tasks is None else tasks
     if not 2 <= number <= terminals:
-        raise BadInput(f"tasks={number}: expected 2 … {terminals}, a terminal for each; choose fewer, or a larger network")
+        raise BadInput(
+            f"tasks={number}: expected 2 … {terminals}, a terminal for each; choose fewer, or a larger network"
+        )
     return number
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pipeline.errors import BadInput
-from pipeline.topology import Whole
-from pipeline.workloads.collectives import Rounds, Tasks
-from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Whole
+from torusweep.workloads.collectives import Rounds, Tasks
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
 
 DOUBLE = 8  # bytes
 
 
 def mg(
-    terminals: int, side: Annotated[int, Whole(4, "points of the grid in each dimension", 1 << 14)] = 256, rounds: Rounds = 1, tasks: Tasks = None
+    terminals: int,
+    side: Annotated[int, Whole(4, "points of the grid in each dimension", 1 << 14)] = 256,
+    rounds: Rounds = 1,
+    tasks: Tasks = None,
 ) -> Workload:
     """NPB's MG without its computation: a periodic grid of side³ points (class A: 256³), side a power of 2, on 2^m tasks, so many V-cycles.
 
@@ -29,7 +32,9 @@ def mg(
     bits = number.bit_length() - 1
     shape = tuple(1 << (bits + dimension) // 3 for dimension in range(3))
     if side < shape[-1]:
-        raise BadInput(f"side={side}: expected a point for each of {shape[-1]} tasks at least; choose a larger grid or fewer tasks")
+        raise BadInput(
+            f"side={side}: expected a point for each of {shape[-1]} tasks at least; choose a larger grid or fewer tasks"
+        )
     sides = [1 << level for level in range(1, side.bit_length())]  # of the levels, the coarsest first
     program = Program(number)
     for _ in range(rounds):

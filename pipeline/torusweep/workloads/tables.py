@@ -8,16 +8,16 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.counts import counted
-from pipeline.errors import BadInput, Refused
-from pipeline.topology import default_memory
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import default_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MEMORY_PER_BYTE = 64  # while reading, per byte of CSV: measured, see tests/workloads
 MEMORY_PER_CELL = 256  # and per value of Parquet, whose bytes say little: measured there, too
-CELL = 8  # bytes that pipeline.store reckons with
+CELL = 8  # bytes that torusweep.tables.store reckons with
 
 
 class Row(NamedTuple):
@@ -50,24 +50,36 @@ def rows_of(path: Path, where: str) -> Rows:
 def _content(path: Path, where: str) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise BadInput(f"{where}: expected a file of messages, got no regular file; write them to a file first")  # a pipe would be waited for
+            raise BadInput(
+                f"{where}: expected a file of messages, got no regular file; write them to a file first"
+            )  # a pipe would be waited for
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
-            raise Refused(f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages")
+            raise Refused(
+                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages"
+            )
         return path.read_bytes()
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}") from None
+        raise BadInput(
+            f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}"
+        ) from None
 
 
 def _of_csv(content: bytes, where: str) -> Rows:
     try:
-        lines = TextIOWrapper(BytesIO(content), "utf-8-sig", newline="").readlines()  # spreadsheets write a byte-order mark
+        lines = TextIOWrapper(
+            BytesIO(content), "utf-8-sig", newline=""
+        ).readlines()  # spreadsheets write a byte-order mark
     except UnicodeDecodeError:
         raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
+    numbered = [
+        (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
+    ]
     if len(numbered) < 2:
-        raise BadInput(f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages")
+        raise BadInput(
+            f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages"
+        )
     (first, head), *rest = numbered
     columns = _split(head, f"{where}:{first}")
 
@@ -75,7 +87,9 @@ def _of_csv(content: bytes, where: str) -> Rows:
         for number, line in rest:
             values = _split(line, f"{where}:{number}")
             if len(values) != len(columns):
-                raise BadInput(f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)}; separate them by commas")
+                raise BadInput(
+                    f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)}; separate them by commas"
+                )
             yield Row(f"{where}:{number}", f"line {number}", dict(zip(columns, values)))
 
     return Rows(f"{where}:{first}", columns, rows())
@@ -85,25 +99,35 @@ def _split(line: str, where: str) -> list[str]:
     try:
         return [value.strip() for value in next(csv.reader([line]))]
     except csv.Error as error:
-        raise BadInput(f"{where}: expected values separated by commas, got: {error}; write the messages as CSV") from None
+        raise BadInput(
+            f"{where}: expected values separated by commas, got: {error}; write the messages as CSV"
+        ) from None
 
 
 def _of_parquet(content: bytes, where: str) -> Rows:
     import pyarrow as pa
 
-    from pipeline.store import foreign_table
+    from torusweep.tables.store import foreign_table
 
     try:
         table = foreign_table(content, default_memory() * CELL // MEMORY_PER_CELL)
         columns = table.column_names
     except Refused as refusal:
         raise Refused(f"{where}: {refusal}") from None
-    except (pa.ArrowException, OSError, ValueError) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
-        raise BadInput(f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV") from None
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+    ) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
+        raise BadInput(
+            f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV"
+        ) from None
     if not table.num_rows:
         raise BadInput(f"{where}: expected a row for each message, got none; add messages")
     if table.nbytes * CELL > default_memory():
-        raise Refused(f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold; list fewer messages")
+        raise Refused(
+            f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold; list fewer messages"
+        )
 
     def rows() -> Iterator[Row]:
         texts = [_texts(table.column(place), f"{where}: {name}") for place, name in enumerate(columns)]
@@ -118,7 +142,10 @@ def _texts(column: pa.ChunkedArray, where: str) -> list[str]:
 
     kind = column.type
     inner = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
-    if not any(fits(inner) for fits in (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_null)):
+    if not any(
+        fits(inner)
+        for fits in (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_null)
+    ):
         raise BadInput(f"{where}: expected text or whole numbers, got {kind}; write one of these")
     try:
         return [_text(value) for value in column.to_pylist()]

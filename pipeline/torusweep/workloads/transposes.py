@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pipeline.topology import Whole
-from pipeline.workloads.collectives import Rounds, Tasks, exchange_all, recursive_doubling
-from pipeline.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.networks.topology import Whole
+from torusweep.workloads.collectives import Rounds, Tasks, exchange_all, recursive_doubling
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
 
 INTEGER, COMPLEX = 4, 16  # bytes
 TESTED = 5  # keys whose ranks are sent along with the buckets
@@ -36,7 +36,9 @@ def integer_sort(
     return program.workload()
 
 
-def ft(terminals: int, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+def ft(
+    terminals: int, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None
+) -> Workload:
     """NPB's FT without its computation: a grid of nx × ny × nz complex numbers (class A: 256 × 256 × 128) in slabs on 2^m tasks, so many transforms.
 
     Each transposes the grid, an all-to-all of nx ny nz/tasks² numbers, and adds up a checksum of one: to task 0 along a binomial tree.

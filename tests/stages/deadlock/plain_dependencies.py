@@ -10,8 +10,7 @@ from itertools import pairwise
 
 import networkx as nx
 import numpy as np
-
-from pipeline.routing import SourceRouting
+from torusweep.routing import SourceRouting
 
 Hop = tuple[int, int, int, int]  # node, direction, phase, number of the run
 Step = Callable[[int, int], int | None]  # (node, direction) → the next node
@@ -123,7 +122,9 @@ RULES: dict[str, Choice] = {
 }
 
 
-def graph(routes: Iterable[list[Hop]], choice: Choice, virtual_channels: int, step: Step, lines: Datelines) -> nx.DiGraph:
+def graph(
+    routes: Iterable[list[Hop]], choice: Choice, virtual_channels: int, step: Step, lines: Datelines
+) -> nx.DiGraph:
     """All channels and dependencies; `first` marks those of a route's first two hops."""
     found = nx.DiGraph()
     for hops in routes:
@@ -150,7 +151,10 @@ def hops_of(source: int, runs: Iterable[tuple[int, int, int]], step: Step, first
 
 
 def stepping(routing: SourceRouting) -> Step:
-    table = [[None if port < 0 else int(routing.topology.ports[node, port]) for port in row] for node, row in enumerate(routing.moves.port.tolist())]
+    table = [
+        [None if port < 0 else int(routing.topology.ports[node, port]) for port in row]
+        for node, row in enumerate(routing.moves.port.tolist())
+    ]
     return lambda node, d: table[node][d]
 
 
@@ -179,4 +183,6 @@ def every_route(routing: SourceRouting) -> Iterator[list[Hop]]:
                 continue
             for destination in range(routing.topology.nodes):
                 for second in halves[between, destination]:
-                    yield hops_of(source, [*runs, *((d, count, phase + routing.phases) for d, count, phase in second)], step)[0]
+                    yield hops_of(
+                        source, [*runs, *((d, count, phase + routing.phases) for d, count, phase in second)], step
+                    )[0]

@@ -11,31 +11,44 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.routing import ROUTINGS, LayeredRouting, routing
+from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.dependencies import dependencies, of_one_class, walk_all
+from torusweep.stages.deadlock.marks import mark_windows
+from torusweep.stages.deadlock.rules import RULES as OUR_RULES
+from torusweep.stages.deadlock.rules import vc_rule
+from torusweep.stages.deadlock.windows import moved
+from torusweep_kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
 
-from deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
-from kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
-from pipeline.deadlock import deadlock_record
-from pipeline.deadlock.dependencies import dependencies, of_one_class, walk_all
-from pipeline.deadlock.marks import mark_windows
-from pipeline.deadlock.rules import RULES as OUR_RULES
-from pipeline.deadlock.rules import vc_rule
-from pipeline.deadlock.windows import moved
-from pipeline.routing import ROUTINGS, LayeredRouting, routing
-from pipeline.topologies import build
-from pipeline.topologies.hierarchies import Hierarchy
+from tests.stages.deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
 
 IN_DIRECTIONS = [
     *((f"dimension_order(tie={tie})", "torus(k=4, n=2)") for tie in ("split", "positive", "sign", "random")),
-    *(("dimension_order", network) for network in ("torus(radices=[5, 3])", "torus(k=2, n=3)", "mesh(k=4, n=2)", "hypercube(n=4)", "ring(k=6)")),
+    *(
+        ("dimension_order", network)
+        for network in ("torus(radices=[5, 3])", "torus(k=2, n=3)", "mesh(k=4, n=2)", "hypercube(n=4)", "ring(k=6)")
+    ),
     ("dimension_order", "torus(k=4, n=2, directed=true)"),
     ("dimension_order(tie=sign)", "torus(radices=[6, 4])"),
     *(("random_order", network) for network in ("torus(k=4, n=2)", "mesh(radices=[3, 2, 2])", "hypercube(n=3)")),
-    *(("routing_record", network) for network in ("rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])")),
+    *(
+        ("routing_record", network)
+        for network in ("rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])")
+    ),
     ("routing_record(tie=positive)", "ptt(a=2)"),
-    *(("minimal_by_address", network) for network in ("pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "ccc(n=3)")),
+    *(
+        ("minimal_by_address", network)
+        for network in ("pruned_torus(k=4, n=3)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "ccc(n=3)")
+    ),
     ("clustering", "pruned_torus(k=4, n=3)"),
     ("clustering(tie=positive)", "pruned_torus(k=6, n=3)"),
-    *((name, network) for name in ("valiant", "valiant(by=random_order)") for network in ("torus(k=3, n=2)", "mesh(k=3, n=2)")),
+    *(
+        (name, network)
+        for name in ("valiant", "valiant(by=random_order)")
+        for network in ("torus(k=3, n=2)", "mesh(k=3, n=2)")
+    ),
     ("valiant", "rtt(a=2)"),
     ("valiant", "ring(k=5)"),
     ("hierarchical", "tesh(m=2, levels=2, q=0)"),
@@ -57,7 +70,9 @@ def routed(name, network):
 def walked(name, network):
     form = routed(name, network)[1]
     step, made = stepping(form), form.topology.plan.structure
-    lines = Datelines(form.topology.nodes, form.moves.port.shape[1], step, len(made.module) if isinstance(made, Hierarchy) else 0)
+    lines = Datelines(
+        form.topology.nodes, form.moves.port.shape[1], step, len(made.module) if isinstance(made, Hierarchy) else 0
+    )
     return list(every_route(form)), step, lines
 
 
@@ -78,8 +93,18 @@ def in_words(channel, step, form):
 
 CASES = [
     *((*case, *rule) for case in IN_DIRECTIONS for rule in ASKED if "hier" not in case[0]),
-    *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[:3] if case[0] in ("dimension_order", "clustering", "routing_record")),
-    *((*case, *rule) for case in IN_DIRECTIONS for rule in [("dateline", 2), *OF_MODULES] if case[1].startswith("mh3dt")),
+    *(
+        (*case, *rule)
+        for case in IN_DIRECTIONS
+        for rule in OF_MODULES[:3]
+        if case[0] in ("dimension_order", "clustering", "routing_record")
+    ),
+    *(
+        (*case, *rule)
+        for case in IN_DIRECTIONS
+        for rule in [("dateline", 2), *OF_MODULES]
+        if case[1].startswith("mh3dt")
+    ),
     *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[1::2] if case[1].startswith("h3dt")),
     *(("hierarchical", "tesh(m=2, levels=2, q=0)", *rule) for rule in [("phases", 16), OF_MODULES[2], OF_MODULES[6]]),
 ]
@@ -102,9 +127,13 @@ def test_the_graph_is_that_of_packets_walked_one_by_one(name, network, rule, vir
         return int(node), int(ports[node, own // count]), int(own % count)
 
     assert {named(*channel) for channel in np.argwhere(found.channels.used)} == set(plain)
-    edges = {(named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends)}
+    edges = {
+        (named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends)
+    }
     assert edges == set(plain.edges)
-    first = {(named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends & 2)}
+    first = {
+        (named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends & 2)
+    }
     marked = {(u, v) for u, v, seen in plain.edges(data="first") if seen}
     assert first <= marked
     assert form.passes == 2 or first == marked  # across the turn at the node drawn nothing is marked
@@ -124,7 +153,9 @@ def test_without_classes_every_rule_leaves_the_graph_of_none(name, network, rule
 def test_parts_and_walks_agree(name, network, rule, virtual_channels):
     form = routed(name, network)[1]
     classes, memory = vc_rule(rule, form)[1].within(virtual_channels), vc_rule(rule, form)[1].memory
-    parts, walks = (no_channels(form.topology.nodes, form.topology.ports.shape[1] * (int(classes.max()) + 1)) for _ in range(2))
+    parts, walks = (
+        no_channels(form.topology.nodes, form.topology.ports.shape[1] * (int(classes.max()) + 1)) for _ in range(2)
+    )
     if not mark_windows(form, classes, memory, parts):
         assert not parts.used.any()
         assert not form.separable
@@ -144,7 +175,12 @@ def test_the_verdict(name, network, rule, virtual_channels):
     record = deadlock_record(form.topology, routing=name, vc_rule=rule, virtual_channels=virtual_channels)
     assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
     if record["acyclic"]:
-        assert (record["deadlock_free"], record["cycle"], record["cycle_length"], record["packets"]) == ("yes", None, None, None)
+        assert (record["deadlock_free"], record["cycle"], record["cycle_length"], record["packets"]) == (
+            "yes",
+            None,
+            None,
+            None,
+        )
         return
     assert record["deadlock_free"] in ("no", "unknown")
     first = nx.DiGraph((u, v) for u, v, seen in plain.edges(data="first") if seen)
@@ -175,7 +211,9 @@ def closed_by_packets(name, network, rule, virtual_channels, packets, cycle):
         firsts = set()
         for hops in by_source[int(source)]:
             inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
-            whole = inner if way == "by way of" else hops  # nothing comes before an only half, or a second one of itself
+            whole = (
+                inner if way == "by way of" else hops
+            )  # nothing comes before an only half, or a second one of itself
             if inner and inner == whole and step(inner[-1][0], inner[-1][1]) == int(there):
                 chosen = [min(c, virtual_channels - 1) for c in chooses(hops, lines)]
                 firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
@@ -239,9 +277,19 @@ def up_then_down(topology):
     return moves
 
 
-NETWORKS = ["torus(k=4, n=2)", "torus(k=3, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, seed=2)", "ccc(n=3)", "hypercube(n=3)"]
+NETWORKS = [
+    "torus(k=4, n=2)",
+    "torus(k=3, n=2)",
+    "mesh(k=3, n=2)",
+    "faulty(torus(k=4, n=2), links=3, seed=2)",
+    "ccc(n=3)",
+    "hypercube(n=3)",
+]
 LAYERED = [
-    *(("minimal", network, any_way) for network in (*NETWORKS, "directed_torus(k=4, n=2)", "faulty(torus(k=4, n=2), nodes=2, seed=1)")),
+    *(
+        ("minimal", network, any_way)
+        for network in (*NETWORKS, "directed_torus(k=4, n=2)", "faulty(torus(k=4, n=2), nodes=2, seed=1)")
+    ),
     ("minimal_ecmp", "torus(k=4, n=2)", any_way),
     *(("up_down", network, up_then_down) for network in NETWORKS),
 ]
@@ -260,15 +308,22 @@ def test_layered_graphs_are_those_of_all_shortest_paths(name, network, legal, so
     assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
     assert record["deadlock_free"] == ("yes" if record["acyclic"] else "unknown")
     if not record["acyclic"]:
-        cycle = [tuple(map(int, re.fullmatch(r"(\d+) \([\d,]+\) to (\d+) vc0", words).groups())) for words in record["cycle"]]
+        cycle = [
+            tuple(map(int, re.fullmatch(r"(\d+) \([\d,]+\) to (\d+) vc0", words).groups())) for words in record["cycle"]
+        ]
         assert all(plain.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
         assert len(cycle) == shortest(plain)
 
 
 def test_up_down_beyond_the_search_is_judged_by_all_turns(monkeypatch):
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "MOST_STEPS", 0)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MOST_STEPS", 0)
     record = deadlock_record(build("torus(k=4, n=2)"), routing="up_down", vc_rule="none", virtual_channels=1)
-    assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (True, "yes", None, None)
+    assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (
+        True,
+        "yes",
+        None,
+        None,
+    )
     assert "every turn" in record["argument"]
 
 
@@ -324,7 +379,10 @@ def test_hops_from_a_node_that_does_not_lead_there_are_none():
 
 
 def test_hops_are_counted_as_far_as_16_bits_go():
-    assert nearest_first(np.roll(np.arange(2**15, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))[0].max() == 2**15 - 1
+    assert (
+        nearest_first(np.roll(np.arange(2**15, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))[0].max()
+        == 2**15 - 1
+    )
     with pytest.raises(ValueError, match="less than 32,768 hops"):
         nearest_first(np.roll(np.arange(2**15 + 1, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))
 

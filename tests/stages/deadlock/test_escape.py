@@ -9,12 +9,11 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-
-from kernels.dependencies import raised
-from pipeline.deadlock import deadlock_record, routing_spelling, suited
-from pipeline.deadlock.escape import _escapes
-from pipeline.errors import BadInput
-from pipeline.topologies import build
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.deadlock import deadlock_record, routing_spelling, suited
+from torusweep.stages.deadlock.escape import _escapes
+from torusweep_kernels.dependencies import raised
 
 
 def record(network, rule, number, name="adaptive"):
@@ -101,13 +100,18 @@ def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
 
 @pytest.mark.parametrize(
     ("network", "sides", "wraps"),
-    [("mesh(k=4, n=2)", (4, 4), False), ("torus(k=4, n=2)", (4, 4), True), ("torus(radices=[5, 3])", (5, 3), True), ("ring(k=6)", (6,), True)],
+    [
+        ("mesh(k=4, n=2)", (4, 4), False),
+        ("torus(k=4, n=2)", (4, 4), True),
+        ("torus(radices=[5, 3])", (5, 3), True),
+        ("ring(k=6)", (6,), True),
+    ],
 )
 @pytest.mark.parametrize("rule", ["none", "dateline"])
 @pytest.mark.parametrize("passes", [0, 1, 12])  # until heights are given up
 def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "MOST_CHANNELS", 0)
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "PASSES", passes)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MOST_CHANNELS", 0)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "PASSES", passes)
     plain = extended(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), None)
@@ -119,19 +123,29 @@ def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, w
         for word in words:
             here = address(int(word[1]), sides)
             here["xyz".index(word[3])] += 1 if word[4] == "+" else -1
-            cycle.append((int(word[1]), number_of([digit % side for digit, side in zip(here, sides)], sides), int(word[5])))
+            cycle.append(
+                (int(word[1]), number_of([digit % side for digit, side in zip(here, sides)], sides), int(word[5]))
+            )
         assert all(plain.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
         first = nx.shortest_path_length(plain, cycle[1], cycle[0]) + 1
         assert (
             len(cycle)
             == first
-            == min(nx.shortest_path_length(plain, after, cycle[0]) + 1 for after in plain.successors(cycle[0]) if nx.has_path(plain, after, cycle[0]))
+            == min(
+                nx.shortest_path_length(plain, after, cycle[0]) + 1
+                for after in plain.successors(cycle[0])
+                if nx.has_path(plain, after, cycle[0])
+            )
         )
 
 
 @pytest.mark.parametrize(
     ("network", "sides", "wraps"),
-    [("mesh(k=4, n=2)", (4, 4), False), ("torus(k=4, n=2)", (4, 4), True), ("torus(radices=[3, 4, 3])", (3, 4, 3), True)],
+    [
+        ("mesh(k=4, n=2)", (4, 4), False),
+        ("torus(k=4, n=2)", (4, 4), True),
+        ("torus(radices=[3, 4, 3])", (3, 4, 3), True),
+    ],
 )
 def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
     """Raised from 0 until nothing is, a channel's is the length of the longest chain that begins with it."""
@@ -145,13 +159,21 @@ def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
     while not np.array_equal(height, after := raised(height, escapes)):
         height = after
     classes = len(used) // escapes.ports.size
-    ours = {(c // classes // escapes.ports.shape[1], int(escapes.ends[c]), c % classes): int(height[c]) for c in np.flatnonzero(used).tolist()}
+    ours = {
+        (c // classes // escapes.ports.shape[1], int(escapes.ends[c]), c % classes): int(height[c])
+        for c in np.flatnonzero(used).tolist()
+    }
     assert ours == longest
 
 
 @pytest.mark.parametrize(
     ("network", "fewest", "rule"),
-    [("mesh(k=4, n=2)", 2, "none"), ("hypercube(n=5)", 2, "none"), ("torus(k=5, n=2)", 3, "dateline"), ("torus(k=8, n=2)", 3, "dateline")],
+    [
+        ("mesh(k=4, n=2)", 2, "none"),
+        ("hypercube(n=5)", 2, "none"),
+        ("torus(k=5, n=2)", 3, "dateline"),
+        ("torus(k=8, n=2)", 3, "dateline"),
+    ],
 )
 @pytest.mark.parametrize(("asked", "number"), [("none", 2), ("dateline", 3), ("dateline", 5), ("bubble", 2)])
 def test_one_adaptive_channel_beside_the_escapes(network, fewest, rule, asked, number):
@@ -176,7 +198,13 @@ def test_a_bubble_in_the_escape_rings(network):
         ("ring(k=4)", "phases", 2, "adaptive", "rule phases: expected none, dateline, bubble"),
         ("ccc(n=3)", "none", 2, "adaptive", "expected a torus"),
         ("ring(k=4)", "none", 2, "adaptive(escape=minimal)", "expected dimension_order or routing_record"),
-        ("torus(k=21, n=3)", "dateline", 3, "adaptive", "at most 67,108,864 pairs of a node and a destination, got 85,766,121"),
+        (
+            "torus(k=21, n=3)",
+            "dateline",
+            3,
+            "adaptive",
+            "at most 67,108,864 pairs of a node and a destination, got 85,766,121",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(network, rule, number, name, says):

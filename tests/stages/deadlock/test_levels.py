@@ -9,14 +9,14 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.routing import routing
+from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.rules import vc_rule
+from torusweep.stages.deadlock.verdict import verdict
 
-from deadlock.plain_dependencies import RULES, Datelines, hops_of, stepping
-from pipeline.deadlock import deadlock_record
-from pipeline.deadlock.dependencies import dependencies
-from pipeline.deadlock.rules import vc_rule
-from pipeline.deadlock.verdict import verdict
-from pipeline.routing import routing
-from pipeline.topologies import build
+from tests.stages.deadlock.plain_dependencies import RULES, Datelines, hops_of, stepping
 
 NETWORKS = ["h3dt(m=3, n=2, levels=3, q=0)", "mh3dt(m=3, n=2, levels=3, q=0)"]
 MODULE = 27  # nodes
@@ -39,7 +39,9 @@ def routes_from(network, sources, destinations):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize(("rule", "number", "acyclic"), [("last", 2, False), ("last", 4, False), ("levels", 2, False), ("levels", 3, True)])
+@pytest.mark.parametrize(
+    ("rule", "number", "acyclic"), [("last", 2, False), ("last", 4, False), ("levels", 2, False), ("levels", 3, True)]
+)
 def test_classes_by_level_free_three_levels(network, rule, number, acyclic):
     """All modules folded onto one, as translations do: a cycle of the whole would stay one. (Not the other way round: what is cyclic
     is shown by the packets of the verdict, below.)"""
@@ -52,7 +54,9 @@ def test_classes_by_level_free_three_levels(network, rule, number, acyclic):
         folded = nx.DiGraph()
         for hops in routes_from(network, *np.divmod(np.arange(MODULE * form.topology.nodes), form.topology.nodes)):
             chosen = RULES[name](hops, lines)
-            inside = [(node % MODULE, d, min(c, number - 1) if d < 6 else None) for (node, d, *_), c in zip(hops, chosen)]
+            inside = [
+                (node % MODULE, d, min(c, number - 1) if d < 6 else None) for (node, d, *_), c in zip(hops, chosen)
+            ]
             folded.add_edges_from(pairwise(inside))
         assert nx.is_directed_acyclic_graph(folded)
 
@@ -65,10 +69,16 @@ def test_the_packets_of_the_cycle_lock_each_other_up(network):
     ends = [tuple(map(int, re.fullmatch(r"(\d+) → (\d+)", packet).groups())) for packet in record["packets"]]
     entered, waits = [], nx.DiGraph()
     for hops in routes_from(network, *zip(*ends)):
-        held, asked = [(node, step(node, d), min(c, 1)) for (node, d, *_), c in zip(hops, RULES["r05_phases"](hops, lines))][:2]
+        held, asked = [
+            (node, step(node, d), min(c, 1)) for (node, d, *_), c in zip(hops, RULES["r05_phases"](hops, lines))
+        ][:2]
         entered.append(held)
         waits.add_edge(held, asked)
     assert len(set(entered)) == len(ends) == record["cycle_length"] == 8
     assert nx.is_isomorphic(waits, nx.cycle_graph(8, create_using=nx.DiGraph))
     assert [channel.split()[2:-1] for channel in record["cycle"]].count(["level", "3", "z+"]) >= 2
-    assert (record["least_virtual_channels"], record["least_rule"], record["least_reason"]) == (2, "r05_phases(split=after_first)", None)
+    assert (record["least_virtual_channels"], record["least_rule"], record["least_reason"]) == (
+        2,
+        "r05_phases(split=after_first)",
+        None,
+    )

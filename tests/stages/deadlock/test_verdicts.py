@@ -10,20 +10,20 @@ import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from torusweep import cli
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.routing import Moves, routing
+from torusweep.stages.deadlock import RULES as ALL_RULES
+from torusweep.stages.deadlock import deadlock_record, is_shown_free, rule_spelling, suited
+from torusweep.stages.deadlock.asked import ALL
+from torusweep.stages.deadlock.cycles import graph_of, only_rings
+from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.rules import vc_rule
+from torusweep.stages.deadlock.verdict import verdict
+from torusweep.tables.records import DEADLOCK
 
-from deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
-from pipeline import cli
-from pipeline.deadlock import RULES as ALL_RULES
-from pipeline.deadlock import deadlock_record, is_shown_free, rule_spelling, suited
-from pipeline.deadlock.asked import ALL
-from pipeline.deadlock.cycles import graph_of, only_rings
-from pipeline.deadlock.dependencies import dependencies
-from pipeline.deadlock.rules import vc_rule
-from pipeline.deadlock.verdict import verdict
-from pipeline.errors import BadInput, Refused
-from pipeline.records import DEADLOCK
-from pipeline.routing import Moves, routing
-from pipeline.topologies import build
+from tests.stages.deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 
 
 def record(network, name, rule, number):
@@ -37,13 +37,18 @@ ONE = ["mesh(k=4, n=2)", "mesh(k=3, n=3)", "hypercube(n=6)", "torus(k=3, n=2)"]
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), [*((network, "dimension_order") for network in TWO), *((network, "routing_record") for network in LATTICES)]
+    ("network", "name"),
+    [*((network, "dimension_order") for network in TWO), *((network, "routing_record") for network in LATTICES)],
 )
 def test_rings_need_two_virtual_channels(network, name):
     one, two = record(network, name, "dateline", 1), record(network, name, "dateline", 2)
     assert (one["acyclic"], one["deadlock_free"]) == (False, "no")
     assert (two["acyclic"], two["deadlock_free"]) == (True, "yes")
-    assert (one["least_virtual_channels"], one["least_rule"]) == (two["least_virtual_channels"], two["least_rule"]) == (2, "dateline")
+    assert (
+        (one["least_virtual_channels"], one["least_rule"])
+        == (two["least_virtual_channels"], two["least_rule"])
+        == (2, "dateline")
+    )
 
 
 @pytest.mark.parametrize("network", ONE)
@@ -57,7 +62,11 @@ def plain_records(sides, wraps):
     """Every pair's shortest displacements, by trying all that are equal modulo the wraps' vectors: (source, runs in x, y … order)."""
     nodes = int(np.prod(sides))
     digits = [tuple(node // int(np.prod(sides[:i])) % side for i, side in enumerate(sides)) for node in range(nodes)]
-    shifts = [np.array(multiple) @ np.array(wraps) for multiple in np.ndindex(*[5] * len(sides))] if wraps is not None else []
+    shifts = (
+        [np.array(multiple) @ np.array(wraps) for multiple in np.ndindex(*[5] * len(sides))]
+        if wraps is not None
+        else []
+    )
     shifts = [shift - 2 * np.array(wraps).sum(axis=0) for shift in shifts]
     known = {}
     for source in range(nodes):
@@ -74,7 +83,9 @@ def plain_records(sides, wraps):
 def lattice_step(sides, wraps):
     """One hop on a box whose dimension i wraps round by the vector wraps[i], or ends where wraps is None."""
     nodes = int(np.prod(sides))
-    places = np.array([[node // int(np.prod(sides[:i])) % side for i, side in enumerate(sides)] for node in range(nodes)])
+    places = np.array(
+        [[node // int(np.prod(sides[:i])) % side for i, side in enumerate(sides)] for node in range(nodes)]
+    )
     number = {tuple(place): node for node, place in enumerate(places.tolist())}
 
     def step(node, d):
@@ -122,11 +133,18 @@ def hierarchical(network, rule, number, tie="sign"):
 
 FAMILIES = [f"{family}(m=4, n=4, levels=2, q={q})" for family in ("mh3dt", "h3dt") for q in (0, 2)]
 READINGS = [f"r05_wrap(reading={reading})" for reading in ("dimension", "path", "will")]
-QUICK = ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_wrap(reading=dimension)"), ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_phases")
+QUICK = (
+    ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_wrap(reading=dimension)"),
+    ("mh3dt(m=4, n=4, levels=2, q=0)", "r05_phases"),
+)
 
 
 def r05(rules):
-    return [pytest.param(network, rule, marks=() if (network, rule) in QUICK else pytest.mark.slow) for network in FAMILIES for rule in rules]
+    return [
+        pytest.param(network, rule, marks=() if (network, rule) in QUICK else pytest.mark.slow)
+        for network in FAMILIES
+        for rule in rules
+    ]
 
 
 @pytest.mark.parametrize(("network", "rule"), r05(READINGS))
@@ -140,10 +158,15 @@ def test_theorem_1_of_r05_by_phases(network, rule):
     assert hierarchical(network, rule, 2) == (True, "yes")
 
 
-@pytest.mark.parametrize("network", [FAMILIES[0], FAMILIES[2], *(pytest.param(network, marks=pytest.mark.slow) for network in FAMILIES[1::2])])
+@pytest.mark.parametrize(
+    "network",
+    [FAMILIES[0], FAMILIES[2], *(pytest.param(network, marks=pytest.mark.slow) for network in FAMILIES[1::2])],
+)
 def test_with_positive_ties_a_torus_module_needs_three(network):
     needs = 3 if network.startswith("mh3dt") else 2
-    assert [hierarchical(network, "r05_phases", number, "positive")[0] for number in (1, 2, 3)] == [number >= needs for number in (1, 2, 3)]
+    assert [hierarchical(network, "r05_phases", number, "positive")[0] for number in (1, 2, 3)] == [
+        number >= needs for number in (1, 2, 3)
+    ]
 
 
 @pytest.mark.slow
@@ -169,7 +192,9 @@ def test_known_graphs(network, name, rule, number, acyclic):
     assert record(network, name, rule, number)["acyclic"] == acyclic
 
 
-@pytest.mark.parametrize("network", ["torus(k=6, n=2)", "rtt(a=4)", "pdtt(a=4)", "hypercube(n=4)", "mesh(k=4, n=2)", "torus(k=2, n=3)"])
+@pytest.mark.parametrize(
+    "network", ["torus(k=6, n=2)", "rtt(a=4)", "pdtt(a=4)", "hypercube(n=4)", "mesh(k=4, n=2)", "torus(k=2, n=3)"]
+)
 def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
     found = record(network, "routing_record" if "tt" in network else "dimension_order", "bubble", 1)
     assert found["deadlock_free"] == "yes"
@@ -178,7 +203,8 @@ def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
 
 
 @pytest.mark.parametrize(
-    ("network", "name"), [("mesh(k=4, n=2)", "random_order"), ("torus(k=5, n=2)", "random_order"), ("torus(k=4, n=2)", "valiant")]
+    ("network", "name"),
+    [("mesh(k=4, n=2)", "random_order"), ("torus(k=5, n=2)", "random_order"), ("torus(k=4, n=2)", "valiant")],
 )
 def test_bubble_proves_nothing_of_cycles_through_turns(network, name):
     found = record(network, name, "bubble", 1)
@@ -212,7 +238,8 @@ def test_the_words_name_the_first_virtual_channel_of_a_class():
 
 
 @pytest.mark.parametrize(
-    ("network", "tie", "crossed"), [("torus(k=256, n=2)", "split", 128), ("torus(k=256, n=2)", "sign", 127), ("mesh(k=256, n=2)", "sign", 0)]
+    ("network", "tie", "crossed"),
+    [("torus(k=256, n=2)", "split", 128), ("torus(k=256, n=2)", "sign", 127), ("mesh(k=256, n=2)", "sign", 0)],
 )
 def test_65536_nodes_take_seconds(network, tie, crossed):
     """Channels by hand: 2k lines a dimension and way, k − 1 links each of class 0; of class 1, in a ring, those of the longest run from its
@@ -255,12 +282,17 @@ def test_more_phases_than_a_byte_counts():
 @pytest.mark.parametrize(
     ("limit", "network", "name", "says"),
     [
-        ("MOST_PAIRS", "tesh(m=2, levels=2, q=0)", "hierarchical", "all 65,536 pairs of nodes must be walked; at most 0 are"),
+        (
+            "MOST_PAIRS",
+            "tesh(m=2, levels=2, q=0)",
+            "hierarchical",
+            "all 65,536 pairs of nodes must be walked; at most 0 are",
+        ),
         ("MOST_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
     ],
 )
 def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], limit, 0)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], limit, 0)
     with pytest.raises(Refused, match=says):
         record(network, name, "dateline", 2)
 
@@ -269,11 +301,15 @@ def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
     ("network", "name", "reason"),
     [
         ("torus(k=4, n=2)", "minimal", "no rule offered makes it acyclic, up to 16 virtual channels"),
-        ("pruned_torus(k=4, n=3)", "clustering", "not determined: too large to try rule dateline with 2 virtual channels"),
+        (
+            "pruned_torus(k=4, n=3)",
+            "clustering",
+            "not determined: too large to try rule dateline with 2 virtual channels",
+        ),
     ],
 )
 def test_why_there_is_no_least_number(monkeypatch, network, name, reason):
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "MOST_PAIRS", 0)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MOST_PAIRS", 0)
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
@@ -298,8 +334,8 @@ def test_a_routing_that_does_not_reach_all_is_refused(network, name):
 def test_progress_is_told_and_changes_nothing(monkeypatch, network, name, rule):
     asked = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
     expected = deadlock_record(build(network), **asked)
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.dependencies"], "STEPS_TOLD", 100)
-    monkeypatch.setattr(sys.modules["pipeline.deadlock.escape"], "MOST_CHANNELS", 0)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "STEPS_TOLD", 100)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MOST_CHANNELS", 0)
     told: list[float] = []
     found = deadlock_record(build(network), **asked, progress=told.append)
     assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}
@@ -314,7 +350,12 @@ def test_suiting_and_spelling():
         suited(build("ring(k=4)"), routing="minimal", vc_rule="dateline", virtual_channels=2)
     assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
     assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
-    assert rule_spelling("phases+dateline") == rule_spelling(" phases + dateline ") == rule_spelling("phases-dateline") == "phases_dateline"
+    assert (
+        rule_spelling("phases+dateline")
+        == rule_spelling(" phases + dateline ")
+        == rule_spelling("phases-dateline")
+        == "phases_dateline"
+    )
 
 
 def invoke(*arguments):
@@ -324,7 +365,18 @@ def invoke(*arguments):
 
 
 def test_the_command_prints_the_record():
-    printed = json.loads(invoke("torus(k=8, n=2)", "--routing", "dimension-order", "--vc-rule", "dateline", "--virtual-channels", "2", "--json"))
+    printed = json.loads(
+        invoke(
+            "torus(k=8, n=2)",
+            "--routing",
+            "dimension-order",
+            "--vc-rule",
+            "dateline",
+            "--virtual-channels",
+            "2",
+            "--json",
+        )
+    )
     assert list(printed) == [column.name for column in DEADLOCK]
     assert (printed["routing"], printed["acyclic"], printed["deadlock_free"]) == ("dimension_order", True, "yes")
 

@@ -1,4 +1,4 @@
-"""Layouts by plain loops: places as tuples in a dictionary, wires as pairs of nodes. Shares no code with pipeline.layout."""
+"""Layouts by plain loops: places as tuples in a dictionary, wires as pairs of nodes. Shares no code with torusweep.stages.layout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ def folded_ring(k: int) -> list[int]:
 
 def torus_links(sides: Node, *, directed: bool = False) -> Links:
     """A torus's links: steps up along every dimension, each pair of neighbours once (in each direction, where directed)."""
-    steps = [(a, tuple((x + (i == d)) % k for i, (x, k) in enumerate(zip(a, sides)))) for a in every(sides) for d in range(len(sides))]
+    steps = [
+        (a, tuple((x + (i == d)) % k for i, (x, k) in enumerate(zip(a, sides))))
+        for a in every(sides)
+        for d in range(len(sides))
+    ]
     return steps if directed else [tuple(sorted(link)) for link in {frozenset(link) for link in steps}]
 
 
@@ -62,7 +66,10 @@ def measured(places: dict[Node, Place], links: Links, *, directed: bool = False)
     euclidean = [math.dist(*wire) for wire in wires]
     extent = [max(place[d] for place in places.values()) + 1 for d in range(len(next(iter(places.values()))))]
     both = 1 if directed else 2
-    across = [[both * sum(min(p[d], q[d]) <= gap < max(p[d], q[d]) for p, q in wires) for gap in range(side - 1)] for d, side in enumerate(extent)]
+    across = [
+        [both * sum(min(p[d], q[d]) <= gap < max(p[d], q[d]) for p, q in wires) for gap in range(side - 1)]
+        for d, side in enumerate(extent)
+    ]
     rows = math.prod(extent[1:])
     middle = min((gaps[len(gaps) // 2] for gaps in across if gaps), default=0)
     return {
@@ -72,7 +79,9 @@ def measured(places: dict[Node, Place], links: Links, *, directed: bool = False)
         "wire_length_total": sum(manhattan),
         "wire_length_max_euclidean": max(euclidean, default=None),
         "wire_length_total_euclidean": math.fsum(euclidean),
-        "wire_length_histogram": [{"length": length, "wires": count} for length, count in sorted(Counter(manhattan).items())],
+        "wire_length_histogram": [
+            {"length": length, "wires": count} for length, count in sorted(Counter(manhattan).items())
+        ],
         "wire_density_max": max(across[0], default=0) / rows,
         "wire_density_position": across[0].index(max(across[0])) + 1 if across[0] else None,
         "wire_density_middle": across[0][len(across[0]) // 2] / rows if across[0] else 0.0,

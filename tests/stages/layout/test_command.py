@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-from pipeline.cli.layout import layout
-from pipeline.errors import BadInput
-from pipeline.layout import layout_record, place
-from pipeline.layout.drawing import svg_layout, text_layout
-from pipeline.topologies import build
+from torusweep.cli.layout import layout
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.layout import layout_record, place
+from torusweep.stages.layout.drawing import svg_layout, text_layout
 
 
 def run(*arguments: str) -> str:
@@ -53,7 +52,9 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
     dots = {(int(dot.get("cx", "")), -int(dot.get("cy", ""))): dot[0].text for dot in drawn.iter(f"{name}circle")}
     network = build("rtt(a=4)")
     positions = place("trellis", network.plan, "").positions
-    assert dots == {(x, y): ",".join(map(str, a)) for (x, y), a in zip(positions.tolist(), network.addresses().tolist())}
+    assert dots == {
+        (x, y): ",".join(map(str, a)) for (x, y), a in zip(positions.tolist(), network.addresses().tolist())
+    }
     assert len(list(drawn.iter(f"{name}path"))) == network.links
     assert drawn[0].text == "rtt(a=4), trellis"
     assert len(list(ET.fromstring(svg_layout(build("rtt(a=16)"), "trellis(block=[4, 4])")).iter(f"{name}path"))) == 64

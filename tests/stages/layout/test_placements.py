@@ -8,11 +8,11 @@ import math
 import igraph
 import numpy as np
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build, plan
+from torusweep.stages.layout import canonical, check_suits, layout_record, place, spelled
 
-from pipeline.errors import BadInput
-from pipeline.layout import canonical, check_suits, layout_record, place, spelled
-from pipeline.topologies import build, plan
-from tests.layout.plain_layout import every, folded_ring, straight_or_folded, torus_links, twisted_links
+from tests.stages.layout.plain_layout import every, folded_ring, straight_or_folded, torus_links, twisted_links
 
 
 def places(topology: str, placement: str) -> dict[tuple[int, ...], tuple[int, ...]]:
@@ -52,7 +52,12 @@ def test_a_folded_torus_has_no_wire_longer_than_two(k, n):
         ("torus(radices=[5, 4, 3])", "straight(dimensions=1)", (3, 2, 1), (3 + 5 * (2 + 4 * 1),)),
         ("torus(radices=[5, 4, 3])", "folded(dimensions=2)", (3, 2, 1), (3 + 5 * 2, 3)),
         ("mesh(k=3, n=4)", "straight", (2, 1, 1, 2), (2 + 3 * 1, 1 + 3 * 2)),  # beyond three dimensions, the plane
-        ("mh3dt(m=3, n=2, levels=2, q=0)", "straight", (2, 1, 0, 0, 1, 1), (2, 1 + 3, 0 + 3)),  # a module is a block in space
+        (
+            "mh3dt(m=3, n=2, levels=2, q=0)",
+            "straight",
+            (2, 1, 0, 0, 1, 1),
+            (2, 1 + 3, 0 + 3),
+        ),  # a module is a block in space
         ("tesh(m=2, levels=2, q=0)", "straight", (3, 1, 2, 0), (3 + 4 * 2, 1)),
         ("ccc(n=3)", "folded", (2, 1, 0, 1), (1 + 3 * 0, 1 + 2 * 1)),
         ("rtt(a=2)", "trellis", (0, 0), (0, 0)),
@@ -90,7 +95,8 @@ def test_trellis_folding_bounds_the_wires_of_a_ptt(a):
 
 @pytest.mark.parametrize("a", range(2, 9))
 @pytest.mark.parametrize(
-    ("family", "dimensions", "twists"), [("rtt", 2, {1: (1, 0)}), ("ptt", 3, {1: (1, 0, 0)}), ("pdtt", 3, {1: (1, 0, 0), 2: (1, 0, 0)})]
+    ("family", "dimensions", "twists"),
+    [("rtt", 2, {1: (1, 0)}), ("ptt", 3, {1: (1, 0, 0)}), ("pdtt", 3, {1: (1, 0, 0), 2: (1, 0, 0)})],
 )
 def test_shuffling_x_twice_bounds_the_wires_of_every_kin(family, dimensions, twists, a):
     sides = (2 * a, a, a)[:dimensions]
@@ -111,9 +117,15 @@ def test_plain_folding_leaves_an_rtt_with_wires_that_grow(a):
 def test_no_layout_of_an_rtt_in_its_box_has_wires_within_two(a):
     """By exhaustive search (LAD) of the network as a subgraph of the places within 2, and within √5, of each other."""
     nodes, box = every((2 * a, a)), every((2 * a, a))
-    network = igraph.Graph(len(nodes), [(nodes.index(u), nodes.index(v)) for u, v in twisted_links((2 * a, a), {1: (a, 0)})])
+    network = igraph.Graph(
+        len(nodes), [(nodes.index(u), nodes.index(v)) for u, v in twisted_links((2 * a, a), {1: (a, 0)})]
+    )
     for reach, possible in ((4, False), (5, True)):
-        near = [(i, j) for (i, p), (j, q) in itertools.combinations(enumerate(box), 2) if (p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 <= reach]
+        near = [
+            (i, j)
+            for (i, p), (j, q) in itertools.combinations(enumerate(box), 2)
+            if (p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 <= reach
+        ]
         assert igraph.Graph(len(box), near).subisomorphic_lad(network) is possible
 
 
@@ -126,7 +138,9 @@ def test_no_layout_of_an_rtt_in_its_box_has_wires_within_two(a):
     ],
 )
 def test_a_twisted_torus_is_known_by_its_lattice(topology, like):
-    assert np.array_equal(place("trellis", plan(topology)[1], "").positions, place("trellis", plan(like)[1], "").positions)
+    assert np.array_equal(
+        place("trellis", plan(topology)[1], "").positions, place("trellis", plan(like)[1], "").positions
+    )
 
 
 def test_the_long_side_may_be_y():
@@ -138,11 +152,19 @@ def test_the_long_side_may_be_y():
 
 def test_cabinets_of_an_rtt_are_placed_as_a_smaller_one():
     """C10, sec. 8.1: 4 × 4 submeshes of the 32 × 16 RTT as the nodes of the 8 × 4 one, four parallel links in place of each."""
-    cabinets, small = place("trellis(block=[4, 4])", plan("rtt(a=16)")[1], ""), place("trellis", plan("rtt(a=4)")[1], "")
+    cabinets, small = (
+        place("trellis(block=[4, 4])", plan("rtt(a=16)")[1], ""),
+        place("trellis", plan("rtt(a=4)")[1], ""),
+    )
     assert np.array_equal(cabinets.positions, small.positions)
-    record, one = layout_record(build("rtt(a=16)"), "trellis(block=[4, 4])"), layout_record(build("rtt(a=4)"), "trellis")
+    record, one = (
+        layout_record(build("rtt(a=16)"), "trellis(block=[4, 4])"),
+        layout_record(build("rtt(a=4)"), "trellis"),
+    )
     assert record["cables"] == 4 * 64
-    assert record["wire_length_histogram"] == [{"length": row["length"], "wires": 4 * row["wires"]} for row in one["wire_length_histogram"]]
+    assert record["wire_length_histogram"] == [
+        {"length": row["length"], "wires": 4 * row["wires"]} for row in one["wire_length_histogram"]
+    ]
     assert (record["block"], record["layout_volume"]) == ([4, 4], None)
 
 
@@ -190,7 +212,11 @@ def test_a_graph_has_no_addresses(tmp_path):
 
 
 def test_placements_are_spelled_in_one_way():
-    assert canonical(" folded( block=[4,4] , dimensions=2 ) ") == "folded(dimensions=2, block=[4, 4])" == spelled("folded", 2, "4, 4")
+    assert (
+        canonical(" folded( block=[4,4] , dimensions=2 ) ")
+        == "folded(dimensions=2, block=[4, 4])"
+        == spelled("folded", 2, "4, 4")
+    )
     assert spelled("trellis") == canonical("trellis()") == "trellis"
     assert check_suits("trellis(block=[4,4])", plan("rtt(a=16)")[1], "") == "trellis(block=[4, 4])"
     for wrong in (("folded(dimensions=2)", 2, None), ("folded", None, "4,x"), ("folded", None, "")):

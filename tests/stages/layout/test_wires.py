@@ -8,13 +8,20 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torusweep.networks.families import build
+from torusweep.networks.topology import NO_PORT
+from torusweep.papers.verification import PAPERS, expected_layout, is_layout, load_expected, verification_rows
+from torusweep.stages.layout import layout_record
+from torusweep.tables.records import LAYOUT
 
-from pipeline.layout import layout_record
-from pipeline.records import LAYOUT
-from pipeline.topologies import build
-from pipeline.topology import NO_PORT
-from pipeline.verify import PAPERS, expected_layout, is_layout, load_expected, verification_rows
-from tests.layout.plain_layout import every, folded_ring, measured, straight_or_folded, torus_links, twisted_links
+from tests.stages.layout.plain_layout import (
+    every,
+    folded_ring,
+    measured,
+    straight_or_folded,
+    torus_links,
+    twisted_links,
+)
 
 ROWS = [row for row in load_expected(PAPERS) if is_layout(row.quantity)]
 
@@ -36,17 +43,28 @@ def layouts(draw):
 @given(layouts())
 def test_random_tori_are_measured_as_by_plain_counting(drawn):
     sides, space, block, fold, directed = drawn
-    placement = f"{'folded' if fold else 'straight'}(dimensions={space}{'' if block is None else f', block={list(block)}'})"
+    placement = (
+        f"{'folded' if fold else 'straight'}(dimensions={space}{'' if block is None else f', block={list(block)}'})"
+    )
     record = layout_record(build(f"torus(radices={list(sides)}{', directed=true' if directed else ''})"), placement)
     links = torus_links(sides, directed=directed)
     expected = measured(straight_or_folded(sides, space, fold=fold, block=block), links, directed=directed)
     assert_alike(record, expected)
     assert tuple(record) == tuple(column.name for column in LAYOUT)
-    assert record["cables"] == (None if block is None else sum(row["wires"] for row in expected["wire_length_histogram"]))
+    assert record["cables"] == (
+        None if block is None else sum(row["wires"] for row in expected["wire_length_histogram"])
+    )
 
 
 @pytest.mark.parametrize(
-    "topology", ["pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)", "mesh(k=4, n=3)", "h3dt(m=3, n=2, levels=2, q=0)", "ccc(n=3)"]
+    "topology",
+    [
+        "pruned_torus(k=4, n=3)",
+        "directed_torus(k=4, n=2)",
+        "mesh(k=4, n=3)",
+        "h3dt(m=3, n=2, levels=2, q=0)",
+        "ccc(n=3)",
+    ],
 )
 def test_other_families_are_measured_on_their_own_links(topology):
     network = build(topology)
@@ -64,18 +82,30 @@ def test_lengths_by_class_are_those_of_the_dimensions():
     record = layout_record(build("torus(radices=[5, 4, 3])"), "straight(dimensions=2)")
     means = {"x": Fraction(4 * 1 + 4, 5), "y": Fraction(3 * 1 + 3, 4), "z": Fraction(5 * (2 * 1 + 2), 3)}
     assert record["per_class_wire_length"] == {
-        name: {"mean": pytest.approx(float(mean)), "max": longest} for (name, mean), longest in zip(means.items(), (4, 3, 10))
+        name: {"mean": pytest.approx(float(mean)), "max": longest}
+        for (name, mean), longest in zip(means.items(), (4, 3, 10))
     }
 
 
 def test_one_cabinet_has_no_wires():
     record = layout_record(build("torus(k=4, n=2)"), "folded(block=[4, 4])")
-    assert (record["cables"], record["wire_length_total"], record["wire_length_histogram"], record["per_class_wire_length"]) == (0, 0, [], {})
-    assert all(record[name] is None for name in ("wire_length_max", "wire_length_mean", "channel_width", "pins", "wire_density_position"))
+    assert (
+        record["cables"],
+        record["wire_length_total"],
+        record["wire_length_histogram"],
+        record["per_class_wire_length"],
+    ) == (0, 0, [], {})
+    assert all(
+        record[name] is None
+        for name in ("wire_length_max", "wire_length_mean", "channel_width", "pins", "wire_density_position")
+    )
 
 
 def test_failed_nodes_keep_their_places():
-    whole, faulty = (layout_record(build(spelling), "folded") for spelling in ("torus(k=5, n=2)", "faulty(torus(k=5, n=2), nodes=1, links=2)"))
+    whole, faulty = (
+        layout_record(build(spelling), "folded")
+        for spelling in ("torus(k=5, n=2)", "faulty(torus(k=5, n=2), nodes=1, links=2)")
+    )
     assert faulty["extent"] == whole["extent"]
     assert sum(row["wires"] for row in faulty["wire_length_histogram"]) == 50 - 4 - 2
     assert "1 faulty node" in faulty["notes"]
@@ -126,9 +156,11 @@ def test_pins_and_width_under_d90s_bisection(k, n):
 @pytest.mark.parametrize("row", [row for row in ROWS if row.place == "Eq. 13"], ids=lambda row: row.row)
 def test_d90_eq_13_leaves_out_the_folding(row):
     """A ring of the highest dimension in a row has its nodes k^(n/2-1) apart in the folded order."""
-    k, n = {"torus(k=1024, n=2, directed=true)": (1024, 2), "torus(k=32, n=4, directed=true)": (32, 4), "torus(k=2, n=20, directed=true)": (2, 20)}[
-        row.topology
-    ]
+    k, n = {
+        "torus(k=1024, n=2, directed=true)": (1024, 2),
+        "torus(k=32, n=4, directed=true)": (32, 4),
+        "torus(k=2, n=20, directed=true)": (2, 20),
+    }[row.topology]
     order = folded_ring(k)
     at = {node: i for i, node in enumerate(order)}
     longest = k ** (n // 2 - 1) * max(abs(at[node] - at[(node + 1) % k]) for node in range(k))
@@ -142,7 +174,9 @@ def test_d90_eq_13_leaves_out_the_folding(row):
 @pytest.mark.parametrize("k", [4, 6, 8])
 def test_what_the_sections_of_folded_tori_need(k):
     """Every row along a dimension is a folded ring, two links over any gap: k² rows, or half as many where it is pruned."""
-    torus, pruned = (layout_record(build(f"{family}(k={k}, n=3)"), "folded")["layout_volume"] for family in ("torus", "pruned_torus"))
+    torus, pruned = (
+        layout_record(build(f"{family}(k={k}, n=3)"), "folded")["layout_volume"] for family in ("torus", "pruned_torus")
+    )
     assert torus == pytest.approx(math.sqrt((2 * k * k) ** 3), rel=1e-12)
     assert pruned == pytest.approx(math.sqrt(2 * k * k * k * k * k * k), rel=1e-12)
     assert pruned < 3 * k**3  # P04's count
@@ -170,7 +204,9 @@ def test_c10_and_p04_as_the_texts_say():
     found = {(row.paper, row.place, row.topology): row.value for row in ROWS if row.paper != "D90"}
     assert found[("C10", "Sec. 8.1", "rt(a=4)")] == 2
     assert found[("C10", "Sec. 8.2", "pdtt(a=8)")] == 4
-    assert {value for (paper, _, topology), value in found.items() if paper == "C10" and "t(a" in topology} >= {math.sqrt(5)}
+    assert {value for (paper, _, topology), value in found.items() if paper == "C10" and "t(a" in topology} >= {
+        math.sqrt(5)
+    }
     for k in (8, 16):
         assert found[("P04", "Sec. 4.E", f"torus(k={k}, n=3)")] == 8 * k**3
         assert found[("P04", "Sec. 4.E", f"pruned_torus(k={k}, n=3)")] == 8 * k**3 / (2 * Fraction(4, 3))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-
-from pipeline import cli
-from pipeline.errors import BadInput, Refused
-from pipeline.loads import exact_loads, source
-from pipeline.routing import canonical, routing
-from pipeline.topologies import build
-from pipeline.traffic import traffic
+from torusweep import cli
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.routing import canonical, routing
+from torusweep.stages.loads import exact_loads, source
+from torusweep.traffic import traffic
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,12 @@ from pipeline.traffic import traffic
         ("torus(k=4, n=2)", "dimension_order", "uniform", 1),
         ("torus(k=4, n=2)", "valiant", "uniform", 2),  # two uniform halves
         ("ring(k=8)", "valiant", "neighbour", 4),  # twice k/4 hops instead of one
-        ("pruned_torus(k=3, n=4)", "clustering", "uniform", (40 / 9) / (104 / 27)),  # by plain loops: 4.444… hops, 3.851… the shortest
+        (
+            "pruned_torus(k=3, n=4)",
+            "clustering",
+            "uniform",
+            (40 / 9) / (104 / 27),
+        ),  # by plain loops: 4.444… hops, 3.851… the shortest
     ],
 )
 def test_stretch_is_hops_over_the_shortest(network: str, name: str, pattern: str, stretch: float):
@@ -40,10 +44,16 @@ def test_more_pairs_than_can_be_followed_are_refused(monkeypatch: pytest.MonkeyP
     topology = build("mesh(k=4, n=2)")
     form = routing("dimension_order", topology)[1]
     assert source.pairs_followed(form, traffic("uniform", topology)[1]) == 256
-    assert source.pairs_followed(routing("dimension_order", build("torus(k=4, n=2)"))[1], traffic("uniform", topology)[1]) == 16
+    assert (
+        source.pairs_followed(routing("dimension_order", build("torus(k=4, n=2)"))[1], traffic("uniform", topology)[1])
+        == 16
+    )
     assert source.pairs_followed(form, traffic("transpose", topology)[1]) == 16
     monkeypatch.setattr(source, "MOST_PAIRS", 255)
-    with pytest.raises(Refused, match=r"at most 255 pairs of nodes to follow routes between, got 256; sample them: --method monte-carlo$"):
+    with pytest.raises(
+        Refused,
+        match=r"at most 255 pairs of nodes to follow routes between, got 256; sample them: --method monte-carlo$",
+    ):
         exact_loads(topology, routing="dimension_order")
 
 
@@ -80,7 +90,10 @@ def test_options_that_would_do_nothing_are_refused(options: list[str], says: str
 
 
 def test_a_sample_for_a_person_has_both_ends_of_the_bracket():
-    result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", "--method", "monte-carlo", "--packets", "1000", "--relative-error", "0.000001"])
+    result = CliRunner().invoke(
+        cli.torusweep,
+        ["loads", "ring(k=4)", "--method", "monte-carlo", "--packets", "1000", "--relative-error", "0.000001"],
+    )
     assert result.exit_code == 0, result.output
     for words in ("on average too high", "on average too low", "the relative error is still"):
         assert words in result.output

@@ -6,13 +6,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from plain_routes import routes_between
+from torusweep.networks.families import build
+from torusweep.routing import routing
+from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.loads.bounds import bounds_of
+from torusweep.stages.loads.shares import channels_apart, pair_shares
 
-from pipeline.loads import exact_loads, record_of
-from pipeline.loads.bounds import bounds_of
-from pipeline.loads.shares import channels_apart, pair_shares
-from pipeline.routing import routing
-from pipeline.topologies import build
+from tests.routing.plain_routes import routes_between
 
 SHARES = [
     *(("torus(k=4, n=2)", name) for name in ("dimension_order", "random_order", "minimal", "minimal_ecmp", "up_down")),
@@ -39,7 +39,7 @@ def test_shares_are_those_of_routes_walked_one_by_one(network: str, name: str):
 
 @pytest.mark.parametrize(("network", "name"), SHARES)
 def test_one_channel_of_each_class_has_the_worst_permutation_of_all(network: str, name: str):
-    from pipeline.capacity import worst_permutation
+    from torusweep.capacity import worst_permutation
 
     form = routing(name, build(network))[1]
     every = np.flatnonzero(form.topology.ports >= 0)
@@ -62,7 +62,11 @@ def test_no_permutation_is_worse_on_a_small_ring(name: str):
 @pytest.mark.parametrize(
     ("network", "name", "worst"),
     [
-        ("torus(k=8, n=2)", "dimension_order", 2 / 7),  # Towles & Dally 2002, sec. 5: a row's tornado-like matching, (k − 1)/2 flits
+        (
+            "torus(k=8, n=2)",
+            "dimension_order",
+            2 / 7,
+        ),  # Towles & Dally 2002, sec. 5: a row's tornado-like matching, (k − 1)/2 flits
         ("torus(k=8, n=2)", "valiant", 4 / 8),  # two uniform halves of k/8 each
         ("ring(k=8)", "valiant", 4 / 8),
     ],
@@ -76,12 +80,26 @@ def test_worst_permutations_that_are_known(network: str, name: str, worst: float
     ("network", "name", "capacity", "cut", "effective"),
     [
         ("torus(k=8, n=2)", "dimension_order", 1.0, 16, 16.0),  # 8/k
-        ("pruned_torus(k=8, n=3)", "clustering", 0.5, 64, 64.0),  # 4/k: half of 512/2 nodes' flits over 64 links of the cut, one way
-        ("rtt(a=8)", "routing_record", 24 * 8 / (4 * 64 - 1), 32, 12 * 8**3 / (4 * 64 - 1)),  # C10 sec. 5.2: 3a of 4a for large a
+        (
+            "pruned_torus(k=8, n=3)",
+            "clustering",
+            0.5,
+            64,
+            64.0,
+        ),  # 4/k: half of 512/2 nodes' flits over 64 links of the cut, one way
+        (
+            "rtt(a=8)",
+            "routing_record",
+            24 * 8 / (4 * 64 - 1),
+            32,
+            12 * 8**3 / (4 * 64 - 1),
+        ),  # C10 sec. 5.2: 3a of 4a for large a
         ("mesh(k=4, n=2)", "dimension_order", 1.0, 4, 4.0),  # 4/k
     ],
 )
-def test_capacity_and_effective_cut_under_uniform_traffic(network: str, name: str, capacity: float, cut: int, effective: float):
+def test_capacity_and_effective_cut_under_uniform_traffic(
+    network: str, name: str, capacity: float, cut: int, effective: float
+):
     record = record_of(loads := exact_loads(build(network), routing=name), bounds_of(loads))
     assert record["capacity"] == pytest.approx(capacity, rel=1e-9)
     assert record["capacity_minimal"] <= record["capacity"] * (1 + 1e-9)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import plain_networks as plain
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import addresses
+from torusweep.stages.loads import exact_loads
+from torusweep.stages.loads.collectives import collective
+from torusweep.traffic import Phase, traffic
+from torusweep.traffic.hamiltonian import hamiltonian_ring
+from torusweep.traffic.matrix import permutation
 
-from pipeline.collectives import collective
-from pipeline.errors import BadInput
-from pipeline.loads import exact_loads
-from pipeline.topologies import build
-from pipeline.topology import addresses
-from pipeline.traffic import Phase, traffic
-from pipeline.traffic.hamiltonian import hamiltonian_ring
-from pipeline.traffic.matrix import permutation
+from tests.networks import plain_networks as plain
 
 # --- Hamiltonian rings ---------------------------------------------------------------------------------------
 
@@ -45,7 +45,10 @@ RINGS = [
     ("illiac(k=5)", plain.twisted((5, 5), {0: {1: 1}})),
     ("ptt(a=3)", plain.ptt(3)),
     ("pdtt(a=2)", plain.pdtt(2)),
-    ("twisted_torus(radices=[4, 3, 5], twists={0: {2: 1}, 2: {1: 4}})", plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}})),
+    (
+        "twisted_torus(radices=[4, 3, 5], twists={0: {2: 1}, 2: {1: 4}})",
+        plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}}),
+    ),
     ("lattice(matrix=[[3, 1], [0, 3]])", lattice([[3, 1], [0, 3]])),
     ("lattice(matrix=[[7, 2], [0, 1]])", lattice([[7, 2], [0, 1]])),  # y's steps stay on the ring of x's
     ("lattice(matrix=[[1, 0], [0, 5]])", lattice([[1, 0], [0, 5]])),  # x's steps stay where they are
@@ -67,9 +70,21 @@ def test_a_hamiltonian_ring_follows_links_through_every_node_once(spelling, arcs
     [
         ("ring_all_reduce", "mesh(k=3, n=2)", "a mesh of odd sides [3, 3] has no Hamiltonian ring"),
         ("ring_all_reduce", "mesh(k=4, n=1)", "a line of nodes has no Hamiltonian ring"),
-        ("ring_all_reduce", "ccc(n=3)", "no construction of a Hamiltonian ring is known here for ccc; there is one for ring, torus"),
-        ("ring_all_reduce", "faulty(ring(k=8), links=1)", "no construction of a Hamiltonian ring is known here for faulty"),
-        ("ring_all_reduce", "torus(radices=[3, 4], directed=true)", "for a directed torus of sides [3, 4]; there is one where each divides the next"),
+        (
+            "ring_all_reduce",
+            "ccc(n=3)",
+            "no construction of a Hamiltonian ring is known here for ccc; there is one for ring, torus",
+        ),
+        (
+            "ring_all_reduce",
+            "faulty(ring(k=8), links=1)",
+            "no construction of a Hamiltonian ring is known here for faulty",
+        ),
+        (
+            "ring_all_reduce",
+            "torus(radices=[3, 4], directed=true)",
+            "for a directed torus of sides [3, 4]; there is one where each divides the next",
+        ),
         ("ring_all_reduce", "lattice(matrix=[[1]])", "nodes=1: expected two or more"),
         ("all_reduce_by_dimension", "lattice(matrix=[[1]])", "nodes=1: expected two or more"),
         (
@@ -77,7 +92,11 @@ def test_a_hamiltonian_ring_follows_links_through_every_node_once(spelling, arcs
             "directed_torus(k=4, n=2)",
             "expected a network whose dimensions are rings of nodes (or lines), got directed_torus",
         ),
-        ("all_reduce_by_dimension(both=true)", "ring(k=4)", "unknown parameter 'both'; all_reduce_by_dimension takes bidirectional"),
+        (
+            "all_reduce_by_dimension(both=true)",
+            "ring(k=4)",
+            "unknown parameter 'both'; all_reduce_by_dimension takes bidirectional",
+        ),
     ],
 )
 def test_what_has_no_ring_is_refused(pattern, spelling, says):
@@ -130,8 +149,22 @@ def carried_out(phases, last):
 @pytest.mark.parametrize(
     "spelling",
     [
-        *("torus(k=4, n=2)", "torus(radices=[3, 2, 4])", "hypercube(n=4)", "mesh(radices=[3, 5])", "ring(k=5)", "torus(k=3, n=2, directed=true)"),
-        *("rtt(a=3)", "rtt(a=4)", "ptt(a=2)", "pdtt(a=2)", "lattice(matrix=[[7, 2], [0, 1]])", "lattice(matrix=[[3, 1], [0, 3]])"),
+        *(
+            "torus(k=4, n=2)",
+            "torus(radices=[3, 2, 4])",
+            "hypercube(n=4)",
+            "mesh(radices=[3, 5])",
+            "ring(k=5)",
+            "torus(k=3, n=2, directed=true)",
+        ),
+        *(
+            "rtt(a=3)",
+            "rtt(a=4)",
+            "ptt(a=2)",
+            "pdtt(a=2)",
+            "lattice(matrix=[[7, 2], [0, 1]])",
+            "lattice(matrix=[[3, 1], [0, 3]])",
+        ),
         *("lattice(matrix=[[1, 0], [0, 5]])", "lattice(matrix=[[4, 1, 2], [0, 2, 1], [0, 0, 3]])"),
     ],
 )
@@ -164,7 +197,12 @@ def test_phases_round_one_ring_reduce_and_send_what_they_say(spelling):
 
 @pytest.mark.parametrize(
     ("spelling", "dimensions"),
-    [("lattice(matrix=[[7, 2], [0, 1]])", "x"), ("illiac(k=4)", "x"), ("lattice(matrix=[[1, 0], [0, 5]])", "y"), ("hypercube(n=3)", "xyz")],
+    [
+        ("lattice(matrix=[[7, 2], [0, 1]])", "x"),
+        ("illiac(k=4)", "x"),
+        ("lattice(matrix=[[1, 0], [0, 5]])", "y"),
+        ("hypercube(n=3)", "xyz"),
+    ],
 )
 def test_a_dimension_with_nothing_to_reduce_has_no_phase(spelling, dimensions):
     names = [phase.name for phase in traffic("all_reduce_by_dimension", build(spelling))[1].phases]
@@ -179,7 +217,9 @@ def test_both_ways_is_half_there_and_half_back(pattern):
     topology = build("rtt(a=3)")
     one, both = (traffic(spelling, topology)[1] for spelling in (pattern, f"{pattern}(bidirectional=true)"))
     rows = np.arange(topology.nodes)
-    for there, mixed in zip([*(phase.traffic for phase in one.phases), one], [*(phase.traffic for phase in both.phases), both], strict=True):
+    for there, mixed in zip(
+        [*(phase.traffic for phase in one.phases), one], [*(phase.traffic for phase in both.phases), both], strict=True
+    ):
         np.testing.assert_allclose(mixed.rows(rows), (there.rows(rows) + there.rows(rows).T) / 2, rtol=1e-14)
     assert [phase[:3] for phase in one.phases] == [phase[:3] for phase in both.phases]
 
@@ -188,7 +228,9 @@ def test_the_matrix_is_the_phases_mean_by_volume():
     volumes = [Fraction(2, 3), Fraction(3, 12), Fraction(3, 12), Fraction(2, 3)]
     found = traffic("all_reduce_by_dimension", build("mesh(radices=[3, 4])"))[1]
     names = ["reduce-scatter x", "reduce-scatter y", "all-gather y", "all-gather x"]
-    assert [phase[:3] for phase in found.phases] == [(name, pytest.approx(float(v)), steps) for name, v, steps in zip(names, volumes, (2, 3, 3, 2))]
+    assert [phase[:3] for phase in found.phases] == [
+        (name, pytest.approx(float(v)), steps) for name, v, steps in zip(names, volumes, (2, 3, 3, 2))
+    ]
     expected = np.zeros((12, 12))
     for node in range(12):
         x, y = node % 3, node // 3
@@ -219,9 +261,13 @@ def test_times_and_bandwidths_by_hand(spelling, pattern, loads, time, bus, termi
     assert found.algorithm_bandwidth == pytest.approx(float(1 / Fraction(time)), rel=1e-14)
     assert found.bus_bandwidth == pytest.approx(float(bus), rel=1e-14)
     assert found.terminal_bus_bandwidth == pytest.approx(float(terminal_bus), rel=1e-14)
-    assert found.terminal_bus_bandwidth / found.terminal_algorithm_bandwidth == pytest.approx(2 - 2 / topology.nodes, rel=1e-14)
+    assert found.terminal_bus_bandwidth / found.terminal_algorithm_bandwidth == pytest.approx(
+        2 - 2 / topology.nodes, rel=1e-14
+    )
     assert found.terminal_cycles_per_flit * found.terminal_algorithm_bandwidth == pytest.approx(1, rel=1e-14)
-    assert [phase.cycles_per_flit for phase in found.phases] == [phase.volume * phase.max_channel_load for phase in found.phases]
+    assert [phase.cycles_per_flit for phase in found.phases] == [
+        phase.volume * phase.max_channel_load for phase in found.phases
+    ]
 
 
 def test_a_busy_terminal_holds_a_phase_up():

@@ -13,17 +13,17 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
+import torusweep.stages.loads.layered
 from click.testing import CliRunner
-from static.networks import as_networkx, network
+from torusweep import cli
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.routing import ROUTINGS
+from torusweep.stages.loads import channel_table, exact_loads, loads_record, record_of
+from torusweep.tables.records import CHANNEL_LOADS, LOADS, arrow_schema
+from torusweep.traffic import PATTERNS, traffic
 
-import pipeline.loads.layered
-from pipeline import cli
-from pipeline.errors import BadInput
-from pipeline.loads import channel_table, exact_loads, loads_record, record_of
-from pipeline.records import CHANNEL_LOADS, LOADS, arrow_schema
-from pipeline.routing import ROUTINGS
-from pipeline.topologies import build
-from pipeline.traffic import PATTERNS, traffic
+from tests.stages.static.networks import as_networkx, network
 
 MINIMAL = ("minimal", "minimal_ecmp")
 
@@ -72,7 +72,9 @@ CLOSED = [
 
 
 @pytest.mark.parametrize("routing", MINIMAL)
-@pytest.mark.parametrize(("topology", "pattern", "most", "utilization"), CLOSED, ids=[f"{row[0]} {row[1]}" for row in CLOSED])
+@pytest.mark.parametrize(
+    ("topology", "pattern", "most", "utilization"), CLOSED, ids=[f"{row[0]} {row[1]}" for row in CLOSED]
+)
 def test_closed_forms(topology, pattern, most, utilization, routing):
     record = loads_record(build(topology), routing=routing, traffic=pattern)
     assert record["max_channel_load"] == pytest.approx(float(most), rel=1e-13)
@@ -96,13 +98,22 @@ UNBALANCED = [
 def test_pruned_tori_are_not_balanced(topology, classes, digits):
     found = loads_record(build(topology))["per_class_load"]
     assert {name: load["max"] for name, load in found.items()} == pytest.approx(classes, abs=digits)
-    assert {name: load["mean"] for name, load in found.items()} == pytest.approx(classes, abs=digits)  # within a class all are alike
+    assert {name: load["mean"] for name, load in found.items()} == pytest.approx(
+        classes, abs=digits
+    )  # within a class all are alike
 
 
 # saturation of C10's networks, computed apart from this project
 @pytest.mark.parametrize(
     ("topology", "saturation"),
-    [("rtt(a=4)", 1.5238), ("ptt(a=4)", 1.5238), ("pdtt(a=4)", 1.7455), ("rtt(a=8)", 0.752941), ("pdtt(a=8)", 0.860987), ("rtt(a=16)", 0.3753666)]
+    [
+        ("rtt(a=4)", 1.5238),
+        ("ptt(a=4)", 1.5238),
+        ("pdtt(a=4)", 1.7455),
+        ("rtt(a=8)", 0.752941),
+        ("pdtt(a=8)", 0.860987),
+        ("rtt(a=16)", 0.3753666),
+    ]
     + [("pdtt(a=16)", 0.4290503)],
 )
 def test_twisted_tori_saturate_where_they_should(topology, saturation):
@@ -130,7 +141,9 @@ def over_next_hops(graph, s, t):
     loads = defaultdict(float)
 
     def send(node, share):
-        nearer = {head: data["capacity"] for _, head, data in graph.edges(node, data=True) if left.get(head) == left[node] - 1}
+        nearer = {
+            head: data["capacity"] for _, head, data in graph.edges(node, data=True) if left.get(head) == left[node] - 1
+        }
         for head, capacity in nearer.items():
             loads[node, head] += share * capacity / sum(nearer.values())
             send(head, share * capacity / sum(nearer.values()))
@@ -205,7 +218,9 @@ def test_few_senders_and_few_receivers(tmp_path, routing):
 def test_the_two_minimal_routings_differ():
     topology = made("kite")
     paths, next_hops = (channel_table(exact_loads(topology, routing=routing)).to_pylist() for routing in MINIMAL)
-    there, back = (next(i for i, row in enumerate(paths) if (row["from"], row["to"]) == ends) for ends in ((0, 2), (2, 0)))
+    there, back = (
+        next(i for i, row in enumerate(paths) if (row["from"], row["to"]) == ends) for ends in ((0, 2), (2, 0))
+    )
     assert paths[there]["load"] == pytest.approx(paths[back]["load"])
     assert next_hops[there]["load"] > next_hops[back]["load"] + 0.01
 
@@ -222,22 +237,35 @@ LARGER = [
 @pytest.mark.parametrize("pattern", [name for name in PATTERNS if name != "demand"])
 @pytest.mark.parametrize("topology", LARGER)
 def test_what_is_sent_arrives(topology, pattern, routing):
-    if pattern in ("bit_complement", "bit_reversal", "perfect_shuffle", "transpose") and build(topology).nodes not in (64, 256):
+    if pattern in ("bit_complement", "bit_reversal", "perfect_shuffle", "transpose") and build(topology).nodes not in (
+        64,
+        256,
+    ):
         pattern = "uniform_other"
     if pattern == "tornado" and topology.startswith("hypercube"):
         pattern = "neighbour"
-    if pattern in ("ring_all_reduce", "all_reduce_by_dimension") and topology.startswith(("pruned", "directed", "h3dt", "sequin", "ccc")):
+    if pattern in ("ring_all_reduce", "all_reduce_by_dimension") and topology.startswith(
+        ("pruned", "directed", "h3dt", "sequin", "ccc")
+    ):
         pattern = "nearest_neighbour"
     built = build(topology)
     matrix = traffic(pattern, built)[1].rows(np.arange(built.nodes))
-    record, found = loads_record(built, routing=routing, traffic=pattern), exact_loads(built, routing=routing, traffic=pattern)
+    record, found = (
+        loads_record(built, routing=routing, traffic=pattern),
+        exact_loads(built, routing=routing, traffic=pattern),
+    )
     tail, head, port = built.arcs
     over = found.load[tail, port]
     # at every node, what comes in and is injected goes out or is ejected
     inflow, outflow = np.bincount(head, over, built.nodes), np.bincount(tail, over, built.nodes)
     np.testing.assert_allclose(inflow + matrix.sum(axis=1), outflow + matrix.sum(axis=0), rtol=1e-12)
     # total load = flits × hops
-    distance = np.array([[lengths[t] for t in range(built.nodes)] for _, lengths in sorted(nx.all_pairs_shortest_path_length(as_networkx(built)))])
+    distance = np.array(
+        [
+            [lengths[t] for t in range(built.nodes)]
+            for _, lengths in sorted(nx.all_pairs_shortest_path_length(as_networkx(built)))
+        ]
+    )
     assert over.sum() == pytest.approx((matrix * distance).sum(), rel=1e-12)
     assert record["mean_hops"] == pytest.approx((matrix * distance).sum() / built.nodes, rel=1e-12)
     assert record["mean_channel_load"] == pytest.approx(over.mean(), rel=1e-12)
@@ -246,7 +274,10 @@ def test_what_is_sent_arrives(topology, pattern, routing):
 
 @pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("pattern", ALIKE)
-@pytest.mark.parametrize("topology", [*LARGER, "mesh(radices=[5, 3])", "rtt(a=5)", "pruned_torus(k=6, n=4)", "lattice(matrix=[[3, 1], [0, 4]])"])
+@pytest.mark.parametrize(
+    "topology",
+    [*LARGER, "mesh(radices=[5, 3])", "rtt(a=5)", "pruned_torus(k=6, n=4)", "lattice(matrix=[[3, 1], [0, 4]])"],
+)
 def test_symmetry_changes_nothing(topology, pattern, routing):
     built = build(topology)
     short, long = (exact_loads(built, routing=routing, traffic=pattern, use_symmetry=use) for use in (True, False))
@@ -262,7 +293,7 @@ def test_blocks_and_backends_change_nothing(monkeypatch):
             whole = exact_loads(built, routing=routing, traffic=pattern)
             plain = exact_loads(built, routing=routing, traffic=pattern, backend="numpy", threads=1)
             with monkeypatch.context() as patch:
-                patch.setattr(pipeline.loads.layered, "BLOCK", 4 * built.nodes)
+                patch.setattr(torusweep.stages.loads.layered, "BLOCK", 4 * built.nodes)
                 blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
@@ -299,7 +330,9 @@ def test_the_channels_are_all_there():
     assert len(rows) == 2 * 11
     assert {row["class"] for row in rows} == {"x", "y"}
     assert all((abs(row["from"] - row["to"]) == 1) == (row["class"] == "x") for row in rows)
-    assert sum(row["load"] for row in rows) == pytest.approx(9 * record_of(exact_loads(built, traffic="neighbour"))["mean_hops"])
+    assert sum(row["load"] for row in rows) == pytest.approx(
+        9 * record_of(exact_loads(built, traffic="neighbour"))["mean_hops"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -314,7 +347,12 @@ def test_terminals_saturate_too(topology, ejection):
 
 def test_without_load_there_is_no_saturation():
     record = loads_record(build("lattice(matrix=[[1]])"))
-    assert (record["max_channel_load"], record["saturation_load"], record["link_utilization"], record["per_class_load"]) == (0, None, None, {})
+    assert (
+        record["max_channel_load"],
+        record["saturation_load"],
+        record["link_utilization"],
+        record["per_class_load"],
+    ) == (0, None, None, {})
 
 
 # --- refusals --------------------------------------------------------------------------------------------------
@@ -323,7 +361,9 @@ def test_without_load_there_is_no_saturation():
 @pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("use_symmetry", [True, False])
 def test_traffic_without_a_path_is_refused(routing, use_symmetry):
-    with pytest.raises(BadInput, match=r"^routing .* on pruned_xy\(k=4\), traffic uniform: 0\.5 of the traffic has no path"):
+    with pytest.raises(
+        BadInput, match=r"^routing .* on pruned_xy\(k=4\), traffic uniform: 0\.5 of the traffic has no path"
+    ):
         loads_record(build("pruned_xy(k=4)"), routing=routing, use_symmetry=use_symmetry)
 
 
@@ -332,7 +372,10 @@ def test_traffic_that_stays_within_its_part_is_not_refused():
 
 
 def test_an_unknown_routing_is_refused():
-    with pytest.raises(BadInput, match=r"unknown routing 'minimal_ecpm'; did you mean 'minimal_ecmp'\?; there are minimal, minimal_ecmp"):
+    with pytest.raises(
+        BadInput,
+        match=r"unknown routing 'minimal_ecpm'; did you mean 'minimal_ecmp'\?; there are minimal, minimal_ecmp",
+    ):
         loads_record(build("ring(k=4)"), routing="minimal_ecpm")
 
 
@@ -356,12 +399,24 @@ def torusweep(*arguments):
 def test_the_command_prints_the_record():
     arguments = ["loads", "rtt(a=16)", "--routing", "minimal", "--traffic", "uniform", "--method", "exact", "--json"]
     assert json.loads(torusweep(*arguments)) == loads_record(build("rtt(a=16)"))
-    assert json.loads(torusweep(*arguments, "--symmetry", "off"))["saturation_load"] == pytest.approx(0.3753666, abs=5e-8)
+    assert json.loads(torusweep(*arguments, "--symmetry", "off"))["saturation_load"] == pytest.approx(
+        0.3753666, abs=5e-8
+    )
 
 
 def test_the_command_prints_the_channels():
-    arguments = ["loads", "mesh(k=3, n=2)", "--traffic", "hot_spot( node=4 )", "--routing", "minimal_ecmp", "--channels"]
-    expected = channel_table(exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic="hot_spot(node=4)")).to_pylist()
+    arguments = [
+        "loads",
+        "mesh(k=3, n=2)",
+        "--traffic",
+        "hot_spot( node=4 )",
+        "--routing",
+        "minimal_ecmp",
+        "--channels",
+    ]
+    expected = channel_table(
+        exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic="hot_spot(node=4)")
+    ).to_pylist()
     assert json.loads(torusweep(*arguments, "--json")) == expected
     read = list(csv.DictReader(torusweep(*arguments).splitlines()))
     assert [(row["from"], row["to"], row["class"], float(row["load"])) for row in read] == [

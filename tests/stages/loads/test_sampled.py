@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from static.networks import network
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.loads import exact_loads, monte_carlo, record_of, sampled_loads
+from torusweep.stages.loads.packets import Packets
+from torusweep.traffic import traffic
+from torusweep.traffic.matrix import Traffic
 
-from pipeline.errors import BadInput
-from pipeline.loads import exact_loads, monte_carlo, record_of, sampled_loads
-from pipeline.loads.packets import Packets
-from pipeline.topologies import build
-from pipeline.traffic import traffic
-from pipeline.traffic.matrix import Traffic
+from tests.stages.static.networks import network
 
 PATTERNS = [
     *("uniform", "uniform_other", "nearest_neighbour", "hot_region", "hot_spot(node=3, percent=40)"),
@@ -19,7 +19,9 @@ PATTERNS = [
 ]
 
 
-def drawn(pattern: str, count: int, *, backend: str = "numba", first: int = 0) -> tuple[Traffic, np.ndarray, np.ndarray]:
+def drawn(
+    pattern: str, count: int, *, backend: str = "numba", first: int = 0
+) -> tuple[Traffic, np.ndarray, np.ndarray]:
     topology = build("torus(k=4, n=2)")
     matrix = traffic(pattern, topology)[1]
     source, destination = Packets(matrix, 11, backend).drawn(first, count)
@@ -50,7 +52,9 @@ def test_packet_i_is_the_same_in_any_block_and_on_any_backend(pattern: str):
         np.testing.assert_array_equal(other, destination[first : first + count])
 
 
-@pytest.mark.parametrize("routing", ["minimal", "minimal_ecmp", "dimension_order", "random_order", "valiant", "up_down"])
+@pytest.mark.parametrize(
+    "routing", ["minimal", "minimal_ecmp", "dimension_order", "random_order", "valiant", "up_down"]
+)
 def test_a_sample_is_the_same_whatever_computes_it(routing: str, monkeypatch: pytest.MonkeyPatch):
     topology = build("torus(k=4, n=2)")
 
@@ -128,7 +132,10 @@ def test_parallel_links_and_several_terminals_at_a_node():
         ({"packets": 63}, r"^packets: expected 64 or more, got 63"),
         ({"seed": -1}, r"^seed: expected 0 … 2\^64 - 1, got -1"),
         ({"routing": "routing_record"}, r"^routing routing_record on pruned_xy\(k=4\): "),
-        ({"packets": 1000}, r"^routing minimal on pruned_xy\(k=4\): [\d,]+ of 1,000 packets have no path to their destination"),
+        (
+            {"packets": 1000},
+            r"^routing minimal on pruned_xy\(k=4\): [\d,]+ of 1,000 packets have no path to their destination",
+        ),
     ],
 )
 def test_what_cannot_be_sampled_is_refused(asked: dict[str, object], says: str):

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
-
-from pipeline.cli import rendering_simulation
-from pipeline.cli.simulate import simulate
-from pipeline.errors import BadInput
-from pipeline.records import SIMULATION
-from pipeline.simulation import PRESETS
+from torusweep.cli import rendering_simulation
+from torusweep.cli.simulate import simulate
+from torusweep.errors import BadInput
+from torusweep.stages.simulation import PRESETS
+from torusweep.tables.records import SIMULATION
 
 COLUMNS = [column.name for column in SIMULATION]
 FULL = (
@@ -32,15 +31,38 @@ def said(*arguments: str) -> str:
 def test_one_load_is_an_object_and_several_are_an_array():
     row = json.loads(said("torus(k=8, n=2)", *FULL.split()))
     assert list(row) == COLUMNS
-    assert (row["routing"], row["vc_rule"], row["offered_load"], row["seeds"], row["saturated"]) == ("dimension_order", "dateline", 0.2, [1], False)
+    assert (row["routing"], row["vc_rule"], row["offered_load"], row["seeds"], row["saturated"]) == (
+        "dimension_order",
+        "dateline",
+        0.2,
+        [1],
+        False,
+    )
     rows = json.loads(said("torus(k=8, n=2)", *FULL.split(), "--load", "0.1"))
     assert [entry["offered_load"] for entry in rows] == [0.2, 0.1]
     assert rows[0] == row
 
 
 def test_saturation_of_c10s_router():
-    row = json.loads(said("pdtt(a=2)", "--router", "bluegene", "--traffic", "uniform", "--find-saturation", "--cycles", "3000", "--json"))
-    assert (row["routing"], row["vc_rule"], row["virtual_channels"], row["injection"]) == ("adaptive", "bubble", 3, "poisson")
+    row = json.loads(
+        said(
+            "pdtt(a=2)",
+            "--router",
+            "bluegene",
+            "--traffic",
+            "uniform",
+            "--find-saturation",
+            "--cycles",
+            "3000",
+            "--json",
+        )
+    )
+    assert (row["routing"], row["vc_rule"], row["virtual_channels"], row["injection"]) == (
+        "adaptive",
+        "bubble",
+        3,
+        "poisson",
+    )
     assert 0.5 < row["simulated_saturation"] <= 1
     assert row["saturation_precision"] == 0.01
 
@@ -49,10 +71,33 @@ def test_what_a_person_reads():
     text = said("ring(k=8)", "--load", "0.1", "--load", "0.9", "--cycles", "2000")
     assert "total latency by offered load" in text
     assert "saturated" in text
-    one = said("ring(k=4)", "--load", "0.1", "--cycles", "500", "--packet-flits", "1", "--buffer-flits", "1", "--source-queue", "1")
+    one = said(
+        "ring(k=4)",
+        "--load",
+        "0.1",
+        "--cycles",
+        "500",
+        "--packet-flits",
+        "1",
+        "--buffer-flits",
+        "1",
+        "--source-queue",
+        "1",
+    )
     assert "1 flit, bernoulli, source queues of 1 packet\n" in one
     assert "2 of 1 flit, rule" in one
-    text = said("ring(k=8)", "--vc-rule", "none", "--virtual-channels", "1", "--load", "1", "--packet-flits", "64", "--allow-deadlock")
+    text = said(
+        "ring(k=8)",
+        "--vc-rule",
+        "none",
+        "--virtual-channels",
+        "1",
+        "--load",
+        "1",
+        "--packet-flits",
+        "64",
+        "--allow-deadlock",
+    )
     assert "deadlock since cycle" in text
     assert "waits for the next" in text
     assert "delivered after" in said("ring(k=4)", "--packets-each", "2")
@@ -70,7 +115,11 @@ def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
     monkeypatch.setattr(rendering_simulation, "page", narrow)
     rendering_simulation.print_simulation(rows)
     for row in rows:
-        (line,) = (line for line in text.getvalue().splitlines() if line.split()[:1] == [f"{row['offered_load']:g}"] and "±" in line)
+        (line,) = (
+            line
+            for line in text.getvalue().splitlines()
+            if line.split()[:1] == [f"{row['offered_load']:g}"] and "±" in line
+        )
         assert len(line) <= 80
         accepted, latency, total, p50, p99 = line.split()[1:6]
         for shown, name in ((accepted, "accepted_load"), (latency, "network_latency"), (total, "total_latency")):

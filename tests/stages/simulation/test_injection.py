@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.simulation import Parameters, simulation_records
-from pipeline.simulation.injection import canonical
-from pipeline.simulation.packets import Generator, Packets
-from pipeline.topologies import build
-from pipeline.traffic import traffic
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.simulation import Parameters, simulation_records
+from torusweep.stages.simulation.injection import canonical
+from torusweep.stages.simulation.packets import Generator, Packets
+from torusweep.traffic import traffic
 
 TERMINALS = 4096
 
 
 def drawn(
-    injection: str, load: float, cycles: int, flits: int = 1, *, spelling: str = f"ring(k={TERMINALS})", pattern: str = "tornado", **how
+    injection: str,
+    load: float,
+    cycles: int,
+    flits: int = 1,
+    *,
+    spelling: str = f"ring(k={TERMINALS})",
+    pattern: str = "tornado",
+    **how,
 ) -> Packets:
     topology = build(spelling)
-    made = Generator(topology, traffic(pattern, topology)[1], **{"flits": flits, "seed": 3, "injection": injection, "backend": "numba", **how})
+    made = Generator(
+        topology,
+        traffic(pattern, topology)[1],
+        **{"flits": flits, "seed": 3, "injection": injection, "backend": "numba", **how},
+    )
     return made.at_load(load, cycles)
 
 
@@ -67,7 +77,11 @@ def test_sources_of_different_loads_keep_theirs(tmp_path):
     path.write_text("source,destination,demand\n" + "".join(f"{i},{(i + 1) % 4},{i + 1}\n" for i in range(4)))
     counts = np.stack(
         [
-            np.diff(drawn("bursts(cycles=10)", 0.4, 500, 2, spelling="ring(k=4)", pattern=f'demand(path="{path}")', seed=seed).first)
+            np.diff(
+                drawn(
+                    "bursts(cycles=10)", 0.4, 500, 2, spelling="ring(k=4)", pattern=f'demand(path="{path}")', seed=seed
+                ).first
+            )
             for seed in range(400)
         ]
     )
@@ -94,7 +108,11 @@ def test_backends_draw_the_same():
 @pytest.mark.parametrize(
     ("injection", "load", "says"),
     [
-        ("bursts(cycles=9)", 0.95, "expected at most 0.9 of a terminal, which is off for a cycle at least between bursts, got 0.95"),
+        (
+            "bursts(cycles=9)",
+            0.95,
+            "expected at most 0.9 of a terminal, which is off for a cycle at least between bursts, got 0.95",
+        ),
         ("bursts(cycles=9)", 1.5, "expected at most 0.9"),
         ("bursts(peak=0)", 0.1, "peak=0: expected a load above 0"),
         ("bursts(peak=8)", 0.1, "peak=8: expected at most a packet a cycle, 4 flits"),

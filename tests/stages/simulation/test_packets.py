@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import chi2
-
-from pipeline.errors import BadInput
-from pipeline.simulation.packets import Generator
-from pipeline.topologies import build
-from pipeline.traffic import traffic
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.simulation.packets import Generator
+from torusweep.traffic import traffic
 
 CYCLES, LOAD, FLITS = 60_000, 0.4, 4
-PATTERNS = ["uniform", "uniform_other", "transpose", "hot_spot(node=3, percent=20)", "hot_region", "nearest_neighbour", "bit_complement"]
+PATTERNS = [
+    "uniform",
+    "uniform_other",
+    "transpose",
+    "hot_spot(node=3, percent=20)",
+    "hot_region",
+    "nearest_neighbour",
+    "bit_complement",
+]
 
 
 def generator(spelling: str, pattern: str, **how) -> Generator:
@@ -38,7 +45,10 @@ def test_pairs_occur_as_often_as_the_traffic_says(pattern, injection):
 
 
 def test_gaps_are_geometric_or_exponential():
-    for injection, variance in (("bernoulli", (1 - 0.1) / 0.1**2), ("poisson", 1 / 0.1**2 + 1 / 6)):  # + rounding of both ends
+    for injection, variance in (
+        ("bernoulli", (1 - 0.1) / 0.1**2),
+        ("poisson", 1 / 0.1**2 + 1 / 6),
+    ):  # + rounding of both ends
         packets = generator("torus(k=4, n=2)", "bit_complement", injection=injection).at_load(LOAD, CYCLES)
         gaps = np.concatenate([np.diff(packets.time[packets.first[s] : packets.first[s + 1]]) for s in range(16)])
         assert abs(gaps.mean() - 10) < 5 * np.sqrt(variance / len(gaps))
@@ -86,7 +96,9 @@ def test_a_workload_is_so_many_packets_of_every_terminal_at_once():
 
 
 def test_backends_draw_the_same():
-    one, other = (generator("mesh(k=3, n=2)", "hot_region", backend=backend).at_load(0.3, 400) for backend in ("numba", "numpy"))
+    one, other = (
+        generator("mesh(k=3, n=2)", "hot_region", backend=backend).at_load(0.3, 400) for backend in ("numba", "numpy")
+    )
     for name in one._fields:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 

@@ -6,17 +6,33 @@ import re
 from dataclasses import replace
 
 import pytest
-
-from pipeline.errors import BadInput
-from pipeline.simulation import Parameters, set_up
-from pipeline.topologies import FAMILIES, build
+from torusweep.errors import BadInput
+from torusweep.networks.families import FAMILIES, build
+from torusweep.stages.simulation import Parameters, set_up
 
 NETWORKS = (
-    *("torus(k=4, n=2)", "torus(k=4, n=2, directed=true)", "mesh(k=3, n=2)", "ring(k=5)", "hypercube(n=3)", "illiac(k=4)"),
-    *("pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)", "pruned_directed_torus(k=4, n=3)", "pruned_t1(k=4)", "pruned_t2(k=4)"),
+    *(
+        "torus(k=4, n=2)",
+        "torus(k=4, n=2, directed=true)",
+        "mesh(k=3, n=2)",
+        "ring(k=5)",
+        "hypercube(n=3)",
+        "illiac(k=4)",
+    ),
+    *(
+        "pruned_torus(k=4, n=3)",
+        "directed_torus(k=4, n=2)",
+        "pruned_directed_torus(k=4, n=3)",
+        "pruned_t1(k=4)",
+        "pruned_t2(k=4)",
+    ),
     *("rt(a=3)", "rtt(a=3)", "pt(a=2)", "ptt(a=2)", "pdtt(a=2)", "twisted_torus(radices=[8, 4], twists={1: {0: 4}})"),
     *("lattice(matrix=[[4, 2], [0, 4]])", "lattice(matrix=[[4, 0], [0, 4]])", "ccc(n=3)", "sequin(k=8, s=3, t=2)"),
-    *("partly_pruned_torus(k=4, n=4, intact=2)", "faulty(torus(k=4, n=2), links=2, seed=1)", "tesh(m=2, levels=2, q=0)"),
+    *(
+        "partly_pruned_torus(k=4, n=4, intact=2)",
+        "faulty(torus(k=4, n=2), links=2, seed=1)",
+        "tesh(m=2, levels=2, q=0)",
+    ),
     *("h3dt(m=3, n=2, levels=2, q=0)", "mh3dt(m=3, n=2, levels=2, q=0)"),
 )
 UNCONNECTED = "pruned_xy(k=4)"
@@ -51,7 +67,9 @@ def followed(asked: Parameters, text: str) -> Parameters:
     if found := CHOOSE.search(text):
         routing = found["routing"] or asked.routing or text.removeprefix("routing ").split(" on ")[0]
         switching = found["switching"] or asked.switching
-        return replace(asked, routing=routing, vc_rule=found["rule"], virtual_channels=int(found["number"]), switching=switching)
+        return replace(
+            asked, routing=routing, vc_rule=found["rule"], virtual_channels=int(found["number"]), switching=switching
+        )
     found = ALLOW.search(text)
     assert found, text
     return replace(asked, routing=found["routing"] or asked.routing, vc_rule=None, allow_deadlock=True)

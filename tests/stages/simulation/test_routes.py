@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.routing import LayeredRouting, SourceRouting, routing
+from torusweep.stages.simulation.packets import route_words
+from torusweep.stages.simulation.routes import routes_of
 
-from pipeline.errors import BadInput
-from pipeline.routing import LayeredRouting, SourceRouting, routing
-from pipeline.simulation.packets import route_words
-from pipeline.simulation.routes import routes_of
-from pipeline.topologies import build
-from tests.plain_routes import routes_between
+from tests.routing.plain_routes import routes_between
 
 CASES = [
     ("torus(k=4, n=2)", "dimension_order"),
@@ -29,7 +29,9 @@ CASES = [
 
 def drawn(spelling: str, name: str, source: np.ndarray, destination: np.ndarray):
     form = routing(name, build(spelling))[1]
-    return form, routes_of(form, source, destination, lambda purpose: route_words(np.arange(len(source)), purpose, 5, "numba"))
+    return form, routes_of(
+        form, source, destination, lambda purpose: route_words(np.arange(len(source)), purpose, 5, "numba")
+    )
 
 
 def walked(form, rows, packet: int, source: int) -> list[tuple[int, int]]:
@@ -77,7 +79,9 @@ def test_valiants_packets_go_by_way_of_every_node_alike():
     first = Counter()
     for packet in range(packets):
         node = 0
-        for direction, count in zip(rows.direction[rows.row[packet]][:half].tolist(), rows.hops[rows.row[packet]][:half].tolist()):
+        for direction, count in zip(
+            rows.direction[rows.row[packet]][:half].tolist(), rows.hops[rows.row[packet]][:half].tolist()
+        ):
             for _ in range(count):
                 node = int(form.moves.next[node, direction])
         first[node] += 1

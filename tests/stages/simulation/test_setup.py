@@ -6,13 +6,13 @@ from itertools import product
 
 import networkx as nx
 import pytest
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.stages.deadlock import suited
+from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
+from torusweep.stages.simulation.choice import balanced
 
-from pipeline.deadlock import suited
-from pipeline.errors import BadInput, Refused
-from pipeline.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
-from pipeline.simulation.choice import balanced
-from pipeline.topologies import build
-from tests.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
+from tests.stages.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
 
 SETTLED = [
     ("torus(k=4, n=2)", {}, ("dimension_order", "dateline", 2, 8, "wormhole")),
@@ -23,7 +23,11 @@ SETTLED = [
     ("torus(k=4, n=2, directed=true)", {}, ("dimension_order", "dateline", 2, 8, "wormhole")),
     ("torus(k=4, n=2)", {"routing": "valiant"}, ("valiant", "phases_dateline", 4, 8, "wormhole")),
     ("torus(k=4, n=2)", {"routing": "adaptive"}, ("adaptive", "dateline", 3, 8, "wormhole")),
-    ("torus(k=4, n=2)", {"switching": "virtual-cut-through"}, ("dimension_order", "dateline", 2, 16, "virtual-cut-through")),
+    (
+        "torus(k=4, n=2)",
+        {"switching": "virtual-cut-through"},
+        ("dimension_order", "dateline", 2, 16, "virtual-cut-through"),
+    ),
     ("pdtt(a=2)", {"router": "bluegene"}, ("adaptive", "bubble", 3, 64, "virtual-cut-through")),
     ("pdtt(a=2)", {"router": "bluegene", "packet_flits": 40}, ("adaptive", "bubble", 3, 80, "virtual-cut-through")),
     ("torus(k=4, n=2)", {"vc_rule": "none", "allow_deadlock": True}, ("dimension_order", "none", 2, 8, "wormhole")),
@@ -33,7 +37,13 @@ SETTLED = [
 @pytest.mark.parametrize(("spelling", "asked", "expected"), SETTLED, ids=[f"{row[0]}-{row[1]}" for row in SETTLED])
 def test_what_is_not_said_follows_from_the_network_and_the_router(spelling, asked, expected):
     settled = set_up(build(spelling), Parameters(**asked)).parameters
-    assert (settled.routing, settled.vc_rule, settled.virtual_channels, settled.buffer_flits, settled.switching) == expected
+    assert (
+        settled.routing,
+        settled.vc_rule,
+        settled.virtual_channels,
+        settled.buffer_flits,
+        settled.switching,
+    ) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,20 +79,35 @@ def test_parallel_links_have_a_virtual_channel_each(tmp_path):
     made = set_up(topology, Parameters())
     assert made.parameters.virtual_channels == 3
     assert sorted(made.wiring.capacity[topology.ports >= 0].tolist()) == [1, 1, 3, 3]
-    with pytest.raises(BadInput, match="expected a virtual channel for each of 3 parallel links, got virtual_channels=2; choose 3 or more"):
+    with pytest.raises(
+        BadInput,
+        match="expected a virtual channel for each of 3 parallel links, got virtual_channels=2; choose 3 or more",
+    ):
         set_up(topology, Parameters(virtual_channels=2))
 
 
 REFUSED = [
     ("torus(k=4, n=2)", {"router": "defalt"}, "unknown router 'defalt'; did you mean 'default'?"),
     ("torus(k=4, n=2)", {"virtual_channels": 1}, "choose rule dateline with 2 virtual channels or more"),
-    ("torus(k=4, n=2)", {"vc_rule": "none", "virtual_channels": 4}, "choose rule dateline with 2 virtual channels or more, or allow deadlock"),
-    ("mh3dt(m=3, n=2, levels=2, q=0)", {"vc_rule": "r05_wrap"}, "choose rule r05_phases with 2 virtual channels or more"),
+    (
+        "torus(k=4, n=2)",
+        {"vc_rule": "none", "virtual_channels": 4},
+        "choose rule dateline with 2 virtual channels or more, or allow deadlock",
+    ),
+    (
+        "mh3dt(m=3, n=2, levels=2, q=0)",
+        {"vc_rule": "r05_wrap"},
+        "choose rule r05_phases with 2 virtual channels or more",
+    ),
     ("rtt(a=3)", {"routing": "adaptive", "vc_rule": "dateline", "virtual_channels": 3}, "choose"),
     ("torus(k=4, n=2)", {"virtual_channels": 17}, "virtual_channels=17: expected 1 … 16"),
     ("torus(k=4, n=2)", {"vc_rule": "bubble"}, "rule bubble: expected switching virtual-cut-through"),
     ("torus(k=4, n=2)", {"router": "bluegene", "buffer_flits": 31}, "buffer_flits=31: expected room for two packets"),
-    ("torus(k=4, n=2)", {"switching": "store-and-forward", "buffer_flits": 8}, "buffer_flits=8: expected room for a packet"),
+    (
+        "torus(k=4, n=2)",
+        {"switching": "store-and-forward", "buffer_flits": 8},
+        "buffer_flits=8: expected room for a packet",
+    ),
     ("torus(k=4, n=2)", {"input_speedup": 0}, "input_speedup=0: expected 1 … 16"),
     ("torus(k=4, n=2)", {"warm_up": 10_000}, "warm_up=10000: expected 0 … 9,999"),
     ("torus(k=4, n=2)", {"traffic": "uniforn"}, "unknown traffic 'uniforn'"),
@@ -124,7 +149,12 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_runs():
 def test_a_request_is_spelled_one_way():
     one = Request(Parameters(routing="dimension-order", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical()
     assert request_of(one.spelled()) == one
-    assert one.spelled() == Request(Parameters(routing=" dimension_order( )", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical().spelled()
+    assert (
+        one.spelled()
+        == Request(Parameters(routing=" dimension_order( )", vc_rule="dateline"), (0.1, 0.2), (3,))
+        .canonical()
+        .spelled()
+    )
 
 
 BALANCED = [
@@ -156,7 +186,9 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
                 crossed = False
                 for node, d, phase, _ in own:
                     crossed |= lines.crossed((node, d, phase, 0))
-                    channels_of.append((node, step(node, d), int(what.rule.classes[phase, int(crossed) if column is None else column])))
+                    channels_of.append(
+                        (node, step(node, d), int(what.rule.classes[phase, int(crossed) if column is None else column]))
+                    )
             nx.add_path(graph, channels_of)
     assert nx.is_directed_acyclic_graph(graph)
 

@@ -6,17 +6,16 @@ import re
 
 import numpy as np
 import pytest
-
-from kernels.dependencies import DEPENDS
-from pipeline.deadlock import deadlock_record, suited
-from pipeline.deadlock.dependencies import dependencies
-from pipeline.errors import BadInput
-from pipeline.loads import exact_loads
-from pipeline.records import SIMULATION
-from pipeline.simulation import PRESETS, Parameters, simulation_records
-from pipeline.simulation.presets import Preset
-from pipeline.static import static_record
-from pipeline.topologies import build
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.deadlock import deadlock_record, suited
+from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.loads import exact_loads
+from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
+from torusweep.stages.simulation.presets import Preset
+from torusweep.stages.static import static_record
+from torusweep.tables.records import SIMULATION
+from torusweep_kernels.dependencies import DEPENDS
 
 
 def simulated(spelling: str, loads=(0.1,), seeds=(1,), **asked):
@@ -39,7 +38,9 @@ NETWORKS = [
 
 @pytest.mark.parametrize(("spelling", "asked"), NETWORKS, ids=[f"{row[0]}-{row[1]}" for row in NETWORKS])
 def test_below_saturation_what_is_offered_is_accepted(spelling, asked):
-    (row,) = simulated(spelling, loads=[0.12], seeds=[1, 2], **{"packet_flits": 4, "cycles": 4000, "warm_up": 500, **asked})
+    (row,) = simulated(
+        spelling, loads=[0.12], seeds=[1, 2], **{"packet_flits": 4, "cycles": 4000, "warm_up": 500, **asked}
+    )
     assert list(row) == [column.name for column in SIMULATION]
     assert not row["saturated"]
     assert row["accepted_load"] == pytest.approx(row["generated_load"], rel=0.02)
@@ -85,7 +86,9 @@ def test_saturation_lies_below_the_channels_bound(spelling, asked, routing):
     assert overload["max_channel_utilization"] <= 1
 
 
-@pytest.mark.parametrize(("spelling", "bound"), [("rtt(a=8)", 0.752941), ("torus(k=8, n=2)", 1.0), ("torus(k=16, n=2)", 0.5)])
+@pytest.mark.parametrize(
+    ("spelling", "bound"), [("rtt(a=8)", 0.752941), ("torus(k=8, n=2)", 1.0), ("torus(k=16, n=2)", 0.5)]
+)
 def test_camaras_router_comes_near_the_channels_bound(spelling, bound):
     """Where all channels are alike and traffic is uniform: 85 % at least, of exact loads (a torus: 8 / k)."""
     (row,) = simulated(spelling, loads=[1.1 * bound], router="bluegene", cycles=4000, warm_up=2000)
@@ -108,12 +111,21 @@ def test_parallel_links_share_what_passes_between_two_nodes(tmp_path, links):
 @pytest.mark.parametrize("router", ["default", "booksim2", "rahman-2005"])
 def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
     """A packet in 30,000 cycles a terminal: the mean of (H + 1) pipelines, H channels and the packet's length behind the head."""
-    asked = {"router": router, "switching": switching, "buffer_flits": 32, "packet_flits": 5, "traffic": "uniform_other", "cycles": 40_000}
+    asked = {
+        "router": router,
+        "switching": switching,
+        "buffer_flits": 32,
+        "packet_flits": 5,
+        "traffic": "uniform_other",
+        "cycles": 40_000,
+    }
     (row,) = simulated("mesh(k=3, n=2)", loads=[2e-4], warm_up=0, **asked)
     made, network = PRESETS[router], build("mesh(k=3, n=2)")
     hops = np.array([[sum(abs(a // 3**i % 3 - b // 3**i % 3) for i in range(2)) for a in range(9)] for b in range(9)])
     pipeline = made.route_delay + made.vc_delay + made.switch_delay
-    latencies = {int((h + 1) * pipeline + h + 4 * (h if switching == "store-and-forward" else 1)) for h in np.unique(hops) if h}
+    latencies = {
+        int((h + 1) * pipeline + h + 4 * (h if switching == "store-and-forward" else 1)) for h in np.unique(hops) if h
+    }
     assert network.nodes == 9
     found = {entry["latency"] for entry in row["latency_histogram"]}
     assert found <= {latency if latency < 32 else latency // 2 * 2 for latency in latencies}
@@ -126,8 +138,18 @@ def test_at_low_load_contention_is_what_parhami_and_kwai_say(monkeypatch, load, 
 
     A third of the way goes straight on in dimension order, which P04 does not know: within a quarter.
     """
-    monkeypatch.setitem(PRESETS, "one queue", Preset("virtual-cut-through", 1, 1024, 16, 0, 0, 1, 1, "dimension_order", "bubble"))
-    (row,) = simulated("torus(k=8, n=3)", loads=[load], router="one queue", packet_flits=flits, buffer_flits=16 * flits, cycles=8000, warm_up=1500)
+    monkeypatch.setitem(
+        PRESETS, "one queue", Preset("virtual-cut-through", 1, 1024, 16, 0, 0, 1, 1, "dimension_order", "bubble")
+    )
+    (row,) = simulated(
+        "torus(k=8, n=3)",
+        loads=[load],
+        router="one queue",
+        packet_flits=flits,
+        buffer_flits=16 * flits,
+        cycles=8000,
+        warm_up=1500,
+    )
     distance, degree = static_record(build("torus(k=8, n=3)"))["mean_distance_distinct"], 6
     busy, whole = load * 511 / 512 * distance / degree, flits * distance
     contention = busy / (2 * (1 - busy)) * ((degree - 2) * whole + 2 - degree / whole) / (degree - 1)
@@ -172,9 +194,14 @@ def test_a_row_depends_on_its_load_and_seeds_alone():
     together = simulated("torus(k=4, n=2)", loads=[0.05, 0.1, 0.2], seeds=[4, 5], **asked)
     for row in together:
         assert simulated("torus(k=4, n=2)", loads=[row["offered_load"]], seeds=[4, 5], **asked) == [row]
-    apart = simulation_records(build("torus(k=4, n=2)"), Parameters(**asked), loads=[0.05, 0.1, 0.2], seeds=[4, 5], memory=2_000_000, threads=1)
+    apart = simulation_records(
+        build("torus(k=4, n=2)"), Parameters(**asked), loads=[0.05, 0.1, 0.2], seeds=[4, 5], memory=2_000_000, threads=1
+    )
     assert apart == together
-    assert simulated("torus(k=4, n=2)", loads=[0.1], seeds=[4], **asked)[0]["accepted_load"] != together[1]["accepted_load"]
+    assert (
+        simulated("torus(k=4, n=2)", loads=[0.1], seeds=[4], **asked)[0]["accepted_load"]
+        != together[1]["accepted_load"]
+    )
 
 
 def test_a_batch_is_sent_whole_whatever_queues_the_router_has():
@@ -192,7 +219,9 @@ def test_a_run_says_how_far_it_is(many, threads):
     """A third of the cycles after 2000 of 6000, and never less than before; what is simulated does not depend on being watched."""
     told: list[float] = []
     asked, loads = Parameters(cycles=6000), [0.1, 0.2, 0.3][:many]
-    rows = simulation_records(build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads, progress=told.append)
+    rows = simulation_records(
+        build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads, progress=told.append
+    )
     assert told == sorted(told)
     assert told[-1] == many
     assert len(told) >= 3 * many
@@ -203,7 +232,9 @@ def test_a_run_says_how_far_it_is(many, threads):
 
 def test_a_batch_says_how_much_is_delivered():
     told: list[float] = []
-    (row,) = simulation_records(build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=told.append, backend="numba")
+    (row,) = simulation_records(
+        build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=told.append, backend="numba"
+    )
     slices = int(row["delivery_time"]) // 2000
     assert slices >= 4
     np.testing.assert_allclose(told[:slices], 2000 / row["delivery_time"] * np.arange(1, slices + 1), atol=0.05)

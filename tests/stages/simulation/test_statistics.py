@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
-from pipeline.simulation.statistics import Run, figures, histogram, mser5
+from torusweep.stages.simulation.statistics import Run, figures, histogram, mser5
 
 
 def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: int = 10_000, lost: float = 0.0) -> Run:
@@ -16,7 +15,15 @@ def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: 
     time = np.sort(random.integers(0, end, packets)).astype(np.int32)
     delivered = time + 10 + random.exponential(latency - 10, packets).astype(np.int32)
     delivered[random.random(packets) < lost] = -1
-    return Run(time, np.where(delivered < 0, -1, time + 4).astype(np.int32), delivered.astype(np.int32), np.zeros(0, np.int64), 4, 16, end)
+    return Run(
+        time,
+        np.where(delivered < 0, -1, time + 4).astype(np.int32),
+        delivered.astype(np.int32),
+        np.zeros(0, np.int64),
+        4,
+        16,
+        end,
+    )
 
 
 def test_loads_and_latencies_are_those_of_the_window():
@@ -104,7 +111,9 @@ def test_mser5_is_what_plain_loops_find(packets):
     latencies = [d - int(run.time[i]) for d, i in order]
     batches = [np.mean(latencies[i : i + 5]) for i in range(0, len(latencies) - 4, 5)]
     cuts = range(len(batches) // 2 + 1) if len(batches) > 1 else [0]
-    found = [sum((x - np.mean(batches[cut:])) ** 2 for x in batches[cut:]) / max(len(batches) - cut, 1) ** 2 for cut in cuts]
+    found = [
+        sum((x - np.mean(batches[cut:])) ** 2 for x in batches[cut:]) / max(len(batches) - cut, 1) ** 2 for cut in cuts
+    ]
     best = int(np.argmin(found))
     assert mser5(run) == (order[5 * best][0] if best else 0)
 

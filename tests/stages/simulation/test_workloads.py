@@ -8,14 +8,13 @@ import networkx
 import numpy as np
 import pytest
 from click.testing import CliRunner
-
-from pipeline.cli.simulate import simulate
-from pipeline.errors import BadInput
-from pipeline.records import SIMULATION
-from pipeline.simulation import Parameters, simulation_records
-from pipeline.simulation.placement import placed, terminals_of
-from pipeline.topologies import build
-from pipeline.workloads import workload
+from torusweep.cli.simulate import simulate
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.simulation import Parameters, simulation_records
+from torusweep.stages.simulation.placement import placed, terminals_of
+from torusweep.tables.records import SIMULATION
+from torusweep.workloads import workload
 
 PIPELINE = 3  # cycles of the default router: route, virtual channel, switch
 
@@ -34,7 +33,9 @@ def latency(hops: int, flits: int) -> int:
 def longest_chain(spelling: str, asked: str) -> int:
     """Cycles until the last message is there if none is ever in another's way; by plain relaxation over distances of networkx."""
     topology, one = build(spelling), workload(asked, build(spelling).nodes)[1]
-    network = networkx.DiGraph([(node, int(there)) for node in range(topology.nodes) for there in topology.ports[node] if there >= 0])
+    network = networkx.DiGraph(
+        [(node, int(there)) for node in range(topology.nodes) for there in topology.ports[node] if there >= 0]
+    )
     away = dict(networkx.all_pairs_shortest_path_length(network))
     done = [0] * len(one.source)
     waits: list[list[int]] = [[] for _ in done]
@@ -48,7 +49,9 @@ def longest_chain(spelling: str, asked: str) -> int:
 
 def flit_hops(spelling: str, asked: str) -> int:
     topology, one = build(spelling), workload(asked, build(spelling).nodes)[1]
-    network = networkx.DiGraph([(node, int(there)) for node in range(topology.nodes) for there in topology.ports[node] if there >= 0])
+    network = networkx.DiGraph(
+        [(node, int(there)) for node in range(topology.nodes) for there in topology.ports[node] if there >= 0]
+    )
     away = dict(networkx.all_pairs_shortest_path_length(network))
     return sum(int(f) * away[int(s)][int(d)] for s, d, f in zip(one.source, one.destination, one.flits))
 
@@ -78,7 +81,13 @@ def test_nothing_is_lost_and_nothing_is_early(asked):
     end = row["delivery_time"] + 1
     assert row["mean_channel_utilization"] * 64 * end == pytest.approx(flit_hops(spelling, asked))
     assert row["accepted_load"] * 16 * end == pytest.approx(one.flits[apart].sum())
-    assert (row["traffic"], row["injection"], row["offered_load"], row["saturated"], row["cycles"]) == (None, None, None, None, None)
+    assert (row["traffic"], row["injection"], row["offered_load"], row["saturated"], row["cycles"]) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
     assert row["placement"] == "consecutive"
 
 
@@ -87,7 +96,11 @@ def test_a_ring_all_reduce_on_its_ring_takes_its_longest_chain(nodes, flits):
     """Every step uses every channel of one direction for one packet, and the next begins when all of it is there."""
     row = simulated(f"ring(k={nodes})", workload=f"ring_all_reduce(flits={flits})")
     share = -(-flits // nodes)
-    assert row["delivery_time"] == 2 * (nodes - 1) * latency(1, share) == longest_chain(f"ring(k={nodes})", f"ring_all_reduce(flits={flits})")
+    assert (
+        row["delivery_time"]
+        == 2 * (nodes - 1) * latency(1, share)
+        == longest_chain(f"ring(k={nodes})", f"ring_all_reduce(flits={flits})")
+    )
     assert row["message_latency"] == row["p99_message_latency"] == latency(1, share)
     # bandwidth alone: every channel of that direction carries 2 (N − 1) shares
     assert row["delivery_time"] >= 2 * (nodes - 1) * share
@@ -96,8 +109,12 @@ def test_a_ring_all_reduce_on_its_ring_takes_its_longest_chain(nodes, flits):
 def test_a_file_with_computation(tmp_path):
     """0 → 3 (three hops, 5 flits), 20 cycles of computation, 3 → 1 and 3 → 2 one behind the other; on a line, by hand."""
     path, out = tmp_path / "w.csv", tmp_path / "done.csv"
-    path.write_text("message,source,destination,flits,depends_on,delay\nthink,3,3,0,go,20\ngo,0,3,5,,\none,3,1,5,think,\ntwo,3,2,5,one,\n")
-    said = CliRunner().invoke(simulate, ["mesh(k=4, n=1)", "--workload", str(path), "--completions", str(out)], catch_exceptions=False)
+    path.write_text(
+        "message,source,destination,flits,depends_on,delay\nthink,3,3,0,go,20\ngo,0,3,5,,\none,3,1,5,think,\ntwo,3,2,5,one,\n"
+    )
+    said = CliRunner().invoke(
+        simulate, ["mesh(k=4, n=1)", "--workload", str(path), "--completions", str(out)], catch_exceptions=False
+    )
     assert said.exit_code == 0
     assert "delivered after" in said.stdout
     go = latency(3, 5)
@@ -115,12 +132,18 @@ def test_a_file_with_computation(tmp_path):
 
 
 def test_completions_that_cannot_be_written_are_refused_first(tmp_path):
-    said = CliRunner().invoke(simulate, ["ring(k=4)", "--workload", "nowhere.csv", "--completions", str(tmp_path / "no" / "done.csv")])
+    said = CliRunner().invoke(
+        simulate, ["ring(k=4)", "--workload", "nowhere.csv", "--completions", str(tmp_path / "no" / "done.csv")]
+    )
     assert said.exit_code == 2
     assert "No such file or directory" in said.stderr
     assert "done.csv" in said.stderr
     with pytest.raises(BadInput, match="--completions: expected with --workload only"):
-        CliRunner().invoke(simulate, ["ring(k=4)", "--load", "0.1", "--completions", str(tmp_path / "done.csv")], catch_exceptions=False)
+        CliRunner().invoke(
+            simulate,
+            ["ring(k=4)", "--load", "0.1", "--completions", str(tmp_path / "done.csv")],
+            catch_exceptions=False,
+        )
 
 
 def test_a_workload_within_its_nodes_sends_nothing(tmp_path):
@@ -128,7 +151,13 @@ def test_a_workload_within_its_nodes_sends_nothing(tmp_path):
     path.write_text("message,source,destination,flits,delay\na,0,0,5,30\nb,1,1,0,7\n")
     for backend in ("numpy", "numba"):
         row = simulated("ring(k=4)", workload=str(path), backend=backend)
-        assert (row["delivery_time"], row["messages"], row["packets"], row["message_latency"], row["accepted_load"]) == (30, 0, 0, None, 0)
+        assert (
+            row["delivery_time"],
+            row["messages"],
+            row["packets"],
+            row["message_latency"],
+            row["accepted_load"],
+        ) == (30, 0, 0, None, 0)
 
 
 def test_a_long_message_is_cut_into_packets(tmp_path):
@@ -147,14 +176,19 @@ def test_random_placement_is_drawn_for_each_seed():
     places = [terminals_of(16, 64, "random", seed) for seed in range(300)]
     assert all(len(set(place.tolist())) == 16 for place in places)
     counts = np.bincount(np.concatenate(places), minlength=64)
-    assert ((counts - 75) ** 2 / 75).sum() < 130  # χ² of 63 degrees of freedom (less, since none occurs twice): beyond 103 once in 1000
+    assert (
+        (counts - 75) ** 2 / 75
+    ).sum() < 130  # χ² of 63 degrees of freedom (less, since none occurs twice): beyond 103 once in 1000
     asked = {"workload": "all_to_all(tasks=8)", "placement": "random"}
     rows = [simulated("torus(k=4, n=2)", seeds=(seed,), **asked) for seed in (1, 2, 3)]
     assert len({row["delivery_time"] for row in rows}) > 1
     together = simulated("torus(k=4, n=2)", seeds=(1, 2, 3), **asked)
     assert together["delivery_time"] == pytest.approx(np.mean([row["delivery_time"] for row in rows]))
     consecutive = asked | {"placement": "consecutive"}
-    assert simulated("torus(k=4, n=2)", seeds=(1,), **consecutive)["delivery_time"] == simulated("torus(k=4, n=2)", **consecutive)["delivery_time"]
+    assert (
+        simulated("torus(k=4, n=2)", seeds=(1,), **consecutive)["delivery_time"]
+        == simulated("torus(k=4, n=2)", **consecutive)["delivery_time"]
+    )
 
 
 def test_terminals_of_one_node_do_not_use_the_network(tmp_path):
@@ -167,13 +201,19 @@ def test_terminals_of_one_node_do_not_use_the_network(tmp_path):
 
 @pytest.mark.parametrize("asked", [{}, {"router": "bluegene", "placement": "random"}])
 def test_backends_agree(asked):
-    rows = [simulated("rtt(a=4)", seeds=(4, 5), workload="cg(order=64)", backend=backend, **asked) for backend in ("numpy", "numba")]
+    rows = [
+        simulated("rtt(a=4)", seeds=(4, 5), workload="cg(order=64)", backend=backend, **asked)
+        for backend in ("numpy", "numba")
+    ]
     assert rows[0] == rows[1]
 
 
 def test_a_deadlock_is_one_with_messages_too(tmp_path):
     path = tmp_path / "w.csv"
-    path.write_text("message,source,destination,flits,depends_on\n" + "".join(f"a{i},{i},{(i + 2) % 5},64,\nb{i},{i},{i},0,a{i}\n" for i in range(5)))
+    path.write_text(
+        "message,source,destination,flits,depends_on\n"
+        + "".join(f"a{i},{i},{(i + 2) % 5},64,\nb{i},{i},{i},0,a{i}\n" for i in range(5))
+    )
     asked = {"workload": str(path), "packet_flits": 64, "virtual_channels": 1}
     row = simulated("ring(k=5)", vc_rule="none", allow_deadlock=True, **asked)
     assert (row["deadlocked"], row["delivery_time"]) == (True, None)

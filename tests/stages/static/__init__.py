@@ -1,1 +1,1 @@
-"""Tests of pipeline.static; `networks` builds small networks and holds the plain oracles."""
+"""Tests of torusweep.stages.static; `networks` builds small networks and holds the plain oracles."""

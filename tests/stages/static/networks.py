@@ -6,8 +6,7 @@ from itertools import combinations
 
 import networkx as nx
 import numpy as np
-
-from pipeline.topology import Plan, Topology, Wiring, realise
+from torusweep.networks.topology import Plan, Topology, Wiring, realise
 
 
 def network(nodes, links, *, directed=False, terminals=None):
@@ -36,7 +35,9 @@ def random_network(nodes, degree, seed, *, directed=False, capacities=False):
     random = np.random.default_rng(seed)
     pairs = [(u, v) for u in range(nodes) for v in range(nodes) if (u != v if directed else u < v)]
     chosen = random.permutation(len(pairs))[: nodes * degree // (1 if directed else 2)]
-    return network(nodes, [(*pairs[i], *([int(random.integers(1, 5))] if capacities else [])) for i in chosen], directed=directed)
+    return network(
+        nodes, [(*pairs[i], *([int(random.integers(1, 5))] if capacities else [])) for i in chosen], directed=directed
+    )
 
 
 def as_networkx(topology: Topology):

@@ -7,15 +7,23 @@ import igraph
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.stages.static import bisection, spectrum
+from torusweep.stages.static.bisection import (
+    balanced,
+    bisection_bounds,
+    coordinate_cut,
+    cut_width,
+    lower_bound,
+    metis,
+    refined,
+)
+from torusweep.stages.static.links import channel_matrix
+from torusweep.stages.static.spectrum import second_eigenvalue
+from torusweep.stages.static.translations import translations
 
-from pipeline.static import bisection, spectrum
-from pipeline.static.bisection import balanced, bisection_bounds, coordinate_cut, cut_width, lower_bound, metis, refined
-from pipeline.static.links import channel_matrix
-from pipeline.static.spectrum import second_eigenvalue
-from pipeline.static.translations import translations
-from pipeline.symmetry import proved_symmetries
-from pipeline.topologies import build
-from static.networks import exact_bisection, network, random_network
+from tests.stages.static.networks import exact_bisection, network, random_network
 
 
 def without_theorem(topology):
@@ -23,7 +31,9 @@ def without_theorem(topology):
 
 
 def measured(topology, *, edge_connectivity=None):
-    return bisection_bounds(topology, channel_matrix(topology), proved_symmetries(topology), edge_connectivity=edge_connectivity)
+    return bisection_bounds(
+        topology, channel_matrix(topology), proved_symmetries(topology), edge_connectivity=edge_connectivity
+    )
 
 
 def laplacian(topology):
@@ -34,8 +44,21 @@ def laplacian(topology):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["ring(k=9)", "torus(k=4, n=2)", "torus(k=3, n=2)", "mesh(radices=[3, 4])", "hypercube(n=4)", "directed_torus(k=4, n=2)", "sequin(k=4, s=1, t=2)"]
-    + ["torus(radices=[3, 4], directed=true)", "lattice(matrix=[[4, 1], [0, 3]])", "illiac(k=4)", "pruned_torus(k=2, n=3)"]
+    [
+        "ring(k=9)",
+        "torus(k=4, n=2)",
+        "torus(k=3, n=2)",
+        "mesh(radices=[3, 4])",
+        "hypercube(n=4)",
+        "directed_torus(k=4, n=2)",
+        "sequin(k=4, s=1, t=2)",
+    ]
+    + [
+        "torus(radices=[3, 4], directed=true)",
+        "lattice(matrix=[[4, 1], [0, 3]])",
+        "illiac(k=4)",
+        "pruned_torus(k=2, n=3)",
+    ]
     + ["rtt(a=2)", "rtt(a=3)"],
 )
 def test_every_balanced_cut_of_small_networks(spelling):
@@ -79,7 +102,13 @@ def test_the_papers_values_are_the_best_cut(spelling, links):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["torus(k=8, n=3)", "pruned_torus(k=8, n=3)", "directed_torus(k=8, n=3)", "pruned_directed_torus(k=8, n=3)", "mh3dt(m=4, n=4, levels=2, q=2)"]
+    [
+        "torus(k=8, n=3)",
+        "pruned_torus(k=8, n=3)",
+        "directed_torus(k=8, n=3)",
+        "pruned_directed_torus(k=8, n=3)",
+        "mh3dt(m=4, n=4, levels=2, q=2)",
+    ]
     + ["hypercube(n=10)", "mesh(k=16, n=2)", "rtt(a=8)"],
 )
 def test_the_spectral_bound_is_below_a_cut_across_one_digit(spelling):
@@ -96,7 +125,13 @@ def test_the_spectral_bound_is_below_a_cut_across_one_digit(spelling):
 @pytest.mark.parametrize(
     "spelling",
     [
-        *("pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)", "pruned_torus(k=8, n=3)", "pruned_torus(k=6, n=4)", "pruned_t1(k=8)"),
+        *(
+            "pruned_torus(k=4, n=3)",
+            "pruned_torus(k=6, n=3)",
+            "pruned_torus(k=8, n=3)",
+            "pruned_torus(k=6, n=4)",
+            "pruned_t1(k=8)",
+        ),
         *("pruned_directed_torus(k=4, n=3)", "pruned_directed_torus(k=8, n=3)", "pruned_directed_torus(k=6, n=4)"),
         *("torus(k=6, n=3)", "torus(radices=[8, 4])", "directed_torus(k=8, n=2)", "hypercube(n=6)"),
     ],
@@ -134,7 +169,13 @@ def test_a_theorem_gives_both_bounds_and_its_source():
 
 @pytest.mark.parametrize(
     ("nodes", "links", "expected"),
-    [(1, [], (0, 0)), (4, [], (0, 0)), (4, [(0, 1), (2, 3)], (0, 0)), (2, [(0, 1, 5)], (5, 5)), (3, [(0, 1), (1, 2)], (1, 1))],
+    [
+        (1, [], (0, 0)),
+        (4, [], (0, 0)),
+        (4, [(0, 1), (2, 3)], (0, 0)),
+        (2, [(0, 1, 5)], (5, 5)),
+        (3, [(0, 1), (1, 2)], (1, 1)),
+    ],
 )
 def test_tiny(nodes, links, expected):
     assert measured(network(nodes, links))[:2] == expected
@@ -143,10 +184,17 @@ def test_tiny(nodes, links, expected):
 def test_edge_connectivity_is_a_lower_bound_too():
     long_ring = without_theorem(build("ring(k=101)"))
     assert measured(long_ring)[:2] == (1, 2)
-    assert measured(long_ring, edge_connectivity=2) == (2, 2, "lower: edge connectivity; upper: cut across the nodes' numbers")
+    assert measured(long_ring, edge_connectivity=2) == (
+        2,
+        2,
+        "lower: edge connectivity; upper: cut across the nodes' numbers",
+    )
 
 
-@pytest.mark.parametrize("spelling", ["torus(radices=[5, 4], directed=true)", "mesh(radices=[5, 3])", "ccc(n=3)", "faulty(torus(k=5, n=2), links=9)"])
+@pytest.mark.parametrize(
+    "spelling",
+    ["torus(radices=[5, 4], directed=true)", "mesh(radices=[5, 3])", "ccc(n=3)", "faulty(torus(k=5, n=2), links=9)"],
+)
 def test_a_coordinate_cut_is_the_narrowest_of_all_windows(spelling):
     topology = build(spelling)
     matrix, n = channel_matrix(topology), topology.nodes
@@ -221,7 +269,9 @@ def test_a_bound_that_contradicts_the_cut_is_left_out(monkeypatch):
     assert found.method.startswith("lower: no spectral bound: 200 contradicts the cut; upper: ")
 
 
-@pytest.mark.parametrize("spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)", "ccc(n=4)"])
+@pytest.mark.parametrize(
+    "spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)", "ccc(n=4)"]
+)
 def test_inertia_proves_a_bound_close_below_the_dense_matrix_s_eigenvalue(spelling, monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
     topology = build(spelling)

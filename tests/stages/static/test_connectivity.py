@@ -3,13 +3,13 @@
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.stages.static import connectivity
+from torusweep.stages.static.connectivity import THEOREM, components, edge_connectivity
+from torusweep.stages.static.links import channel_matrix, link_orbits
 
-from pipeline.static import connectivity
-from pipeline.static.connectivity import THEOREM, components, edge_connectivity
-from pipeline.static.links import channel_matrix, link_orbits
-from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topologies import build
-from static.networks import as_networkx, network, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 
 def measured(topology, *, use_symmetry=True):
@@ -28,7 +28,10 @@ def measured(topology, *, use_symmetry=True):
         ("hypercube(n=12)", 12),
         ("mesh(k=64, n=2)", 2),
         ("ccc(n=9)", 3),
-        ("tesh(m=2, levels=3, q=0)", 3),  # R05 prints 2, for a graph of 6688 links; with gates at every corner no node has fewer than 3
+        (
+            "tesh(m=2, levels=3, q=0)",
+            3,
+        ),  # R05 prints 2, for a graph of 6688 links; with gates at every corner no node has fewer than 3
         ("tesh(m=2, levels=2, q=0)", 2),
         ("torus(k=8, n=3)", 6),  # P04: d of each class
         ("pruned_torus(k=8, n=3)", 4),
@@ -42,7 +45,15 @@ def test_the_papers_values(spelling, links):
 
 
 @pytest.mark.parametrize(
-    "spelling", ["mesh(radices=[3, 4])", "h3dt(m=3, n=3, levels=2, q=0)", "torus(k=6, n=2)", "pruned_t2(k=4)", "directed_torus(k=4, n=2)", "ccc(n=4)"]
+    "spelling",
+    [
+        "mesh(radices=[3, 4])",
+        "h3dt(m=3, n=3, levels=2, q=0)",
+        "torus(k=6, n=2)",
+        "pruned_t2(k=4)",
+        "directed_torus(k=4, n=2)",
+        "ccc(n=4)",
+    ],
 )
 def test_symmetry_and_theorem_change_nothing(spelling):
     """The long way: one maximum flow for each channel of a spanning tree of the whole network."""
@@ -84,9 +95,14 @@ def test_parallel_links_void_the_theorem():
     images = [np.array([1, 0, 3, 2], np.int32), np.array([2, 3, 0, 1], np.int32)]
     nodes = orbits_under(4, images)
     assert len(nodes.representatives) == 1
-    assert edge_connectivity(ring, matrix, nodes, link_orbits(ring, images, nodes), connected=True) == (2, "min-cut (2 maximum flows)")
+    assert edge_connectivity(ring, matrix, nodes, link_orbits(ring, images, nodes), connected=True) == (
+        2,
+        "min-cut (2 maximum flows)",
+    )
     simple = build("ring(k=4)")
-    assert edge_connectivity(simple, channel_matrix(simple), nodes, link_orbits(simple, images, nodes), connected=True) == (2, THEOREM)
+    assert edge_connectivity(
+        simple, channel_matrix(simple), nodes, link_orbits(simple, images, nodes), connected=True
+    ) == (2, THEOREM)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +111,11 @@ def test_parallel_links_void_the_theorem():
         (1, [], (0, "a single node")),
         (3, [(0, 1)], (0, "not connected")),
         (2, [(0, 1)], (1, "a node with a single link")),
-        (4, [(0, i) for i in range(1, 4)] + [(1, 2), (2, 3), (3, 1)], (3, "theorem (one node next to all others: the least degree)")),
+        (
+            4,
+            [(0, i) for i in range(1, 4)] + [(1, 2), (2, 3), (3, 1)],
+            (3, "theorem (one node next to all others: the least degree)"),
+        ),
         (2, [(0, 1, 3)], (3, "min-cut (1 maximum flow)")),
     ],
 )
@@ -110,10 +130,16 @@ def test_too_much_work_is_said(monkeypatch):
     assert method.startswith("not computed: stopped after")
 
 
-@pytest.mark.parametrize(("spelling", "expected"), [("pruned_xy(k=4)", 2), ("torus(k=4, n=2)", 1), ("faulty(ring(k=5), nodes=1, seed=2)", 2)])
+@pytest.mark.parametrize(
+    ("spelling", "expected"), [("pruned_xy(k=4)", 2), ("torus(k=4, n=2)", 1), ("faulty(ring(k=5), nodes=1, seed=2)", 2)]
+)
 def test_components(spelling, expected):
     topology = build(spelling)
-    assert components(topology, channel_matrix(topology)) == expected == nx.number_connected_components(as_networkx(topology))
+    assert (
+        components(topology, channel_matrix(topology))
+        == expected
+        == nx.number_connected_components(as_networkx(topology))
+    )
 
 
 def test_components_of_a_directed_network_are_strong():

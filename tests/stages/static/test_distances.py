@@ -5,11 +5,11 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits
+from torusweep.stages.static.distances import terminal_distances
 
-from pipeline.static.distances import terminal_distances
-from pipeline.symmetry import orbits
-from pipeline.topologies import build
-from static.networks import as_networkx, network, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 
 def measured(topology, *, use_symmetry=True, backend="auto", threads=None):
@@ -39,7 +39,14 @@ def test_known_means(spelling, diameter, mean):
 
 @pytest.mark.parametrize("use_symmetry", [True, False])
 @pytest.mark.parametrize(
-    "spelling", ["mesh(radices=[3, 5])", "sequin(k=4, s=1, t=2)", "ccc(n=3)", "h3dt(m=3, n=2, levels=2, q=0)", "pruned_directed_torus(k=4, n=3)"]
+    "spelling",
+    [
+        "mesh(radices=[3, 5])",
+        "sequin(k=4, s=1, t=2)",
+        "ccc(n=3)",
+        "h3dt(m=3, n=2, levels=2, q=0)",
+        "pruned_directed_torus(k=4, n=3)",
+    ],
 )
 def test_networkx_agrees(spelling, use_symmetry):
     topology = build(spelling)

@@ -5,13 +5,13 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits
+from torusweep.stages.static import faults
+from torusweep.stages.static.faults import fault_diameter
 
-from pipeline.errors import BadInput
-from pipeline.static import faults
-from pipeline.static.faults import fault_diameter
-from pipeline.symmetry import orbits
-from pipeline.topologies import build
-from static.networks import as_networkx, network, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 
 def measured(topology, count, *, use_symmetry=True, backend="auto"):

@@ -5,12 +5,12 @@ import math
 
 import networkx as nx
 import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.stages.static import static_record, whole_numbers
+from torusweep.tables.records import STATIC, arrow_schema
 
-from pipeline.errors import BadInput
-from pipeline.records import STATIC, arrow_schema
-from pipeline.static import static_record, whole_numbers
-from pipeline.topologies import build
-from static.networks import network
+from tests.stages.static.networks import network
 
 NETWORKS = [
     "torus(radices=[4, 3, 2])",
@@ -102,28 +102,85 @@ def test_one_row_in_full():
     [
         (
             network(1, []),
-            {"nodes": 1, "links": 0, "degree_min": 0, "degree_max": 0, "diameter": 0, "mean_distance": 0.0, "mean_distance_distinct": 0.0}
-            | {"connected": True, "components": 1, "cost": 0, "edge_connectivity": 0, "bisection_lower": 0, "bisection_upper": 0}
+            {
+                "nodes": 1,
+                "links": 0,
+                "degree_min": 0,
+                "degree_max": 0,
+                "diameter": 0,
+                "mean_distance": 0.0,
+                "mean_distance_distinct": 0.0,
+            }
+            | {
+                "connected": True,
+                "components": 1,
+                "cost": 0,
+                "edge_connectivity": 0,
+                "bisection_lower": 0,
+                "bisection_upper": 0,
+            }
             | {"vertex_transitive": True, "edge_transitive": True, "distance_histogram": [1]},
         ),
         (
             network(3, []),
-            {"nodes": 3, "links": 0, "diameter": 0, "mean_distance": 0.0, "mean_distance_distinct": 0.0, "connected": False, "components": 3}
-            | {"edge_connectivity": 0, "bisection_upper": 0, "vertex_transitive": True, "edge_transitive": True, "distance_histogram": [3]},
+            {
+                "nodes": 3,
+                "links": 0,
+                "diameter": 0,
+                "mean_distance": 0.0,
+                "mean_distance_distinct": 0.0,
+                "connected": False,
+                "components": 3,
+            }
+            | {
+                "edge_connectivity": 0,
+                "bisection_upper": 0,
+                "vertex_transitive": True,
+                "edge_transitive": True,
+                "distance_histogram": [3],
+            },
         ),
         (
             network(5, [(0, 1), (1, 2), (3, 4)]),
-            {"connected": False, "components": 2, "diameter": 2, "mean_distance": 10 / 13, "mean_distance_distinct": 10 / 8, "degree_min": 1}
-            | {"degree_max": 2, "cost": 4, "edge_connectivity": 0, "vertex_transitive": False, "edge_transitive": False},
+            {
+                "connected": False,
+                "components": 2,
+                "diameter": 2,
+                "mean_distance": 10 / 13,
+                "mean_distance_distinct": 10 / 8,
+                "degree_min": 1,
+            }
+            | {
+                "degree_max": 2,
+                "cost": 4,
+                "edge_connectivity": 0,
+                "vertex_transitive": False,
+                "edge_transitive": False,
+            },
         ),
         (
             network(2, [(0, 1)], directed=True),
-            {"links": 1, "connected": False, "components": 2, "diameter": 1, "degree_min": 0, "mean_distance": 1 / 3, "mean_distance_distinct": 1.0}
+            {
+                "links": 1,
+                "connected": False,
+                "components": 2,
+                "diameter": 1,
+                "degree_min": 0,
+                "mean_distance": 1 / 3,
+                "mean_distance_distinct": 1.0,
+            }
             | {"edge_connectivity": 0, "bisection_upper": 0, "vertex_transitive": False, "edge_transitive": True},
         ),
         (
             network(2, [(0, 1, 4)], terminals=[0, 0, 1]),
-            {"terminals": 3, "links": 4, "degree_max": 4, "edge_connectivity": 4, "bisection_lower": 4, "bisection_upper": 4}
+            {
+                "terminals": 3,
+                "links": 4,
+                "degree_max": 4,
+                "edge_connectivity": 4,
+                "bisection_lower": 4,
+                "bisection_upper": 4,
+            }
             | {"mean_distance": 4 / 9, "mean_distance_distinct": 4 / 6, "distance_histogram": [5, 4]},
         ),
     ],
@@ -159,10 +216,22 @@ def test_parameters_are_the_whole_numbers_of_the_outer_network(spelling, expecte
     [
         (
             "mh3dt(m=4, n=4, levels=3, q=0)",  # links, diameter and mean: FACTS recomputed from R05's construction; 2^(q+1)·n²·n³
-            {"links": 811_008, "diameter": 26, "edge_connectivity": 6, "bisection_upper": 2048, "vertex_transitive": False},
+            {
+                "links": 811_008,
+                "diameter": 26,
+                "edge_connectivity": 6,
+                "bisection_upper": 2048,
+                "vertex_transitive": False,
+            },
         ),
-        ("pdtt(a=64)", {"nodes": 524_288, "diameter": 96, "mean_distance": 7 * 64 / 8 - 1 / 256, "edge_connectivity": 6}),  # C10
-        ("torus(k=100, n=3)", {"diameter": 150, "mean_distance": 75.0, "bisection_upper": 20_000, "edge_transitive": True}),
+        (
+            "pdtt(a=64)",
+            {"nodes": 524_288, "diameter": 96, "mean_distance": 7 * 64 / 8 - 1 / 256, "edge_connectivity": 6},
+        ),  # C10
+        (
+            "torus(k=100, n=3)",
+            {"diameter": 150, "mean_distance": 75.0, "bisection_upper": 20_000, "edge_transitive": True},
+        ),
     ],
 )
 def test_large_networks_take_seconds(spelling, expected):
@@ -172,7 +241,10 @@ def test_large_networks_take_seconds(spelling, expected):
 
 @pytest.mark.parametrize(
     ("spelling", "intact"),
-    [("faulty(torus(k=4, n=2), nodes=3, seed=1)", "torus(k=4, n=2)"), ("faulty(mesh(k=4, n=2), nodes=2, seed=5)", "mesh(k=4, n=2)")],
+    [
+        ("faulty(torus(k=4, n=2), nodes=3, seed=1)", "torus(k=4, n=2)"),
+        ("faulty(mesh(k=4, n=2), nodes=2, seed=5)", "mesh(k=4, n=2)"),
+    ],
 )
 def test_failed_nodes_are_no_part_of_what_is_left(spelling, intact):
     """The record is that of networkx's subgraph of the nodes that work, not of a network with isolated nodes."""
@@ -203,6 +275,8 @@ def test_notes_reach_the_table(spelling, notes):
 
 def test_without_symmetry_an_exhaustive_fault_search_is_no_longer():
     """130,816 sets against one node take a moment; against each of the 512 they would take minutes."""
-    short, long = (static_record(build("pruned_torus(k=8, n=3)"), fault_nodes=2, use_symmetry=use) for use in (True, False))
+    short, long = (
+        static_record(build("pruned_torus(k=8, n=3)"), fault_nodes=2, use_symmetry=use) for use in (True, False)
+    )
     assert short == long
     assert short["fault_method"] == "exhaustive"

@@ -5,13 +5,13 @@ from itertools import permutations
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.stages.static import transitivity
+from torusweep.stages.static.links import channel_matrix, link_orbits
+from torusweep.stages.static.transitivity import decide_transitivity, shortest_paths_from, whole_group
 
-from pipeline.static import transitivity
-from pipeline.static.links import channel_matrix, link_orbits
-from pipeline.static.transitivity import decide_transitivity, shortest_paths_from, whole_group
-from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topologies import build
-from static.networks import as_networkx, network, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 
 def measured(topology, *, declared=True):
@@ -81,7 +81,8 @@ def test_known(spelling, vertex, edge):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)", "pruned_torus(k=8, n=3)", "pruned_torus(k=6, n=4)"] + ["pruned_t2(k=6)"],
+    ["pruned_torus(k=4, n=3)", "pruned_torus(k=6, n=3)", "pruned_torus(k=8, n=3)", "pruned_torus(k=6, n=4)"]
+    + ["pruned_t2(k=6)"],
 )
 def test_pruned_tori_have_two_orbits_of_links(spelling):
     """The whole group, from BLISS: dimension 0 (z in T2) on one side, all others on the other."""
@@ -95,7 +96,9 @@ def test_pruned_tori_have_two_orbits_of_links(spelling):
 def brute_force_orbits(topology):
     """(orbits of nodes, orbits of links) by trying every permutation."""
     arcs = {(u, v): data["capacity"] for u, v, data in as_networkx(topology).to_directed().edges(data=True)}
-    images = [p for p in permutations(range(topology.nodes)) if {(p[u], p[v]): size for (u, v), size in arcs.items()} == arcs]
+    images = [
+        p for p in permutations(range(topology.nodes)) if {(p[u], p[v]): size for (u, v), size in arcs.items()} == arcs
+    ]
     nodes = {frozenset(p[u] for p in images) for u in range(topology.nodes)}
     ends = (lambda u, v: (u, v)) if topology.directed else (lambda u, v: (min(u, v), max(u, v)))
     links = {frozenset(ends(p[u], p[v]) for p in images) for u, v in arcs}
@@ -124,7 +127,14 @@ def test_every_permutation_of_small_networks(topology):
 
 
 @pytest.mark.parametrize(
-    "spelling", ["mesh(radices=[4, 4])", "pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)", "h3dt(m=3, n=2, levels=2, q=0)", "ccc(n=4)"]
+    "spelling",
+    [
+        "mesh(radices=[4, 4])",
+        "pruned_torus(k=4, n=3)",
+        "directed_torus(k=4, n=2)",
+        "h3dt(m=3, n=2, levels=2, q=0)",
+        "ccc(n=4)",
+    ],
 )
 def test_link_orbits_against_a_plain_search(spelling):
     """Every channel, carried by every generator until nothing new is reached."""
@@ -159,7 +169,12 @@ def test_shortest_paths_are_counted(directed):
 def test_nothing_proved_is_null(monkeypatch):
     """A cube without declared symmetry: no invariant differs, and the group is out of reach."""
     monkeypatch.setattr(transitivity, "GROUP_NODES", 0)
-    cube = network(8, [(i, (i + 1) % 4) for i in range(4)] + [(4 + i, 4 + (i + 1) % 4) for i in range(4)] + [(i, i + 4) for i in range(4)])
+    cube = network(
+        8,
+        [(i, (i + 1) % 4) for i in range(4)]
+        + [(4 + i, 4 + (i + 1) % 4) for i in range(4)]
+        + [(i, i + 4) for i in range(4)],
+    )
     found = measured(cube)
     assert (found.vertex, found.edge) == (None, None)
     assert found.method.count("not decided") == 2

@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pipeline.errors import BadInput, nearest
-from pipeline.spelling import Spelling, Value, Word, parse, written
-from pipeline.topologies.ccc import ccc
-from pipeline.topologies.cubes import hypercube, mesh, ring, torus
-from pipeline.topologies.faults import faulty
-from pipeline.topologies.graph_files import check_files, files_of, graph
-from pipeline.topologies.hierarchies import h3dt, mh3dt, tesh
-from pipeline.topologies.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
-from pipeline.topologies.pruned import (
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families.ccc import ccc
+from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
+from torusweep.networks.families.faults import faulty
+from torusweep.networks.families.graph_files import check_files, files_of, graph
+from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
+from torusweep.networks.families.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
+from torusweep.networks.families.pruned import (
     directed_torus,
     partly_pruned_torus,
     pruned_directed_torus,
@@ -32,8 +31,9 @@ from pipeline.topologies.pruned import (
     pruned_torus,
     pruned_xy,
 )
-from pipeline.topologies.sequin import sequin
-from pipeline.topology import Meaning, Plan, Topology, Whole, check_size, default_memory, realise
+from torusweep.networks.families.sequin import sequin
+from torusweep.networks.spelling import Spelling, Value, Word, parse, written
+from torusweep.networks.topology import Meaning, Plan, Topology, Whole, check_size, default_memory, realise
 
 FAMILIES: dict[str, Callable[..., Plan]] = {
     family.__name__: family
@@ -70,9 +70,14 @@ def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     found = []
     for parameter in inspect.signature(function).parameters.values():
         kind, whole, meaning = hints[parameter.name], None, ""
-        annotated = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)  # bare, or one of a union
+        annotated = next(
+            (part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None
+        )  # bare, or one of a union
         if annotated is not None and get_origin(kind) is not list:
-            kind, whole = get_args(annotated)[0], next((x for x in get_args(annotated)[1:] if isinstance(x, Whole)), None)
+            kind, whole = (
+                get_args(annotated)[0],
+                next((x for x in get_args(annotated)[1:] if isinstance(x, Whole)), None),
+            )
             meaning = next((x.meaning for x in get_args(annotated)[1:] if isinstance(x, Whole | Meaning)), "")
         required = parameter.default is inspect.Parameter.empty
         found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default, meaning))
@@ -110,7 +115,9 @@ def _remembered(text: str) -> list[tuple[str, Plan]]:
 
 def _planned(call: Spelling) -> tuple[str, Plan]:
     if call.name not in FAMILIES:
-        raise BadInput(f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all")
+        raise BadInput(
+            f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all"
+        )
     canonical, values = _bind(call)
     with _naming(call):
         return canonical, FAMILIES[call.name](**values)
@@ -140,16 +147,22 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     takes_network = bool(known) and known[0].kind is Plan
     for key in call.arguments:
         if key not in names:
-            raise BadInput(f"{call}: unknown parameter '{key}'{nearest(key, names)}; {call.name} takes {', '.join(names)}")
+            raise BadInput(
+                f"{call}: unknown parameter '{key}'{nearest(key, names)}; {call.name} takes {', '.join(names)}"
+            )
     if call.inner is not None and not takes_network:
-        raise BadInput(f"{call}: expected only name=value arguments, got a network; {call.name} takes {', '.join(names)}")
+        raise BadInput(
+            f"{call}: expected only name=value arguments, got a network; {call.name} takes {', '.join(names)}"
+        )
     values: dict[str, Any] = {}
     shown: list[str] = []
     for parameter in known:
         if parameter.kind is Plan:
             given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
             if not isinstance(given, Spelling):
-                raise BadInput(f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)")
+                raise BadInput(
+                    f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)"
+                )
             # a sweep makes many networks from one, which is remembered where its text tells all: 8.0 is written 8
             told = given.inner is None and all(type(value) is int for value in given.arguments.values())
             inner, values[parameter.name] = plan(str(given)) if told else _planned(given)
@@ -223,10 +236,23 @@ def _describe(kind: Any) -> str:
         *others, last = get_args(kind)
         return f"{', '.join(others)} or {last}" if others else last
     if origin is list:
-        return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace("a list of a list", "a list of list")
+        return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace(
+            "a list of a list", "a list of list"
+        )
     if origin is dict:
         return "a map such as {1: {0: 8}}"
     return {int: "a whole number", float: "a number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
 
 
-__all__ = ["FAMILIES", "Parameter", "build", "check_size", "check_value", "default_memory", "files_of", "parameters", "plan", "signature_of"]
+__all__ = [
+    "FAMILIES",
+    "Parameter",
+    "build",
+    "check_size",
+    "check_value",
+    "default_memory",
+    "files_of",
+    "parameters",
+    "plan",
+    "signature_of",
+]

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topologies.grids import affine, digit, neighbour, table
-from pipeline.topology import Plan, Whole, Wiring
+from torusweep.networks.families.grids import affine, digit, neighbour, table
+from torusweep.networks.topology import Plan, Whole, Wiring
 
 Dimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of each ring", maximum=26)]
 

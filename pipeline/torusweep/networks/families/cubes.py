@@ -6,13 +6,25 @@ from collections.abc import Sequence
 from math import prod
 from typing import Annotated
 
-from pipeline.topologies.grids import alike, class_names, digit, neighbour, only_where, reflection, sides_of, swaps, table
-from pipeline.topologies.hermite import box
-from pipeline.topology import Meaning, Plan, Whole, Wiring
+from torusweep.networks.families.grids import (
+    alike,
+    class_names,
+    digit,
+    neighbour,
+    only_where,
+    reflection,
+    sides_of,
+    swaps,
+    table,
+)
+from torusweep.networks.families.hermite import box
+from torusweep.networks.topology import Meaning, Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Dimensions = Annotated[int, Whole(1, "number of dimensions", maximum=30)]
-Sides = Annotated[list[Radix] | None, Meaning("radix of each dimension, x first, in place of k and n; at most 30, each ≥ 2")]
+Sides = Annotated[
+    list[Radix] | None, Meaning("radix of each dimension, x first, in place of k and n; at most 30, each ≥ 2")
+]
 OneWay = Annotated[bool, Meaning("links in the direction of growing digits only")]
 
 PRODUCTS = "Aroca & Fernández Anta 2014, bisection width of product networks"

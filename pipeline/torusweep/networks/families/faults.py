@@ -7,10 +7,12 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.topology import NO_PORT, Meaning, Plan, Whole, Wiring, counted, no_symmetries, require
+from torusweep.errors import BadInput
+from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, counted, no_symmetries, require
 
-Network = Annotated[Plan, Meaning("any network, written before the other parameters, as in faulty(torus(k=8, n=3), links=4)")]
+Network = Annotated[
+    Plan, Meaning("any network, written before the other parameters, as in faulty(torus(k=8, n=3), links=4)")
+]
 Links = Annotated[int, Whole(0, "links that fail")]
 Nodes = Annotated[int, Whole(0, "nodes that fail")]
 Seed = Annotated[int, Whole(0, "seed of the random choice")]
@@ -27,7 +29,9 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
     as many faulty links as the network has left.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
     """
-    require(nodes < topology.nodes, "nodes", nodes, f"fewer than the network's {topology.nodes:,}", "some node has to work")
+    require(
+        nodes < topology.nodes, "nodes", nodes, f"fewer than the network's {topology.nodes:,}", "some node has to work"
+    )
     most = topology.nodes * topology.degree // (1 if topology.directed else 2)
     require(links <= most, "links", links, f"at most {most:,}", "the network has no more links")
     return replace(

@@ -9,10 +9,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.spelling import Spelling, parse
-from pipeline.topologies.graph_formats import READERS, SUFFIXES, Listing, shown
-from pipeline.topology import NO_PORT, Meaning, Plan, Wiring, counted, default_memory
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing, shown
+from torusweep.networks.spelling import Spelling, parse
+from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, counted, default_memory
 
 # Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
 # rule, and takes 16 bytes as two numbers and some 200 while duplicates are sought (measured: 15.7).
@@ -106,7 +106,9 @@ def _reader(path: Path, format: str | None) -> str:
     if name in READERS:
         return name
     if format is None:
-        raise BadInput(f'{shown(path)}: expected a suffix of {", ".join(SUFFIXES)}, got {path.suffix!r}; say format="…": {", ".join(READERS)}')
+        raise BadInput(
+            f'{shown(path)}: expected a suffix of {", ".join(SUFFIXES)}, got {path.suffix!r}; say format="…": {", ".join(READERS)}'
+        )
     raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
 
 
@@ -116,9 +118,13 @@ def _checked(path: Path) -> tuple[int, int]:
         status = path.stat()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{shown(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}") from None
+        raise BadInput(
+            f"{shown(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}"
+        ) from None
     if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{shown(path)}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}")
+        raise BadInput(
+            f"{shown(path)}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}"
+        )
     return status.st_size, status.st_mtime_ns
 
 
@@ -129,7 +135,9 @@ def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, 
     except OSError as error:
         raise BadInput(f"{shown(path)}: expected a readable file, got: {error.strerror}") from None
     if listing.directed is not None and directed is not None and directed != listing.directed:
-        raise BadInput(f"{shown(path)}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}")
+        raise BadInput(
+            f"{shown(path)}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}"
+        )
     return _tidy(path, listing, bool(listing.directed if directed is None else directed))
 
 
@@ -166,7 +174,15 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
     if not listing.parallel:
         parallel = np.ones_like(parallel)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
-    return Graph(n, directed, (arcs // n).astype(np.int32), (arcs % n).astype(np.int32), parallel.astype(np.int32), terminals, tuple(notes))
+    return Graph(
+        n,
+        directed,
+        (arcs // n).astype(np.int32),
+        (arcs % n).astype(np.int32),
+        parallel.astype(np.int32),
+        terminals,
+        tuple(notes),
+    )
 
 
 def _wire(found: Graph, degrees: np.ndarray) -> Wiring:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 LARGEST = 2**62  # node numbers are kept as 64-bit integers
 
@@ -41,7 +41,11 @@ def edge_list(path: Path) -> Listing:
     listing = Listing()
     for line, words in _lines(path):
         if len(words) != 2:
-            _fail(path, line, f"expected two node numbers, got {len(words)} fields; weights are not read, isolated nodes go into an adjacency list")
+            _fail(
+                path,
+                line,
+                f"expected two node numbers, got {len(words)} fields; weights are not read, isolated nodes go into an adjacency list",
+            )
         listing.link(_number(path, line, words[0]), _number(path, line, words[1]))
     return listing
 
@@ -81,10 +85,16 @@ def anynet(path: Path) -> Listing:
                 continue
             node, router = (head, other) if kind == "node" else (other, head)
             if router_of.setdefault(node, router) != router:
-                _fail(path, line, f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}")
+                _fail(
+                    path,
+                    line,
+                    f"expected each node on one router, got node {node} on routers {router_of[node]} and {router}",
+                )
             listing.nodes.append(router)
     if not router_of:
-        raise BadInput(f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only, so that nothing sends")
+        raise BadInput(
+            f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only, so that nothing sends"
+        )
     listing.terminals = [router_of[node] for node in sorted(router_of)]
     if latencies:
         listing.notes.append("the file's link latencies are not used: distances are in hops")
@@ -126,7 +136,9 @@ def graphml(path: Path) -> Listing:
         elif name == "edge":
             if attributes.get("directed", str(listing.directed).lower()) != str(listing.directed).lower():
                 fail("expected every edge directed, or none, got an edge that differs from the graph's edgedefault")
-            edges.append((attribute(name, attributes, "source"), attribute(name, attributes, "target"), parser.CurrentLineNumber))
+            edges.append(
+                (attribute(name, attributes, "source"), attribute(name, attributes, "target"), parser.CurrentLineNumber)
+            )
         elif name == "hyperedge":
             fail("expected edges, got a hyperedge, which is no link between two nodes")
 
@@ -184,7 +196,11 @@ def _ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]
     while position < len(words):
         kind = words[position].lower()
         if kind not in ("router", "node") or position + 1 == len(words):
-            _fail(path, line, f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}")
+            _fail(
+                path,
+                line,
+                f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}",
+            )
         ends.append((kind, _number(path, line, words[position + 1])))
         position += 2
         if position < len(words) and words[position][0].isdigit() and len(ends) > 1:
@@ -203,7 +219,11 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
             try:
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                _fail(path, number, f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}")
+                _fail(
+                    path,
+                    number,
+                    f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
+                )
             words = text.partition("#")[0].partition("%")[0].replace(",", " ").split()
             if words:
                 yield number, words

@@ -12,8 +12,8 @@ from math import prod
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.topology import NO_PORT, Wiring, require
+from torusweep.errors import BadInput
+from torusweep.networks.topology import NO_PORT, Wiring, require
 
 
 def class_names(dimensions: int) -> tuple[str, ...]:
@@ -105,6 +105,8 @@ def sides_of(k: int | None, n: int | None, radices: list[int] | None) -> tuple[i
 
 def checked_radices(radices: list[int]) -> tuple[int, ...]:
     require(len(radices) >= 1, "radices", radices, "at least one side", "a network has a dimension")
-    require(len(radices) <= 30, "radices", f"({len(radices)} sides)", "at most 30 sides", "2³⁰ nodes and more do not fit")
+    require(
+        len(radices) <= 30, "radices", f"({len(radices)} sides)", "at most 30 sides", "2³⁰ nodes and more do not fit"
+    )
     require(min(radices) >= 2, "radices", radices, "sides ≥ 2", "a side of 1 is no dimension")
     return tuple(radices)

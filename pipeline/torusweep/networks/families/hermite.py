@@ -66,7 +66,11 @@ class Lattice:
 def box(sides: Sequence[int]) -> Lattice:
     """The lattice of the vectors k_j e_j: nothing but wraparounds."""
     n = len(sides)
-    return Lattice(tuple(sides), tuple(tuple(side * int(i == j) for i in range(n)) for j, side in enumerate(sides)), tuple(range(n)))
+    return Lattice(
+        tuple(sides),
+        tuple(tuple(side * int(i == j) for i in range(n)) for j, side in enumerate(sides)),
+        tuple(range(n)),
+    )
 
 
 def determinant(matrix: Matrix) -> int:

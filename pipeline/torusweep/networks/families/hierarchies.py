@@ -10,11 +10,13 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topologies import cubes
-from pipeline.topologies.grids import affine, neighbour
-from pipeline.topology import NO_PORT, Plan, Whole, Wiring, require
+from torusweep.networks.families import cubes
+from torusweep.networks.families.grids import affine, neighbour
+from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, require
 
-ModuleSide = Annotated[int, Whole(3, "side of the basic module, m × m × m nodes; its planes z = 0, 1, 2 carry the gates")]
+ModuleSide = Annotated[
+    int, Whole(3, "side of the basic module, m × m × m nodes; its planes z = 0, 1, 2 carry the gates")
+]
 Exponent = Annotated[int, Whole(1, "exponent: the basic module has 2^m × 2^m nodes")]
 TorusSide = Annotated[int, Whole(2, "side of the torus that joins the modules of a level")]
 Levels = Annotated[int, Whole(2, "levels of the hierarchy, the basic module being level 1")]
@@ -68,7 +70,13 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
 
 def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> Plan:
     most = 2 ** (2 - q) + 1
-    require(levels <= most, "levels", levels, f"at most {most} levels with q={q}", f"each level takes 2^q = {2**q} of a plane's 4 corners")
+    require(
+        levels <= most,
+        "levels",
+        levels,
+        f"at most {most} levels with q={q}",
+        f"each level takes 2^q = {2**q} of a plane's 4 corners",
+    )
     corners = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]  # (a_y, a_x)
     gates: dict[Place, Direction] = {
         (x, y, 2 - dimension): (level, dimension)
@@ -150,7 +158,9 @@ class Hierarchy:
         for digit in range(dimensions, len(sides)):
             yield neighbour(sides, digit, 1).reshape(-1)
             if self.n > 2:
-                yield affine(sides, range(len(sides)), [-1 if i == digit else 1 for i in range(len(sides))], [0] * len(sides))
+                yield affine(
+                    sides, range(len(sides)), [-1 if i == digit else 1 for i in range(len(sides))], [0] * len(sides)
+                )
         for sources, signs, shift in self.candidates():
             directions = self.carried(sources, signs, shift)
             if directions is not None:
@@ -177,7 +187,9 @@ class Hierarchy:
         """Where a symmetry of the module takes each direction, or None where it does not take gates onto gates."""
         directions: dict[Direction, Direction] = {}
         for place, direction in self.gates.items():
-            image = tuple((sign * place[source] + by) % side for source, sign, by, side in zip(sources, signs, shift, self.module))
+            image = tuple(
+                (sign * place[source] + by) % side for source, sign, by, side in zip(sources, signs, shift, self.module)
+            )
             after = self.gates.get(image)
             if after is None or directions.setdefault(direction, after) != after:
                 return None

@@ -10,17 +10,20 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.errors import BadInput, Refused
-from pipeline.topologies.cubes import torus
-from pipeline.topologies.grids import checked_radices, class_names, digit
-from pipeline.topologies.hermite import Lattice, determinant, hermite, triangular
-from pipeline.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.cubes import torus
+from torusweep.networks.families.grids import checked_radices, class_names, digit
+from torusweep.networks.families.hermite import Lattice, determinant, hermite, triangular
+from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Matrix = Annotated[list[list[int]], Meaning("rows of M, each the entries of one dimension")]
 Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
-Twists = Annotated[dict[int, dict[int, int]], Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts")]
+Twists = Annotated[
+    dict[int, dict[int, int]],
+    Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts"),
+]
 SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
 
 MOST_DIMENSIONS = 16
@@ -38,13 +41,19 @@ def lattice(matrix: Matrix) -> Plan:
     Source: Cámara et al. 2010, sec. 3 and its reference [16]; Fiol 1987.
     """
     n = len(matrix)
-    require(1 <= n <= MOST_DIMENSIONS, "matrix", f"({n} rows)", f"1 … {MOST_DIMENSIONS} rows", "each row is a dimension")
+    require(
+        1 <= n <= MOST_DIMENSIONS, "matrix", f"({n} rows)", f"1 … {MOST_DIMENSIONS} rows", "each row is a dimension"
+    )
     ragged = next((row for row in matrix if len(row) != n), None)
     require(ragged is None, "matrix", matrix, f"{n} rows of {n} numbers", "only a square matrix can be nonsingular")
     nodes = abs(determinant(matrix))
-    require(nodes != 0, "matrix", matrix, "a nonsingular matrix", "its determinant is 0, so the network would be infinite")
+    require(
+        nodes != 0, "matrix", matrix, "a nonsingular matrix", "its determinant is 0, so the network would be infinite"
+    )
     if nodes >= 2**31:
-        raise Refused(f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible: choose smaller entries")
+        raise Refused(
+            f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible: choose smaller entries"
+        )
     return _lattice_graph(hermite(matrix))
 
 
@@ -65,7 +74,13 @@ def twisted_torus(radices: Radices, twists: Twists) -> Plan:
     for j, shifts in twists.items():
         for i in (j, *shifts):
             require(0 <= i < n, "twists", f"{{{j}: {shifts}}}", f"dimensions 0 … {n - 1}", f"there are {n} radices")
-        require(j not in shifts, "twists", f"{{{j}: {shifts}}}", "shifts of other dimensions", "a shift along the ring itself changes its length")
+        require(
+            j not in shifts,
+            "twists",
+            f"{{{j}: {shifts}}}",
+            "shifts of other dimensions",
+            "a shift along the ring itself changes its length",
+        )
     columns = [[sides[j] if i == j else -twists.get(j, {}).get(i, 0) for i in range(n)] for j in range(n)]
     return _lattice_graph(triangular(columns, _order(columns)))
 
@@ -146,7 +161,10 @@ def _lattice_graph(shape: Lattice) -> Plan:
         degree=len(steps - {origin}),
         radices=sides,
         wire=lambda: _wire(shape),
-        symmetries=lambda: [*(_translation(shape, j) for j in range(n)), *(_moved(shape, turn) for turn in _turns(shape))],
+        symmetries=lambda: [
+            *(_translation(shape, j) for j in range(n)),
+            *(_moved(shape, turn) for turn in _turns(shape)),
+        ],
         classes=class_names(n),
         structure=shape,
     )
@@ -190,7 +208,9 @@ def _turns(shape: Lattice) -> list[SignedPermutation]:
     group = {_identity(n)}
     generators: list[SignedPermutation] = []
     for turn in _candidates(n):
-        if turn not in group and all(not any(shape.residue([s * column[i] for i, s in turn])) for column in shape.columns):
+        if turn not in group and all(
+            not any(shape.residue([s * column[i] for i, s in turn])) for column in shape.columns
+        ):
             generators.append(turn)
             if n <= ALL_SIGNED_PERMUTATIONS_UP_TO:
                 group = _generated(generators, n)

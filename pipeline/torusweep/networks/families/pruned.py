@@ -13,8 +13,17 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topologies.grids import affine, class_names, digit, neighbour, reflection, swap, table, translation
-from pipeline.topology import Plan, Whole, Wiring, require, simple_graph
+from torusweep.networks.families.grids import (
+    affine,
+    class_names,
+    digit,
+    neighbour,
+    reflection,
+    swap,
+    table,
+    translation,
+)
+from torusweep.networks.topology import Plan, Whole, Wiring, require, simple_graph
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Dimensions = Annotated[int, Whole(3, "number of dimensions; one of them prunes two or more others", maximum=30)]
@@ -142,7 +151,9 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
         wire=wire,
         symmetries=symmetries,
         bisection=k ** (n - 1) // (n - 1) if exact else None,
-        bisection_source="Parhami & Kwai 2004, after Theorem 4; half the pruned torus's, as in- and out-degrees are equal" if exact else "",
+        bisection_source="Parhami & Kwai 2004, after Theorem 4; half the pruned torus's, as in- and out-degrees are equal"
+        if exact
+        else "",
         classes=class_names(n),
     )
 
@@ -256,4 +267,10 @@ def _even(k: int, why: str) -> None:
 
 
 def _multiple(k: int, period: int) -> None:
-    require(k % period == 0, "k", k, f"a multiple of {period}", f"the {period} pruned dimensions take turns along dimension 0, around its ring")
+    require(
+        k % period == 0,
+        "k",
+        k,
+        f"a multiple of {period}",
+        f"the {period} pruned dimensions take turns along dimension 0, around its ring",
+    )

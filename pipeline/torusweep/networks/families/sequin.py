@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from pipeline.topologies.grids import affine, class_names, neighbour, swap
-from pipeline.topology import Plan, Whole, Wiring, simple_graph
+from torusweep.networks.families.grids import affine, class_names, neighbour, swap
+from torusweep.networks.topology import Plan, Whole, Wiring, simple_graph
 
 Radix = Annotated[int, Whole(3, "radix: nodes along each dimension")]
 Twist = Annotated[int, Whole(0, "shift of the other dimension by the wraparound links")]
@@ -38,6 +38,9 @@ def sequin(k: Radix, s: Twist, t: Twist) -> Plan:
         degree=4,
         radices=sides,
         wire=wire,
-        symmetries=lambda: [affine(sides, (0, 1), (-1, -1), (-1, -1)), *([swap(sides, 0, 1)] if (s - t) % k == 0 else [])],
+        symmetries=lambda: [
+            affine(sides, (0, 1), (-1, -1), (-1, -1)),
+            *([swap(sides, 0, 1)] if (s - t) % k == 0 else []),
+        ],
         classes=class_names(2),
     )

@@ -3,8 +3,18 @@
 A figure is shown where the sweep has its numbers. What a caption claims, tests/test_paper_figures.py checks on these numbers.
 """
 
-from pipeline.paper_figures import c10, c10_applications, c10_simulated, d90, p04_distances, p04_latency, p04_ratios, r05, r05_simulated
-from pipeline.paper_figures.figure import Figure, Row, Tables
+from torusweep.papers.figures import (
+    c10,
+    c10_applications,
+    c10_simulated,
+    d90,
+    p04_distances,
+    p04_latency,
+    p04_ratios,
+    r05,
+    r05_simulated,
+)
+from torusweep.papers.figures.figure import Figure, Row, Tables
 
 __all__ = ["FIGURES", "Figure", "drawable"]
 

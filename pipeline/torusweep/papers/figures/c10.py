@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import altair as alt
 
-from pipeline.figures import Chart, distinct, inline
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.lines import LEGEND, Line, compared, line_chart
+from torusweep.results.charts import Chart, distinct, inline
 
 FAMILIES = {
     "rt": Line("RT", "#006DAD", "circle", (5, 3)),
@@ -42,7 +42,14 @@ def utilization(tables: Tables) -> list[Row]:
         if _side(load) == SIDE:
             for name, own in sorted(dict(load["per_class_load"]).items()):
                 line = FAMILIES[load["family"]].name
-                rows.append({"topology": load["topology"], "line": line, "class": name, "use": own["mean"] / load["max_channel_load"]})
+                rows.append(
+                    {
+                        "topology": load["topology"],
+                        "line": line,
+                        "class": name,
+                        "use": own["mean"] / load["max_channel_load"],
+                    }
+                )
     order = [line.name for line in FAMILIES.values()]
     return compared(sorted(rows, key=lambda row: (order.index(row["line"]), row["class"])), "class")
 
@@ -50,7 +57,11 @@ def utilization(tables: Tables) -> list[Row]:
 def _uniform(tables: Tables) -> list[Row]:
     """Loads of the paper's networks under minimal routing and uniform traffic, with their static columns."""
     networks = {record["topology"]: record for record in tables.get("static", ()) if _is_papers(record)}
-    loads = [load for load in tables.get("loads", ()) if (load["routing"], load["traffic"], load["method"]) == ("minimal", "uniform", "exact")]
+    loads = [
+        load
+        for load in tables.get("loads", ())
+        if (load["routing"], load["traffic"], load["method"]) == ("minimal", "uniform", "exact")
+    ]
     return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
 
 
@@ -66,7 +77,13 @@ def _side(record: Record) -> int:
 def _row(record: Record, per_side: float, limits: dict[str, Fraction]) -> Row:
     family, columns = record["family"], ("topology", "nodes", "mean_distance", "diameter")
     own = {name: record[name] for name in columns}
-    return {**own, "line": FAMILIES[family].name, "a": _side(record), "per_side": per_side, "limit": float(limits[family])}
+    return {
+        **own,
+        "line": FAMILIES[family].name,
+        "a": _side(record),
+        "per_side": per_side,
+        "limit": float(limits[family]),
+    }
 
 
 def _ordered(rows: list[Row]) -> list[Row]:
@@ -86,7 +103,11 @@ def _chart(rows: list[Row], title: str) -> Chart:
     y = alt.Y("per_side:Q", title=title, scale=alt.Scale(zero=False))
     lines = line_chart(rows, tuple(FAMILIES.values()), alt.X("a:Q", title="a, the shorter side"), y, tooltip)
     limits = list({row["line"]: {"line": row["line"], "limit": row["limit"]} for row in rows}.values())
-    rules = alt.Chart(inline(limits)).mark_rule(strokeWidth=1, opacity=0.6).encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
+    rules = (
+        alt.Chart(inline(limits))
+        .mark_rule(strokeWidth=1, opacity=0.6)
+        .encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
+    )
     return alt.layer(rules, lines)
 
 
@@ -105,7 +126,11 @@ def class_bars(rows: list[Row], title: str) -> Chart:
     colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
     bars = base.mark_bar().encode(
         color=alt.Color("class:N", legend=None, scale=colours),
-        tooltip=[alt.Tooltip("topology:N", title="network"), alt.Tooltip("class:N", title="dimension"), alt.Tooltip("use:Q", format=".4~g")],
+        tooltip=[
+            alt.Tooltip("topology:N", title="network"),
+            alt.Tooltip("class:N", title="dimension"),
+            alt.Tooltip("use:Q", format=".4~g"),
+        ],
     )
     return alt.layer(bars, base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N"))
 

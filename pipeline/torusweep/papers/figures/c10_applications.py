@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.paper_figures.c10 import FAMILIES
-from pipeline.paper_figures.figure import Figure, Row, Tables
-from pipeline.paper_figures.lines import compared
-from pipeline.spelling import parse
+from torusweep.networks.spelling import parse
+from torusweep.papers.figures.c10 import FAMILIES
+from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.papers.figures.lines import compared
+from torusweep.results.charts import Chart, inline
 
 ROUTER = "bluegene"
 STRAIGHT, TWISTED = "rt(a=8)", "rtt(a=8)"
@@ -25,11 +25,22 @@ def times(tables: Tables) -> list[Row]:
     found = {
         (row["workload"], row["placement"], row["topology"]): row
         for row in tables.get("simulation", ())
-        if row["router"] == ROUTER and row["topology"] in (STRAIGHT, TWISTED) and row["workload"] and row["delivery_time"]
+        if row["router"] == ROUTER
+        and row["topology"] in (STRAIGHT, TWISTED)
+        and row["workload"]
+        and row["delivery_time"]
     }
     rows = []
-    for workload in sorted({_application(workload): workload for workload, _, _ in found if _application(workload) in APPLICATIONS}.values()):
-        own = {(place, network): found.get((workload, place, network)) for place in PLACEMENTS for network in (STRAIGHT, TWISTED)}
+    for workload in sorted(
+        {
+            _application(workload): workload for workload, _, _ in found if _application(workload) in APPLICATIONS
+        }.values()
+    ):
+        own = {
+            (place, network): found.get((workload, place, network))
+            for place in PLACEMENTS
+            for network in (STRAIGHT, TWISTED)
+        }
         if None in own.values():
             continue
         one = own["consecutive", STRAIGHT]

@@ -6,17 +6,21 @@ from collections.abc import Callable
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.paper_figures.c10 import FAMILIES, class_bars
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import LEGEND, Line, compared, line_chart
-from pipeline.spelling import parse
-from pipeline.verify.simulated import Simulated
+from torusweep.networks.spelling import parse
+from torusweep.papers.figures.c10 import FAMILIES, class_bars
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.lines import LEGEND, Line, compared, line_chart
+from torusweep.papers.verification.simulated import Simulated
+from torusweep.results.charts import Chart, inline
 
 ROUTER = "bluegene"
 SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn: the paper's are 16 and 32
 PLANE, SPACE = ("rt", "rtt"), ("pt", "ptt", "pdtt")
-PERMUTATIONS = {"bit_complement": "bit complement", "bit_reversal": "bit reversal", "perfect_shuffle": "perfect shuffle"}
+PERMUTATIONS = {
+    "bit_complement": "bit complement",
+    "bit_reversal": "bit reversal",
+    "perfect_shuffle": "perfect shuffle",
+}
 DASHES = ((1, 0), (5, 3), (2, 2))  # by size
 
 
@@ -40,7 +44,15 @@ def utilization(tables: Tables) -> list[Row]:
         for name in dict.fromkeys(row["topology"] for row in found if _side(row) == largest):
             best = max((row for row in found if row["topology"] == name), key=lambda row: row["accepted_load"])
             for kind, own in sorted(dict(best["per_class_utilization"]).items()):
-                rows.append({"topology": name, "line": _name(best), "class": kind, "use": own["mean"], "offered": best["offered_load"]})
+                rows.append(
+                    {
+                        "topology": name,
+                        "line": _name(best),
+                        "class": kind,
+                        "use": own["mean"],
+                        "offered": best["offered_load"],
+                    }
+                )
     return compared(rows, "class")
 
 
@@ -51,7 +63,10 @@ def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
     rows = []
     for traffic, words in PERMUTATIONS.items():
         curves = _curves(tables, families, traffic)
-        best = {name: max((row for row in curves if row["topology"] == name), key=lambda row: row["accepted"]) for name in _names(curves)}
+        best = {
+            name: max((row for row in curves if row["topology"] == name), key=lambda row: row["accepted"])
+            for name in _names(curves)
+        }
         for name, row in best.items():
             straight = best.get(f"{families[0]}({name.partition('(')[2]}")
             gain = None if straight is None else row["accepted"] / straight["accepted"] - 1
@@ -79,7 +94,11 @@ def _curves(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row
 def _simulated(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Record]:
     """Rows of the paper's networks with its router, by size and family, and by load."""
     asked = (ROUTER, traffic)
-    rows = [row for row in tables.get("simulation", ()) if (row["router"], row["traffic"]) == asked and row["offered_load"] is not None]
+    rows = [
+        row
+        for row in tables.get("simulation", ())
+        if (row["router"], row["traffic"]) == asked and row["offered_load"] is not None
+    ]
     own = [row for row in rows if _family(row) in families and _side(row) >= SMALLEST[_dimensions(families)]]
     return sorted(own, key=lambda row: (_side(row), families.index(_family(row)), row["offered_load"]))
 
@@ -111,7 +130,10 @@ def _lines(rows: list[Row]) -> tuple[Line, ...]:
     sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
     by_name = {line.name: line for line in FAMILIES.values()}
     names = list(dict.fromkeys(row["line"] for row in rows))
-    return tuple(by_name[name.split()[0]]._replace(name=name, dash=DASHES[sizes.index(name.partition(" ")[2]) % len(DASHES)]) for name in names)
+    return tuple(
+        by_name[name.split()[0]]._replace(name=name, dash=DASHES[sizes.index(name.partition(" ")[2]) % len(DASHES)])
+        for name in names
+    )
 
 
 TOOLTIP = (
@@ -127,9 +149,15 @@ OFFERED = alt.X("offered:Q", title="offered load, flits/cycle/node")
 def _throughput_chart(rows: list[Row]) -> Chart:
     lines = _lines(rows)
     drawn = line_chart(rows, lines, OFFERED, alt.Y("accepted:Q", title="accepted load, flits/cycle/node"), TOOLTIP)
-    known = {row["line"]: {"line": row["line"], "capacity": row["capacity"]} for row in rows if row["capacity"] is not None}
+    known = {
+        row["line"]: {"line": row["line"], "capacity": row["capacity"]} for row in rows if row["capacity"] is not None
+    }
     colour = alt.Color("line:N", legend=LEGEND)
-    rules = alt.Chart(inline(list(known.values()))).mark_rule(strokeWidth=1, opacity=0.6).encode(y="capacity:Q", color=colour)
+    rules = (
+        alt.Chart(inline(list(known.values())))
+        .mark_rule(strokeWidth=1, opacity=0.6)
+        .encode(y="capacity:Q", color=colour)
+    )
     return alt.layer(rules, drawn)
 
 
@@ -156,13 +184,20 @@ def _permutations_chart(rows: list[Row]) -> Chart:
     ]
     colours = alt.Scale(domain=names, range=[line.colour for line in lines])
     title = "largest accepted load, flits/cycle/node"
-    bars = base.mark_bar().encode(y=alt.Y("most:Q", title=title), color=alt.Color("line:N", title=None, scale=colours), tooltip=tooltip)
+    bars = base.mark_bar().encode(
+        y=alt.Y("most:Q", title=title), color=alt.Color("line:N", title=None, scale=colours), tooltip=tooltip
+    )
     ticks = base.mark_tick(thickness=2, color="#8A8F98").encode(y="capacity:Q")
     return alt.layer(bars, ticks)
 
 
 def _figure(
-    number: str, tables: tuple[str, ...], title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[..., Chart]
+    number: str,
+    tables: tuple[str, ...],
+    title: str,
+    caption: str,
+    rows: Callable[[Tables], list[Row]],
+    chart: Callable[..., Chart],
 ) -> Figure:
     place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
     return Figure(f"c10-fig-{number}-simulated", "C10", f"{place}, simulated", title, caption, tables, rows, chart)

@@ -6,10 +6,10 @@ from functools import partial
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.models.dally import cube, wire_density
-from pipeline.paper_figures.figure import Figure, Row, Tables
-from pipeline.paper_figures.lines import SIX, VARIANTS, Line, line_chart
+from torusweep.models.dally import cube, wire_density
+from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.papers.figures.lines import SIX, VARIANTS, Line, line_chart
+from torusweep.results.charts import Chart, inline
 
 MODEL = "dally-1990"
 MESSAGE_BITS = 150
@@ -28,8 +28,14 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
     endings = {"": ""} if wire_delay == "constant" else ENDINGS
     for point in tables.get("latency", ()):
         asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
-        if point["nodes"] in NODES and tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked:
-            own = {**{name: point[name] for name in ("nodes", "dimension", "radix", "pins")}, "line": f"N = {_binary(point['nodes'])}"}
+        if (
+            point["nodes"] in NODES
+            and tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked
+        ):
+            own = {
+                **{name: point[name] for name in ("nodes", "dimension", "radix", "pins")},
+                "line": f"N = {_binary(point['nodes'])}",
+            }
             for variant, ending in endings.items():
                 best = point["dimension"] == point[f"best_dimension{ending}"]
                 of_wires = {name: point[f"{name}{ending}"] for name in ("longest_wire", "mean_latency")}
@@ -39,7 +45,9 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
 
 def _binary(nodes: int) -> str:
     """As the paper abbreviates: 1K = 1024."""
-    return next((f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes))
+    return next(
+        (f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes)
+    )
 
 
 def density(tables: Tables) -> list[Row]:
@@ -51,14 +59,18 @@ def density(tables: Tables) -> list[Row]:
         radix = round(LARGEST ** (1 / dimensions))
         width = float(cube(LARGEST, dimensions).width)
         wires = (wire_density([radix] * (dimensions // 2)) * width).tolist()
-        changes = [p for p in range(len(wires)) if p in (0, len(wires) - 1) or wires[p] != wires[p - 1]]  # the torus's line needs two points
+        changes = [
+            p for p in range(len(wires)) if p in (0, len(wires) - 1) or wires[p] != wires[p - 1]
+        ]  # the torus's line needs two points
         rows += [{"line": line.name, "position": p + 1, "wires": wires[p]} for p in changes]
     return rows
 
 
 def _density_chart(rows: list[Row]) -> Chart:
     tooltip = [alt.Tooltip("line:N", title="network"), alt.Tooltip("position:Q"), alt.Tooltip("wires:Q", format=",")]
-    x = alt.X("position:Q", title="position in the row, nodes from its edge", scale=alt.Scale(domain=[0, 1024], nice=False))
+    x = alt.X(
+        "position:Q", title="position in the row, nodes from its edge", scale=alt.Scale(domain=[0, 1024], nice=False)
+    )
     return line_chart(rows, ROW, x, alt.Y("wires:Q", title="wires across the row, bits"), tooltip, size=8)
 
 
@@ -87,7 +99,9 @@ def _dimension_chart(rows: list[Row], column: str, title: str) -> Chart:
 def _latency(id: str, place: str, wire_delay: str, caption: str) -> Figure:
     title = f"Latency against dimension, {wire_delay} wire delay"
     chart = partial(_dimension_chart, column="mean_latency", title="latency without contention, cycles")
-    return Figure(id, "D90", place, title, caption, ("latency",), partial(against_dimension, wire_delay=wire_delay), chart)
+    return Figure(
+        id, "D90", place, title, caption, ("latency",), partial(against_dimension, wire_delay=wire_delay), chart
+    )
 
 
 FIGURES = (

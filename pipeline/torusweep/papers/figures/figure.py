@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline.figures import Chart
+from torusweep.results.charts import Chart
 
 Record = Mapping[str, Any]
-Tables = Mapping[str, Sequence[Record]]  # by name (pipeline/records.py), as lists of records; a table that a sweep lacks is absent
+Tables = Mapping[
+    str, Sequence[Record]
+]  # by name (pipeline/torusweep/tables/records.py), as lists of records; a table that a sweep lacks is absent
 Row = dict[str, Any]
 
 

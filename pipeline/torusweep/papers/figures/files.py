@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline import figures
-from pipeline.paper_figures import drawable
-from pipeline.paper_figures.figure import Tables
-from pipeline.report.sections import PAPER_NAMES
+from torusweep.papers.figures import drawable
+from torusweep.papers.figures.figure import Tables
+from torusweep.results import charts as figures
+from torusweep.results.page.sections import PAPER_NAMES
 
 WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
@@ -22,5 +22,7 @@ def write_figures(tables: Tables, out: Path) -> list[Path]:
         source = f"{PAPER_NAMES[figure.paper]}, {figure.place}"
         written.append(out / f"{figure.id}.svg")
         height = WIDE_HEIGHT if figure.wide else HEIGHT
-        figures.save(figures.finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1])
+        figures.save(
+            figures.finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1]
+        )
     return written

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
+from torusweep.results.charts import Chart, inline
 
 
 class Line(NamedTuple):
@@ -36,7 +36,9 @@ def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
     return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
 
 
-def cut_above(rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False) -> list[dict[str, Any]]:
+def cut_above(
+    rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False
+) -> list[dict[str, Any]]:
     """The rows up to `most`, and where a line goes beyond it, the point at twice `most` on the way there.
 
     rows  a line's (by line, variant and message_bits) one after the other, in order along the axis
@@ -81,15 +83,28 @@ def line_chart(
     present = [line for line in lines if any(row["line"] == line.name for row in rows)]
     names = [line.name for line in present]
     variants = [name for name in VARIANTS if any(row.get("variant") == name for row in rows)]
-    dashes = {str(line.dash): list(line.dash) for line in present}  # a field of its own: the dash of a line's name would get into the legend's marks
+    dashes = {
+        str(line.dash): list(line.dash) for line in present
+    }  # a field of its own: the dash of a line's name would get into the legend's marks
     dash = alt.StrokeDash("dash:N", legend=None, scale=alt.Scale(domain=list(dashes), range=list(dashes.values())))
     if variants:
         dash = alt.StrokeDash(
-            "variant:N", title=None, legend=alt.Legend(orient="bottom"), scale=alt.Scale(domain=variants, range=[VARIANTS[name] for name in variants])
+            "variant:N",
+            title=None,
+            legend=alt.Legend(orient="bottom"),
+            scale=alt.Scale(domain=variants, range=[VARIANTS[name] for name in variants]),
         )
     values = [{**row, "dash": str(line.dash)} for line in present for row in rows if row["line"] == line.name]
-    colour = alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present]))
-    shape = alt.Shape("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present]))
+    colour = alt.Color(
+        "line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.colour for line in present])
+    )
+    shape = alt.Shape(
+        "line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present])
+    )
     base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
-    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash, order=f"{along}:Q" if along else alt.Undefined)
-    return alt.layer(drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip)))
+    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(
+        strokeDash=dash, order=f"{along}:Q" if along else alt.Undefined
+    )
+    return alt.layer(
+        drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip))
+    )

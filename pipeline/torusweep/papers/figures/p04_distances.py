@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import altair as alt
 
-from pipeline.figures import TOOLTIP, Chart, distinct
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import Line, line_chart
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.lines import Line, line_chart
+from torusweep.results.charts import TOOLTIP, Chart, distinct
 
 CLASSES = {
     "torus": Line("torus", "#006DAD", "circle"),

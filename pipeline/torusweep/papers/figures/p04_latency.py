@@ -9,15 +9,22 @@ from itertools import groupby
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.models.parhami_kwai import PINS, arrivals, contenders, flits
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import SIX, cut_above, line_chart
-from pipeline.paper_figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
+from torusweep.models.parhami_kwai import PINS, arrivals, contenders, flits
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.lines import SIX, cut_above, line_chart
+from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
+from torusweep.results.charts import Chart, inline
 
 MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}
-RADIX, DELAY, SLOW_DELAY, RATE, SHORT, LONG = 16, 3, 7, 0.01, 96, 384  # k, switch delays s, messages per node and cycle, message bits L
+RADIX, DELAY, SLOW_DELAY, RATE, SHORT, LONG = (
+    16,
+    3,
+    7,
+    0.01,
+    96,
+    384,
+)  # k, switch delays s, messages per node and cycle, message bits L
 LEAST = 3  # points that make a line
 MOST_MARKS = 42  # of a line against the rate
 UTILIZATIONS = (0.1, 0.5, 0.9)
@@ -30,16 +37,24 @@ def latencies(tables: Tables) -> list[Row]:
     """The model's finite latencies of the three-dimensional four classes, a row for each variant; with the radix k and the family."""
     if not tables.get("latency"):
         return []
-    networks = {record["topology"]: record for record in tables.get("static", ()) if (radix_and_dimensions(record) or (0, 0))[1] == 3}
+    networks = {
+        record["topology"]: record
+        for record in tables.get("static", ())
+        if (radix_and_dimensions(record) or (0, 0))[1] == 3
+    }
     rows = []
     for point in tables.get("latency", ()):
-        if (point["model"], point["constant"], point["budget"]) == (MODEL, "pins", PINS) and point["topology"] in networks:
+        if (point["model"], point["constant"], point["budget"]) == (MODEL, "pins", PINS) and point[
+            "topology"
+        ] in networks:
             record = networks[point["topology"]]
             columns = ("topology", "rate", "message_bits", "switch_delay", "utilization")
             own = {**{name: point[name] for name in columns}, "family": record["family"], "k": _radix(record)}
             found = {variant: point[column] for variant, column in VARIANTS.items()}
             rows += [
-                {**own, "variant": variant, "latency": cycles} for variant, cycles in found.items() if cycles is not None and math.isfinite(cycles)
+                {**own, "variant": variant, "latency": cycles}
+                for variant, cycles in found.items()
+                if cycles is not None and math.isfinite(cycles)
             ]
     return rows
 
@@ -53,7 +68,11 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)
-    whole = {key: sorted(group, key=lambda row: row[along]) for key, group in groups.items() if len({row[along] for row in group}) >= LEAST}
+    whole = {
+        key: sorted(group, key=lambda row: row[along])
+        for key, group in groups.items()
+        if len({row[along] for row in group}) >= LEAST
+    }
     return [row for group in whole.values() for row in group] if len({line for line, *_ in whole}) > 1 else []
 
 
@@ -62,14 +81,18 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
 
 def contention(tables: Tables) -> list[Row]:
     """Fig. 7: contenders i and their probability, at utilizations of 0.1, 0.5 and 0.9, in the pruned torus of radix 16 and messages of 96 bits."""
-    networks = [r for r in tables.get("static", ()) if r["family"] == "pruned_torus" and radix_and_dimensions(r) == (RADIX, 3)]
+    networks = [
+        r for r in tables.get("static", ()) if r["family"] == "pruned_torus" and radix_and_dimensions(r) == (RADIX, 3)
+    ]
     rows = []
     for record in networks[:1]:
         degree = record["degree_max"]
         for busy in UTILIZATIONS:
             queue = arrivals(busy, degree, flits(SHORT, PINS / degree), record["mean_distance"], directed=False)
             chances = contenders(queue, CONTENDERS + 1).tolist()
-            rows += [{"line": f"ρ = {busy}", "contenders": i, "probability": chance} for i, chance in enumerate(chances)]
+            rows += [
+                {"line": f"ρ = {busy}", "contenders": i, "probability": chance} for i, chance in enumerate(chances)
+            ]
     return rows
 
 
@@ -77,24 +100,40 @@ def _contention_chart(rows: list[Row]) -> Chart:
     lines = tuple(line._replace(name=f"ρ = {busy}") for line, busy in zip(SIX, UTILIZATIONS))
     x = alt.X("contenders:Q", title="packets that contend for a channel, i", axis=alt.Axis(tickMinStep=1))
     y = alt.Y("probability:Q", title="probability r(i)")
-    tooltip = [alt.Tooltip("line:N", title="utilization"), alt.Tooltip("contenders:Q"), alt.Tooltip("probability:Q", format=".4~g")]
+    tooltip = [
+        alt.Tooltip("line:N", title="utilization"),
+        alt.Tooltip("contenders:Q"),
+        alt.Tooltip("probability:Q", format=".4~g"),
+    ]
     return line_chart(rows, lines, x, y, tooltip)
 
 
 # --- Figs. 8 to 13: cycles ----------------------------------------------------------------------
 
 
-def against_rate(tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)) -> list[Row]:
+def against_rate(
+    tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)
+) -> list[Row]:
     """Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
     asked = (RADIX, message_bits, switch_delay)
-    chosen = [row for row in latencies(tables) if row["family"] in families and (row["k"], row["message_bits"], row["switch_delay"]) == asked]
+    chosen = [
+        row
+        for row in latencies(tables)
+        if row["family"] in families and (row["k"], row["message_bits"], row["switch_delay"]) == asked
+    ]
     return whole_lines(({**row, "line": CLASSES[row["family"]].name} for row in chosen), "rate")
 
 
 def against_radix(tables: Tables) -> list[Row]:
     """Fig. 13: radix k and latency of three classes at 0.01 messages per node and cycle, for short and long messages, in both variants."""
-    chosen = [row for row in latencies(tables) if at_rate(row, RATE) and row["family"] in THREE and row["message_bits"] in (SHORT, LONG)]
-    return whole_lines(({**row, "line": CLASSES[row["family"]].name} for row in chosen if row["switch_delay"] == DELAY), "k")
+    chosen = [
+        row
+        for row in latencies(tables)
+        if at_rate(row, RATE) and row["family"] in THREE and row["message_bits"] in (SHORT, LONG)
+    ]
+    return whole_lines(
+        ({**row, "line": CLASSES[row["family"]].name} for row in chosen if row["switch_delay"] == DELAY), "k"
+    )
 
 
 def at_rate(row: Row, rate: float) -> bool:
@@ -113,7 +152,10 @@ CYCLES = [
 
 def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
     x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g"), scale=alt.Scale(nice=False))
-    first = [min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"] for line in {row["line"] for row in rows}]
+    first = [
+        min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"]
+        for line in {row["line"] for row in rows}
+    ]
     most = CEILING if logarithmic else math.ceil(3 * max(first))  # so that crossings show, and where each goes up
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[math.floor(0.9 * min(first)), most], nice=False)
     y = alt.Y("latency:Q", title="mean latency, cycles", scale=scale)
@@ -132,7 +174,10 @@ def _radix_chart(rows: list[Row]) -> Chart:
     y = alt.Y("latency:Q", title="mean latency, cycles", scale=alt.Scale(type="log", domain=[10, CEILING], nice=False))
     x = radix_axis("k³")
     lengths = sorted({row["message_bits"] for row in rows})
-    below = [min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"])) for bits in lengths]
+    below = [
+        min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"]))
+        for bits in lengths
+    ]
     labels = alt.Chart(inline([{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
     text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11).encode(x=x, y=y, text="label:N")
     shown = cut_above(rows, "k", "latency", CEILING, logarithmic=True)
@@ -148,7 +193,9 @@ BOTH = (
 )
 
 
-def latency_figure(number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Chart]) -> Figure:
+def latency_figure(
+    number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Chart]
+) -> Figure:
     return Figure(f"p04-fig-{number}", "P04", f"Fig. {number}", title, caption, TABLES, rows, chart)
 
 
@@ -200,7 +247,8 @@ FIGURES = (
         12,
         "Up to saturation: torus, pruned, directed, 4096 nodes",
         "As Fig. 8, up to where queues grow without bound. As printed, all three saturate within 8 % of one another, and pruning improves on the"
-        " torus until close to it; corrected, the pruned torus saturates at three quarters of the plain one's load." + BOTH,
+        " torus until close to it; corrected, the pruned torus saturates at three quarters of the plain one's load."
+        + BOTH,
         partial(against_rate, message_bits=SHORT, switch_delay=DELAY, families=THREE),
         partial(_rate_chart, logarithmic=True),
     ),
@@ -208,7 +256,8 @@ FIGURES = (
         13,
         "Latency against radix at m = 0.01",
         "Short messages: pruned and directed differ by a few per cent. Long ones: directed is ahead until it nears saturation, from k = 28 on,"
-        " which is where the printed model lets pruning win; corrected, the pruned torus has then long been saturated, beyond k = 24." + BOTH,
+        " which is where the printed model lets pruning win; corrected, the pruned torus has then long been saturated, beyond k = 24."
+        + BOTH,
         against_radix,
         _radix_chart,
     ),

@@ -6,12 +6,24 @@ from functools import partial
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.models.parhami_kwai import PINS
-from pipeline.paper_figures.figure import Figure, Row, Tables
-from pipeline.paper_figures.lines import SIX, cut_above, line_chart
-from pipeline.paper_figures.p04_distances import radix_axis
-from pipeline.paper_figures.p04_latency import BOTH, CYCLES, DELAY, LEAST, RATE, SHORT, SLOW_DELAY, at_rate, latencies, latency_figure, whole_lines
+from torusweep.models.parhami_kwai import PINS
+from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.papers.figures.lines import SIX, cut_above, line_chart
+from torusweep.papers.figures.p04_distances import radix_axis
+from torusweep.papers.figures.p04_latency import (
+    BOTH,
+    CYCLES,
+    DELAY,
+    LEAST,
+    RATE,
+    SHORT,
+    SLOW_DELAY,
+    at_rate,
+    latencies,
+    latency_figure,
+    whole_lines,
+)
+from torusweep.results.charts import Chart, inline
 
 MOST_LINES = 5  # whose names have room side by side
 PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel
@@ -22,8 +34,16 @@ def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]
 
     by  'message_bits': a line a message length, at 0.01 messages per node and cycle; 'rate': a line a rate, at 96 bits
     """
-    rows = [row for row in latencies(tables) if (at_rate(row, RATE) if by == "message_bits" else row["message_bits"] == SHORT)]
-    beneath = {(r["k"], r[by], r["variant"]): r["latency"] for r in rows if (r["family"], r["switch_delay"]) == (other, other_delay)}
+    rows = [
+        row
+        for row in latencies(tables)
+        if (at_rate(row, RATE) if by == "message_bits" else row["message_bits"] == SHORT)
+    ]
+    beneath = {
+        (r["k"], r[by], r["variant"]): r["latency"]
+        for r in rows
+        if (r["family"], r["switch_delay"]) == (other, other_delay)
+    }
     found = []
     for row in rows:
         key = (row["k"], row[by], row["variant"])
@@ -53,12 +73,16 @@ def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Ch
         alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
     ]
     equal = alt.Chart(inline([{"ratio": 1}])).mark_rule(color="#7C818A").encode(y=y)
-    return alt.layer(equal, line_chart(cut_above(rows, "k", "ratio", domain[1]), lines, radix_axis("k³"), y, tooltip, clip=True))
+    return alt.layer(
+        equal, line_chart(cut_above(rows, "k", "ratio", domain[1]), lines, radix_axis("k³"), y, tooltip, clip=True)
+    )
 
 
 def _over_torus(number: int, title: str, caption: str, by: str) -> Figure:
     rows = partial(relative, by=by, other="torus", other_delay=DELAY)
-    return latency_figure(number, title, caption + BOTH, rows, lambda found: _ratio_chart(found, "latency, pruned ÷ plain", (0.5, 1.3)))
+    return latency_figure(
+        number, title, caption + BOTH, rows, lambda found: _ratio_chart(found, "latency, pruned ÷ plain", (0.5, 1.3))
+    )
 
 
 FIGURES = (
@@ -81,7 +105,8 @@ FIGURES = (
         16,
         "Pruned over directed torus with a slower switch (s = 3 against 7)",
         "Where direction's harder routing makes a hop take 7 cycles instead of 3, pruning wins clearly (F = 4): less than half the latency at light"
-        " load. Corrected, it still does until it nears its own saturation. A line that falls at its end is near the directed torus's." + BOTH,
+        " load. Corrected, it still does until it nears its own saturation. A line that falls at its end is near the directed torus's."
+        + BOTH,
         partial(relative, by="rate", other="directed_torus", other_delay=SLOW_DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
     ),

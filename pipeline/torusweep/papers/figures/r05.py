@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.paper_figures.figure import Figure, Row, Tables
+from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.results.charts import Chart, inline
 
 PAPER, PLACE = "R05", "Table 1"
 MEASURES = {"shortest": "#006DAD", "own routing": "#C48600", "printed": "#7C818A"}
@@ -31,13 +31,29 @@ def bars(tables: Tables, printed: Printed) -> list[Row]:
     networks = {record["topology"]: record for record in tables.get("static", ())}
     rows = []
     for line in tables.get("verification", ()):
-        if (line["paper"], line["place"]) == (PAPER, PLACE) and line["row"].endswith(printed.row) and line["topology"] in networks:
+        if (
+            (line["paper"], line["place"]) == (PAPER, PLACE)
+            and line["row"].endswith(printed.row)
+            and line["topology"] in networks
+        ):
             record = networks[line["topology"]]
             values = (record[printed.column], record[printed.routed_column], line["paper_value"])
             for measure, hops in zip(MEASURES, values, strict=True):
                 if hops is not None:
-                    own = {"network": line["row"].removesuffix(printed.row), "topology": line["topology"], "nodes": record["nodes"]}
-                    rows.append({**own, "measure": measure, "hops": hops, "shown": min(hops, printed.most), "label": _label(hops, printed.most)})
+                    own = {
+                        "network": line["row"].removesuffix(printed.row),
+                        "topology": line["topology"],
+                        "nodes": record["nodes"],
+                    }
+                    rows.append(
+                        {
+                            **own,
+                            "measure": measure,
+                            "hops": hops,
+                            "shown": min(hops, printed.most),
+                            "label": _label(hops, printed.most),
+                        }
+                    )
     return rows
 
 

@@ -7,13 +7,18 @@ from typing import TypeVar
 
 import altair as alt
 
-from pipeline.figures import Chart
-from pipeline.paper_figures.figure import Figure, Record, Row, Tables
-from pipeline.paper_figures.lines import SIX, Line, compared, line_chart
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.lines import SIX, Line, compared, line_chart
+from torusweep.results.charts import Chart
 
 Key = TypeVar("Key")
 ROUTER, TRAFFIC = "rahman-2005", "uniform"
-MH3DT, H3DT, TESH, MESH = "mh3dt(m=4, n=4, levels=2, q=2)", "h3dt(m=4, n=4, levels=2, q=2)", "tesh(m=2, levels=3, q=0)", "mesh(k=64, n=2)"
+MH3DT, H3DT, TESH, MESH = (
+    "mh3dt(m=4, n=4, levels=2, q=2)",
+    "h3dt(m=4, n=4, levels=2, q=2)",
+    "tesh(m=2, levels=3, q=0)",
+    "mesh(k=64, n=2)",
+)
 NETWORKS = {  # Fig. 4: network and virtual channels
     (MH3DT, 2): SIX[0]._replace(name="MH3DT"),
     (H3DT, 2): SIX[1]._replace(name="H3DT"),
@@ -33,14 +38,22 @@ def networks(tables: Tables, buffer_flits: int) -> list[Row]:
 
 def lengths(tables: Tables) -> list[Row]:
     """The same of MH3DT by length of message; latency is divided by it."""
-    rows = [row for row in _simulated(tables) if (row["topology"], row["buffer_flits"], row["virtual_channels"]) == (MH3DT, 2, 2)]
+    rows = [
+        row
+        for row in _simulated(tables)
+        if (row["topology"], row["buffer_flits"], row["virtual_channels"]) == (MH3DT, 2, 2)
+    ]
     found = _drawn(rows, LENGTHS, lambda row: row["packet_flits"])
     return [{**row, "latency": row["latency"] / row["flits"]} for row in found]
 
 
 def channels(tables: Tables) -> list[Row]:
     """The same of MH3DT by virtual channels."""
-    rows = [row for row in _simulated(tables) if (row["topology"], row["buffer_flits"], row["packet_flits"]) == (MH3DT, 2, 16)]
+    rows = [
+        row
+        for row in _simulated(tables)
+        if (row["topology"], row["buffer_flits"], row["packet_flits"]) == (MH3DT, 2, 16)
+    ]
     return _drawn(rows, CHANNELS, lambda row: row["virtual_channels"])
 
 
@@ -76,18 +89,32 @@ def _chart(rows: list[Row], lines: tuple[Line, ...], title: str) -> Chart:
         alt.Tooltip("latency:Q", title=title, format=".4~g"),
     ]
     x = alt.X("accepted:Q", title="throughput, flits/cycle/node")
-    return line_chart(rows, lines, x, alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", nice=False)), tooltip, along="offered")
+    return line_chart(
+        rows,
+        lines,
+        x,
+        alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", nice=False)),
+        tooltip,
+        along="offered",
+    )
 
 
 def _figure(
-    number: str, title: str, caption: str, rows: Callable[[Tables], list[Row]], lines: Mapping[Key, Line], y: str = "latency, cycles"
+    number: str,
+    title: str,
+    caption: str,
+    rows: Callable[[Tables], list[Row]],
+    lines: Mapping[Key, Line],
+    y: str = "latency, cycles",
 ) -> Figure:
     place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
 
     def chart(found: list[Row]) -> Chart:
         return _chart(found, tuple(lines.values()), y)
 
-    return Figure(f"r05-fig-{number}-simulated", "R05", f"{place}, simulated", title, caption, ("simulation",), rows, chart)
+    return Figure(
+        f"r05-fig-{number}-simulated", "R05", f"{place}, simulated", title, caption, ("simulation",), rows, chart
+    )
 
 
 FIGURES = (

@@ -1,4 +1,4 @@
-"""The papers' numbers against ours: config/expected/*.csv row by row, with a verdict for each.
+"""The papers' numbers against ours: pipeline/torusweep/papers/expected/*.csv row by row, with a verdict for each.
 
 A row of those files says where a paper prints a number (paper, place, row), for which network
 (topology, canonical spelling), which quantity of ours it is compared with, and how closely (value,
@@ -7,11 +7,25 @@ true value, derived without this project's code, and why. `waits_for` names what
 ours can be computed. Of a simulated quantity, signs, orders and bounds are judged.
 """
 
-from pipeline.verify.needed import expected_deadlock, expected_latency, expected_layout, expected_loads, expected_topologies
-from pipeline.verify.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
-from pipeline.verify.rows import COLUMNS, FOLDER, PAPERS, Expected, load_expected
-from pipeline.verify.simulated import is_simulated
-from pipeline.verify.verdicts import VERDICTS, judge, judge_simulated, not_compared, summary, verification_rows, verify_folder
+from torusweep.papers.verification.needed import (
+    expected_deadlock,
+    expected_latency,
+    expected_layout,
+    expected_loads,
+    expected_topologies,
+)
+from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
+from torusweep.papers.verification.rows import COLUMNS, FOLDER, PAPERS, Expected, load_expected
+from torusweep.papers.verification.simulated import is_simulated
+from torusweep.papers.verification.verdicts import (
+    VERDICTS,
+    judge,
+    judge_simulated,
+    not_compared,
+    summary,
+    verification_rows,
+    verify_folder,
+)
 
 __all__ = [
     "COLUMNS",

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pipeline.points import Point
-from pipeline.verify.quantities import CUBES, PLACEMENT, ROUTING, RULE, TRAFFIC, is_deadlock, is_latency, is_layout, is_load, is_static, parts
-from pipeline.verify.rows import Expected, load_expected
+from torusweep.papers.verification.quantities import (
+    CUBES,
+    PLACEMENT,
+    ROUTING,
+    RULE,
+    TRAFFIC,
+    is_deadlock,
+    is_latency,
+    is_layout,
+    is_load,
+    is_static,
+    parts,
+)
+from torusweep.papers.verification.rows import Expected, load_expected
+from torusweep.sweep.points import Point
 
 
 def expected_topologies(papers: Iterable[str]) -> list[str]:
@@ -26,7 +38,11 @@ def expected_deadlock(papers: Iterable[str]) -> list[Point]:
 
 def expected_layout(papers: Iterable[str]) -> list[Point]:
     """The points of layout that these papers' rows need, each once, in row order."""
-    return list(dict.fromkeys(Point(row.topology, placement=placement_of(row)) for row in load_expected(papers) if is_layout(row.quantity)))
+    return list(
+        dict.fromkeys(
+            Point(row.topology, placement=placement_of(row)) for row in load_expected(papers) if is_layout(row.quantity)
+        )
+    )
 
 
 def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:

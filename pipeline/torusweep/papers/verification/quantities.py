@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipeline.errors import BadInput
-from pipeline.records import LOADS, STATIC
+from torusweep.errors import BadInput
+from torusweep.tables.records import LOADS, STATIC
 
 Record = Mapping[str, Any]
 
@@ -21,7 +21,9 @@ def _nodes_at_distance(record: Record, distance: str) -> float | None:
 def _fault_diameter(record: Record, faults: str) -> float | None:
     if record["fault_nodes"] != int(faults):
         return None
-    return math.inf if record["fault_diameter"] is None else record["fault_diameter"]  # some set of faults disconnects it
+    return (
+        math.inf if record["fault_diameter"] is None else record["fault_diameter"]
+    )  # some set of faults disconnects it
 
 
 def _bisection_channels(record: Record, _: str) -> float | None:
@@ -51,7 +53,9 @@ def _class_hops(record: Record, name: str) -> float | None:
     return dict(record["per_class_hops"]).get(name)
 
 
-LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}  # [x]: over links of class x
+LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
+    "mean_hops": _class_hops
+}  # [x]: over links of class x
 LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
     "longest_wire": lambda record, _: record["wire_length_max"],
     "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],
@@ -63,10 +67,14 @@ LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [pla
 }
 PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
 RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]
-CUBES = re.compile(r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)")  # of best_dimension[nodes, message bits, wire delay]
+CUBES = re.compile(
+    r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)"
+)  # of best_dimension[nodes, message bits, wire delay]
 STATIC_COLUMNS = {column.name for column in STATIC}
 LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
-QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")  # 'name', 'name[index]', 'name / other network'
+QUANTITY = re.compile(
+    r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?"
+)  # 'name', 'name[index]', 'name / other network'
 
 
 def is_static(quantity: str) -> bool:

@@ -1,4 +1,4 @@
-"""The papers' files, config/expected/*.csv: a row for each number that a paper prints, and for each order of numbers that it only draws."""
+"""The papers' files, pipeline/torusweep/papers/expected/*.csv: a row for each number that a paper prints, and for each order of numbers that it only draws."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.errors import BadInput, nearest
-from pipeline.verify.quantities import parts
-from pipeline.verify.simulated import is_simulated, read
+from torusweep.errors import BadInput, nearest
+from torusweep.papers.verification.quantities import parts
+from torusweep.papers.verification.simulated import is_simulated, read
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "config" / "expected"
+FOLDER = Path(__file__).resolve().parents[1] / "expected"
 PAPERS = ("P98", "P04", "D90", "C10", "R05")  # short names, docs/papers.md; in the order of the report
-COLUMNS = ("paper", "place", "row", "topology", "quantity", "value", "tolerance", "relation", "corrected", "reason", "waits_for")
+COLUMNS = (
+    "paper",
+    "place",
+    "row",
+    "topology",
+    "quantity",
+    "value",
+    "tolerance",
+    "relation",
+    "corrected",
+    "reason",
+    "waits_for",
+)
 RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
 
 
@@ -56,10 +68,14 @@ def _read(path: Path, paper: str) -> list[Expected]:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file, strict=True)
             if tuple(reader.fieldnames or ()) != COLUMNS:
-                raise BadInput(f"{path}:1: expected the columns {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}")
+                raise BadInput(
+                    f"{path}:1: expected the columns {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}"
+                )
             return [_row(cells, f"{path}:{reader.line_num}", paper) for cells in reader]
     except FileNotFoundError:
-        raise BadInput(f"{path} is missing: the papers' numbers stand in config/expected of a clone; install from it ('pip install -e .')") from None
+        raise BadInput(
+            f"{path} is missing: the papers' numbers stand in pipeline/torusweep/papers/expected of a clone; install from it ('pip install -e .')"
+        ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path}: expected a readable CSV file in UTF-8, got {error}") from None
 
@@ -82,7 +98,9 @@ def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
     if is_simulated(row.quantity):
         read(row.quantity, row.topology)
         if not row.waits_for or corrected is not None:
-            raise BadInput(f"{place}: {row.quantity}: expected waits_for to name the configuration that simulates it, and no corrected value")
+            raise BadInput(
+                f"{place}: {row.quantity}: expected waits_for to name the configuration that simulates it, and no corrected value"
+            )
     else:
         parts(row.quantity)
     return row

@@ -16,12 +16,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 Record = Mapping[str, Any]
 NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
-SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns of the table that a preset decides where a row says nothing
-TERM = re.compile(rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]")
+SETTINGS = (
+    "virtual_channels",
+    "buffer_flits",
+    "packet_flits",
+)  # columns of the table that a preset decides where a row says nothing
+TERM = re.compile(
+    rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]"
+)
 
 
 class Term(NamedTuple):
@@ -70,7 +76,9 @@ def _term(text: str, topology: str) -> Term:
     own = {"channel_utilization": "link_class", "delivery_time": "placement"}.get(found["name"])
     known = (own,) if own else SETTINGS
     if not set(settings) <= set(known) or (own and not settings):
-        raise BadInput(f"quantity {text!r}: expected the settings {', '.join(known)}, got {', '.join(settings) or 'none'}")
+        raise BadInput(
+            f"quantity {text!r}: expected the settings {', '.join(known)}, got {', '.join(settings) or 'none'}"
+        )
     return Term(found["name"], topology, found["router"], found["traffic"], tuple(settings.items()))
 
 
@@ -80,10 +88,18 @@ class Simulated:
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
         self._rows: dict[tuple[str, str, str], list[Record]] = {}
         for row in simulation:
-            sent = row["traffic"] if row["offered_load"] is not None else None if row["delivery_time"] is None else row["workload"]
+            sent = (
+                row["traffic"]
+                if row["offered_load"] is not None
+                else None
+                if row["delivery_time"] is None
+                else row["workload"]
+            )
             if sent is not None:  # neither fixed batches nor what did not arrive
                 self._rows.setdefault((row["topology"], row["router"], sent), []).append(row)
-        self._loads = {(load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"}
+        self._loads = {
+            (load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"
+        }
 
     def ours(self, quantity: str, topology: str) -> Ours:
         """A quantity's value, with what is missing for it, or stands beside it."""
@@ -92,7 +108,10 @@ class Simulated:
         for term, sign in read(quantity, topology):
             rows = self._chosen(term)
             if not rows:
-                return Ours(None, f"{_asked(term)} {'has no delivery time' if term.name == 'delivery_time' else 'is not'} in the sweep")
+                return Ours(
+                    None,
+                    f"{_asked(term)} {'has no delivery time' if term.name == 'delivery_time' else 'is not'} in the sweep",
+                )
             best = max(rows, key=lambda row: row["accepted_load"])
             if term.name in ("max_accepted_load", "channel_utilization") and not any(row["saturated"] for row in rows):
                 return Ours(None, f"no load of the sweep saturates {_asked(term)}")
@@ -114,12 +133,14 @@ class Simulated:
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
         if load is None:
             return None
-        found: float | None = load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
+        found: float | None = (
+            load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
+        )
         return found
 
     def _chosen(self, term: Term) -> list[Record]:
         """The rows of a term, a load each."""
-        from pipeline.simulation.presets import preset  # brings compilers along
+        from torusweep.stages.simulation.presets import preset  # brings compilers along
 
         made = preset(term.router)
         wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
@@ -139,4 +160,10 @@ def _value(term: Term, rows: list[Record], best: Record) -> float:
 
 
 def _asked(term: Term) -> str:
-    return ", ".join([f"{term.topology} with router {term.router}", term.traffic, *(f"{name} {value}" for name, value in term.settings)])
+    return ", ".join(
+        [
+            f"{term.topology} with router {term.router}",
+            term.traffic,
+            *(f"{name} {value}" for name, value in term.settings),
+        ]
+    )

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pipeline.errors import BadInput
-from pipeline.verify.needed import analysed, cubes_of, placement_of
-from pipeline.verify.quantities import (
+from torusweep.errors import BadInput
+from torusweep.papers.verification.needed import analysed, cubes_of, placement_of
+from torusweep.papers.verification.quantities import (
     EXPRESSIONS,
     LAYOUT_EXPRESSIONS,
     LOADS_COLUMNS,
@@ -25,8 +25,8 @@ from pipeline.verify.quantities import (
     is_static,
     parts,
 )
-from pipeline.verify.rows import Expected, load_expected
-from pipeline.verify.simulated import Simulated, is_simulated
+from torusweep.papers.verification.rows import Expected, load_expected
+from torusweep.papers.verification.simulated import Simulated, is_simulated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,11 @@ def verification_rows(
         return []
     graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
     layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
-    of_cubes = latency if latency is None or isinstance(latency, list) else latency.filter(latency["best_dimension"].is_valid())  # few of many
+    of_cubes = (
+        latency
+        if latency is None or isinstance(latency, list)
+        else latency.filter(latency["best_dimension"].is_valid())
+    )  # few of many
     cubes = [record for record in _records(of_cubes or []) if (record["radices"], record["locality"]) == ("real", 1)]
     best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
     printed = (ROUTING, TRAFFIC, "exact")
@@ -77,7 +81,9 @@ def verification_rows(
             return {} if found is None else {row.topology: found}
         return by_loads if is_load(row.quantity) else by_static
 
-    return [_simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in expected]
+    return [
+        _simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in expected
+    ]
 
 
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
@@ -85,11 +91,13 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
 
     Raises BadInput for a table that is missing, altered or of another version, and where the sweep asked for no paper's numbers.
     """
-    from pipeline import store
+    from torusweep.tables import store
 
     papers = {row["paper"] for row in store.open_current(folder / "verification.parquet").to_pylist()}
     if not papers:
-        raise BadInput(f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration")
+        raise BadInput(
+            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration"
+        )
     later = {
         stage: store.open_current(folder / f"{stage}.parquet")
         for stage in ("loads", "deadlock", "layout", "latency", "simulation")
@@ -148,7 +156,11 @@ def _short_of_proof(quantity: str, record: Record) -> str:
     if not quantity.startswith("bisection"):
         return ""
     lower, upper = record["bisection_lower"], record["bisection_upper"]
-    return record["bisection_method"] if lower == upper else f"ours is a bound, the width is {'?' if lower is None else lower} to {upper}"
+    return (
+        record["bisection_method"]
+        if lower == upper
+        else f"ours is a bound, the width is {'?' if lower is None else lower} to {upper}"
+    )
 
 
 def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[float | None, str]:
@@ -157,7 +169,11 @@ def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[
     if topology not in records:
         return None, topology or quantity
     plain = is_deadlock(quantity) or is_latency(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
-    answer = (lambda record: record[name]) if plain else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
+    answer = (
+        (lambda record: record[name])
+        if plain
+        else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
+    )
     found = answer(records[topology])
     value = None if found is None else float(found)
     if not other or value is None:
@@ -170,7 +186,10 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
     if row.waits_for:
         return "waits", f"waits for {row.waits_for}"
     if topology:
-        return "unexplained", f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again"
+        return (
+            "unexplained",
+            f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again",
+        )
     return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
 
 
@@ -182,12 +201,18 @@ def judge(row: Expected, ours: float) -> tuple[str, str]:
     if row.corrected is None and fits:
         return "agrees", row.reason
     if row.corrected is None:
-        return "unexplained", f"ours is not within {row.tolerance:g} of the paper's, and no error of the paper is known here"
+        return (
+            "unexplained",
+            f"ours is not within {row.tolerance:g} of the paper's, and no error of the paper is known here",
+        )
     if fits:
         return "unexplained", "listed as the paper's error, but ours is what the paper prints"
     if abs(ours - row.corrected) <= ROUNDING * max(1.0, abs(row.corrected)):
         return "paper in error", row.reason
-    return "unexplained", f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})"
+    return (
+        "unexplained",
+        f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})",
+    )
 
 
 def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:

@@ -19,18 +19,25 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
-from pipeline import figures, store
-from pipeline.designs import Designs, designs, sampled
-from pipeline.records import TABLES
-from pipeline.report import loads as saturation
-from pipeline.report.bundle import bundled
-from pipeline.report.deadlock import deadlock_section
-from pipeline.report.explorer import explored
-from pipeline.report.layout import layout_section
-from pipeline.report.papers import papers_section
-from pipeline.report.sections import Section, gallery_section, networks_section, provenance_section, verification_section
-from pipeline.report.simulation import simulation_section
-from pipeline.verify import summary
+from torusweep.papers.verification import summary
+from torusweep.results import charts as figures
+from torusweep.results.designs import Designs, designs, sampled
+from torusweep.results.page import loads as saturation
+from torusweep.results.page.bundle import bundled
+from torusweep.results.page.deadlock import deadlock_section
+from torusweep.results.page.explorer import explored
+from torusweep.results.page.layout import layout_section
+from torusweep.results.page.papers import papers_section
+from torusweep.results.page.sections import (
+    Section,
+    gallery_section,
+    networks_section,
+    provenance_section,
+    verification_section,
+)
+from torusweep.results.page.simulation import simulation_section
+from torusweep.tables import store
+from torusweep.tables.records import TABLES
 
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]
@@ -39,7 +46,11 @@ MOST_DRAWN = 1500  # networks in a chart of all; the explorer has more
 NEEDED = ("static", "verification")
 NOT_READ = ("points", "distances", "channel_loads")  # nothing of the page is made from them
 THEMES = {"light": figures.config(figures.LIGHT), "dark": figures.config(figures.DARK)}
-SELDOM = {"departs": "of what is simulated depart, explained", "not run": "are not simulated here", "waits": "wait for a capability"}  # of verdicts
+SELDOM = {
+    "departs": "of what is simulated depart, explained",
+    "not run": "are not simulated here",
+    "waits": "wait for a capability",
+}  # of verdicts
 HERE = Path(__file__).resolve().parent
 CHARTS = (
     (
@@ -67,7 +78,9 @@ def write_report(folder: Path, out: Path) -> Tables:
     manifest = store.read_manifest(folder)
     names = [name for name in TABLES if name not in NOT_READ and (name in manifest["tables"] or name in NEEDED)]
     tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
-    with debug_mode(False):  # charts are not held against Vega-Lite's schema as they are put together (figures.specification)
+    with debug_mode(
+        False
+    ):  # charts are not held against Vega-Lite's schema as they are put together (figures.specification)
         text = page(tables, manifest)
     store.publish(out, text.encode())
     return tables
@@ -142,7 +155,9 @@ def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
             *[("", f"{counts[verdict]:,}", label) for verdict, label in SELDOM.items() if counts[verdict]],
             ("bad" if counts["unexplained"] else "good", f"{counts['unexplained']:,}", "unexplained"),
         ]
-    shown = "".join(f'<div class="tile {style}"><b>{value}</b><span>{label}</span></div>' for style, value, label in tiles)
+    shown = "".join(
+        f'<div class="tile {style}"><b>{value}</b><span>{label}</span></div>' for style, value, label in tiles
+    )
     return f'<div class="tiles">{shown}</div>'
 
 
@@ -181,4 +196,6 @@ def _loads(rows: Sequence[Record], drawn: dict[str, Any]) -> Section:
 
 
 def _has_data(specification: Mapping[str, Any]) -> bool:
-    return bool(specification.get("data", {}).get("values")) or any(_has_data(layer) for layer in specification.get("layer", ()))
+    return bool(specification.get("data", {}).get("values")) or any(
+        _has_data(layer) for layer in specification.get("layer", ())
+    )

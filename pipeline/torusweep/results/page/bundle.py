@@ -11,7 +11,7 @@ from pathlib import Path
 
 import vl_convert
 
-from pipeline import store
+from torusweep.tables import store
 
 
 def bundled(own: str) -> str:

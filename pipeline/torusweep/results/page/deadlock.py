@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from pipeline.records import DEADLOCK
-from pipeline.report.sections import Cell, Section, number, table
+from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.tables.records import DEADLOCK
 
 Record = Mapping[str, Any]
 
@@ -24,10 +24,25 @@ def deadlock_section(rows: Sequence[Record]) -> Section:
     for row in rows:
         ways.setdefault((row["routing"], row["vc_rule"], row["virtual_channels"]), []).append(row)
     counted = [_counts(way, found) for way, found in sorted(ways.items())]
-    headers = [("routing", "", MEANING["routing"]), ("rule", "", MEANING["vc_rule"]), ("VCs", "number", MEANING["virtual_channels"])]
-    counts = table([*headers, ("networks", "number", ""), *[(verdict, "number", "") for verdict in VERDICTS]], counted, sortable=True)
-    ordered = sorted(rows, key=lambda row: (list(VERDICTS).index(row["deadlock_free"]), row["topology"], row["routing"], row["vc_rule"]))
-    shown = f"the first {MOST_ROWS} of {len(rows):,} (the Parquet table has all)" if len(rows) > MOST_ROWS else f"all {len(rows):,}"
+    headers = [
+        ("routing", "", MEANING["routing"]),
+        ("rule", "", MEANING["vc_rule"]),
+        ("VCs", "number", MEANING["virtual_channels"]),
+    ]
+    counts = table(
+        [*headers, ("networks", "number", ""), *[(verdict, "number", "") for verdict in VERDICTS]],
+        counted,
+        sortable=True,
+    )
+    ordered = sorted(
+        rows,
+        key=lambda row: (list(VERDICTS).index(row["deadlock_free"]), row["topology"], row["routing"], row["vc_rule"]),
+    )
+    shown = (
+        f"the first {MOST_ROWS} of {len(rows):,} (the Parquet table has all)"
+        if len(rows) > MOST_ROWS
+        else f"all {len(rows):,}"
+    )
     lead = (
         '<p class="note">A routing cannot lock up if no channel depends on itself through others (Dally &amp; Seitz 1987); one that chooses as it'
         " goes, if that holds for the channels that it can escape to (Duato 1993), or if a bubble stays in each of their cycles.</p>"
@@ -41,13 +56,22 @@ def deadlock_section(rows: Sequence[Record]) -> Section:
 
 def _counts(way: tuple[str, str, int], rows: Sequence[Record]) -> list[Cell]:
     free = [row["deadlock_free"] for row in rows]
-    return [Cell(way[0], "short"), Cell(way[1], "short"), number(way[2]), number(len(rows)), *[number(free.count(verdict)) for verdict in VERDICTS]]
+    return [
+        Cell(way[0], "short"),
+        Cell(way[1], "short"),
+        number(way[2]),
+        number(len(rows)),
+        *[number(free.count(verdict)) for verdict in VERDICTS],
+    ]
 
 
 def _arguments(rows: Sequence[Record]) -> str:
     """Each argument that has more to say than its first words, which stand in the table."""
     long = dict.fromkeys(row["argument"] for row in rows if _short(row["argument"]) != row["argument"])
-    parts = [f"<dt>{escape(_short(text))}</dt><dd>{escape(text.removeprefix(_short(text)).lstrip(':, '))}</dd>" for text in long]
+    parts = [
+        f"<dt>{escape(_short(text))}</dt><dd>{escape(text.removeprefix(_short(text)).lstrip(':, '))}</dd>"
+        for text in long
+    ]
     return f"<dl>{''.join(parts)}</dl>" if parts else ""
 
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline.designs import MOST, Axis, Designs, sampled
-from pipeline.figures import specification
-from pipeline.report.sections import Section
-from pipeline.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
+from torusweep.results.charts import specification
+from torusweep.results.designs import MOST, Axis, Designs, sampled
+from torusweep.results.page.sections import Section
+from torusweep.results.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 
 Record = Mapping[str, Any]
 
@@ -47,7 +47,11 @@ def explored(found: Designs) -> Explorer:
         chosen = sampled(found.axes, len(found.records), most)
         groups, packed = _packed(found, chosen)
         most = most * 2 // 3
-    return Explorer(Section("explorer", "Explorer", _body(found, len(chosen), groups)), packed, specification(explorer_chart(groups)))
+    return Explorer(
+        Section("explorer", "Explorer", _body(found, len(chosen), groups)),
+        packed,
+        specification(explorer_chart(groups)),
+    )
 
 
 def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
@@ -61,7 +65,13 @@ def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
         "groups": [place[name] for _, name in names],
         "names": [group.name for group in groups],
         "axes": [
-            {"name": axis.name, "source": axis.source, "unit": axis.unit, "larger": axis.larger, "values": _numbers(axis.values[chosen])}
+            {
+                "name": axis.name,
+                "source": axis.source,
+                "unit": axis.unit,
+                "larger": axis.larger,
+                "values": _numbers(axis.values[chosen]),
+            }
             for axis in found.axes
         ],
         "nodes": [record["nodes"] for record in records],
@@ -73,7 +83,10 @@ def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
 
 def _numbers(values: np.ndarray) -> list[float | int | None]:
     """Numbers as JSON has them, shortened to what a chart and its labels can show."""
-    return [None if math.isnan(value) else int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}") for value in values.tolist()]
+    return [
+        None if math.isnan(value) else int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")
+        for value in values.tolist()
+    ]
 
 
 # --- its place in the page --------------------------------------------------------------------------

@@ -8,14 +8,14 @@ from typing import Any
 
 import altair as alt
 
-from pipeline import figures
-from pipeline.figures import Chart
-from pipeline.layout.drawing import svg_layout
-from pipeline.records import LAYOUT
-from pipeline.report.loads import figure_of
-from pipeline.report.sections import Cell, Section, number, table
-from pipeline.scatter import words
-from pipeline.topologies import build
+from torusweep.networks.families import build
+from torusweep.results import charts as figures
+from torusweep.results.charts import Chart
+from torusweep.results.page.loads import figure_of
+from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.results.scatter import words
+from torusweep.stages.layout.drawing import svg_layout
+from torusweep.tables.records import LAYOUT
 
 Record = Mapping[str, Any]
 
@@ -24,7 +24,11 @@ MOST_NETWORKS = 8  # of the chart, one a family
 ROW_HEIGHT = 36  # pixels a placement takes in the chart: its label, and below it its marks
 MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in LAYOUT}
 DRAWN = (  # network, placement, what to see
-    ("torus(k=8, n=2)", "straight", "Every row and column is a ring, closed by a wire as long as all the others together."),
+    (
+        "torus(k=8, n=2)",
+        "straight",
+        "Every row and column is a ring, closed by a wire as long as all the others together.",
+    ),
     ("torus(k=8, n=2)", "folded", "Rings folded (0, 7, 1, 6, …): no wire is longer than 2."),
     ("rtt(a=4)", "trellis", "A twisted torus, trellis-folded: no wire is longer than √5, however large the network."),
 )
@@ -53,14 +57,20 @@ def layout_section(static: Iterable[Record], rows: Sequence[Record], drawn: dict
     shown = _chosen(networks, wired)
     if shown:
         drawn["wire_lengths"] = figures.specification(wire_lengths(shown))
-        parts.append(f'<div class="figures">{figure_of("wire_lengths", "Wires of each length, by placement", _caption(shown))}</div>')
+        parts.append(
+            f'<div class="figures">{figure_of("wire_lengths", "Wires of each length, by placement", _caption(shown))}</div>'
+        )
     parts += [_drawings({row["placement"].partition("(")[0] for row in wired}), _table(wired)]
     return Section("layout", "How long the wires are", "\n".join(filter(None, parts)))
 
 
 def _caption(rows: Sequence[Record]) -> str:
     """What the chart shows, of what is in it."""
-    return CAPTION + (FOLDING if _pairs(rows) else "") + (PLANE if any("dimensions=" in row["placement"] for row in rows) else "")
+    return (
+        CAPTION
+        + (FOLDING if _pairs(rows) else "")
+        + (PLANE if any("dimensions=" in row["placement"] for row in rows) else "")
+    )
 
 
 def _folding(rows: Sequence[Record]) -> str:
@@ -95,7 +105,10 @@ def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Reco
         if row["topology"] in networks and row["block"] is None:
             placed.setdefault(row["topology"], []).append(row)
     best: dict[str, str] = {}
-    for name in sorted((name for name, own in placed.items() if len(own) > 1), key=lambda name: (networks[name]["nodes"], len(placed[name]), name)):
+    for name in sorted(
+        (name for name, own in placed.items() if len(own) > 1),
+        key=lambda name: (networks[name]["nodes"], len(placed[name]), name),
+    ):
         best[networks[name]["family"]] = name
     order = sorted(best.values(), key=lambda name: -len(placed[name]))[:MOST_NETWORKS]
     chosen: list[Record] = []
@@ -118,8 +131,16 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
     shares = []
     for row in rows:
         wires = sum(sort["wires"] for sort in row["wire_length_histogram"])
-        own = {"layout": f"{row['topology']} · {row['placement']}", "placement": row["placement"], "mean": row["wire_length_mean"]}
-        shares += [{**own, **sort, "share": sort["wires"] / wires} for sort in row["wire_length_histogram"] if sort["length"] > 0]
+        own = {
+            "layout": f"{row['topology']} · {row['placement']}",
+            "placement": row["placement"],
+            "mean": row["wire_length_mean"],
+        }
+        shares += [
+            {**own, **sort, "share": sort["wires"] / wires}
+            for sort in row["wire_length_histogram"]
+            if sort["length"] > 0
+        ]
     names = list(dict.fromkeys(share["layout"] for share in shares))
     ticks = figures.marked([share["length"] for share in shares])
     base = alt.Chart(figures.inline(shares)).encode(
@@ -144,8 +165,12 @@ def wire_lengths(rows: Sequence[Record]) -> Chart:
         ],
     )
     means = base.mark_tick(thickness=2, size=16).encode(x=alt.X("mean:Q"), color=alt.value(figures.COLOURS["other"]))
-    labels = alt.Chart(figures.inline([{"layout": name} for name in names])).mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
-    named = labels.encode(x=alt.value(4), y=alt.Y("layout:N", sort=names), text="layout:N")  # above the marks: beside them, a phone has no room
+    labels = alt.Chart(figures.inline([{"layout": name} for name in names])).mark_text(
+        align="left", baseline="bottom", dy=-9, fontSize=11
+    )
+    named = labels.encode(
+        x=alt.value(4), y=alt.Y("layout:N", sort=names), text="layout:N"
+    )  # above the marks: beside them, a phone has no room
     return alt.layer(marks, means, named).properties(height=60 + ROW_HEIGHT * len(names))
 
 
@@ -157,7 +182,11 @@ def _drawings(placements: set[str]) -> str:
         if placement in placements
     )
     lead = "Dots are nodes, lines wires, coloured by dimension; those longer than 1 are bent, so that they can be told apart."
-    return f'<h3>Drawn small</h3><p class="note">{lead}</p><div class="gallery layouts">{pictures}</div>' if pictures else ""
+    return (
+        f'<h3>Drawn small</h3><p class="note">{lead}</p><div class="gallery layouts">{pictures}</div>'
+        if pictures
+        else ""
+    )
 
 
 def _table(rows: Sequence[Record]) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import altair as alt
 
-from pipeline.figures import Chart, inline
-from pipeline.records import LOADS
-from pipeline.report.routings import tables_of_loads
-from pipeline.report.sections import Cell, Section, number, table
+from torusweep.results.charts import Chart, inline
+from torusweep.results.page.routings import tables_of_loads
+from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.tables.records import LOADS
 
 Record = Mapping[str, Any]
 
@@ -55,7 +55,12 @@ def _drawn(rows: Iterable[Record]) -> list[dict[str, Any]]:
         parameters = dict(row["parameters"])
         line = LINES.get((row["family"], parameters.get("n")))
         plain = not (row["directed"] and row["family"] == "torus")
-        if line and plain and (row["routing"], row["traffic"]) == ("minimal", "uniform") and row["saturation_load"] is not None:
+        if (
+            line
+            and plain
+            and (row["routing"], row["traffic"]) == ("minimal", "uniform")
+            and row["saturation_load"] is not None
+        ):
             columns = ("topology", "nodes", "degree_max", "saturation_load", "link_utilization", "mean_hops")
             shown.append({**{name: row[name] for name in columns}, "line": line[0]})
     return sorted(shown, key=lambda row: (row["line"], row["nodes"], row["topology"]))
@@ -72,14 +77,29 @@ def saturation_against_size(rows: Iterable[Record]) -> Chart:
     shown = _drawn(rows)
     present = [line for line in LINES.values() if any(row["line"] == line[0] for row in shown)]
     names = [line[0] for line in present]
-    colours, dashes, shapes = [line[1] for line in present], [line[2] for line in present], [line[3] for line in present]
+    colours, dashes, shapes = (
+        [line[1] for line in present],
+        [line[2] for line in present],
+        [line[3] for line in present],
+    )
     return (
         alt.Chart(inline(shown))
         .mark_line(point=alt.OverlayMarkDef(size=50, filled=True), strokeWidth=2)
         .encode(
-            x=alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=12), axis=alt.Axis(format="~s", tickCount=6)),
-            y=alt.Y("saturation_load:Q", title="saturation load, flits/cycle/terminal", scale=alt.Scale(type="log", nice=False, padding=12)),
-            color=alt.Color("line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(labelLimit=240)),
+            x=alt.X(
+                "nodes:Q",
+                title="nodes",
+                scale=alt.Scale(type="log", nice=False, padding=12),
+                axis=alt.Axis(format="~s", tickCount=6),
+            ),
+            y=alt.Y(
+                "saturation_load:Q",
+                title="saturation load, flits/cycle/terminal",
+                scale=alt.Scale(type="log", nice=False, padding=12),
+            ),
+            color=alt.Color(
+                "line:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(labelLimit=240)
+            ),
             shape=alt.Shape("line:N", title=None, scale=alt.Scale(domain=names, range=shapes)),
             strokeDash=alt.StrokeDash("line:N", title=None, scale=alt.Scale(domain=names, range=dashes)),
             tooltip=[
@@ -115,13 +135,17 @@ def loads_section(rows: Sequence[Record], figure: str) -> Section:
         )
         headers = [("network", "", ""), ("routing", "", MEANING["routing"]), ("nodes", "number", "")]
         headers += [(pattern, "number", MEANING["terminal_saturation_load"]) for pattern in traffics]
-        parts.append(table(headers, [_row(names, found, traffics) for names, found in several[:MOST_ROWS]], sortable=True))
+        parts.append(
+            table(headers, [_row(names, found, traffics) for names, found in several[:MOST_ROWS]], sortable=True)
+        )
     parts.append(tables_of_loads(rows))
     return Section("loads", "Where the networks saturate", "\n".join(filter(None, parts)))
 
 
 def _row(names: tuple[str, str], found: Mapping[str, Record], traffics: Iterable[str]) -> list[Cell]:
-    loads = [number(found[pattern]["terminal_saturation_load"] if pattern in found else None, 4) for pattern in traffics]
+    loads = [
+        number(found[pattern]["terminal_saturation_load"] if pattern in found else None, 4) for pattern in traffics
+    ]
     return [Cell(names[0], "name"), Cell(names[1], "short"), number(next(iter(found.values()))["nodes"]), *loads]
 
 

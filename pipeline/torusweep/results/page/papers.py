@@ -6,9 +6,9 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from pipeline.figures import specification
-from pipeline.paper_figures import Figure, Tables, drawable
-from pipeline.report.sections import PAPER_NAMES, Section
+from torusweep.papers.figures import Figure, Tables, drawable
+from torusweep.results.charts import specification
+from torusweep.results.page.sections import PAPER_NAMES, Section
 
 
 def papers_section(tables: Tables, drawn: dict[str, Any]) -> Section:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pipeline.records import LOADS
-from pipeline.report.sections import Cell, number, table
+from torusweep.results.page.sections import Cell, number, table
+from torusweep.tables.records import LOADS
 
 Record = Mapping[str, Any]
 
@@ -15,7 +15,7 @@ MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit els
 
 
 def tables_of_loads(rows: Sequence[Record]) -> str:
-    """HTML of the three tables, each where there is something to say; rows as `pipeline.report.loads.joined` gives them."""
+    """HTML of the three tables, each where there is something to say; rows as `torusweep.results.page.loads.joined` gives them."""
     return "\n".join(filter(None, (_routings(rows), _collectives(rows), _bounds(rows))))
 
 
@@ -30,7 +30,12 @@ def _routings(rows: Sequence[Record]) -> str:
 
     def cells(asked: tuple[str, str], by_routing: Mapping[str, Record]) -> list[Cell]:
         loads = [number(by_routing[name]["saturation_load"] if name in by_routing else None, 4) for name in names]
-        return [Cell(asked[0], "name"), Cell(asked[1], "short"), number(next(iter(by_routing.values()))["nodes"]), *loads]
+        return [
+            Cell(asked[0], "name"),
+            Cell(asked[1], "short"),
+            number(next(iter(by_routing.values()))["nodes"]),
+            *loads,
+        ]
 
     headers = [("network", "", ""), ("traffic", "", MEANING["traffic"]), ("nodes", "number", "")]
     headers += [(name, "number", MEANING["saturation_load"]) for name in names]
@@ -40,16 +45,28 @@ def _routings(rows: Sequence[Record]) -> str:
 
 def _collectives(rows: Sequence[Record]) -> str:
     shown = [row for row in rows if row["collective_time"] is not None]
-    columns = (("collective_time", "cycles a flit"), ("bus_bandwidth", "bus bandwidth"), ("terminal_bus_bandwidth", "with one port a terminal"))
+    columns = (
+        ("collective_time", "cycles a flit"),
+        ("bus_bandwidth", "bus bandwidth"),
+        ("terminal_bus_bandwidth", "with one port a terminal"),
+    )
     note = (
         "An operation's phases run one after the other, at the rate that the busiest channel allows; bus bandwidth makes networks of any size"
         " comparable: 2(N-1)/N over the time for a flit of every terminal's message."
     )
-    return _part("Collective operations", note, *_columns(shown, columns, lambda row: [number(len(row["phases"] or ()))], [("phases", "number", "")]))
+    return _part(
+        "Collective operations",
+        note,
+        *_columns(shown, columns, lambda row: [number(len(row["phases"] or ()))], [("phases", "number", "")]),
+    )
 
 
 def _bounds(rows: Sequence[Record]) -> str:
-    shown = [row for row in rows if row["capacity"] is not None or row["worst_case_saturation_load"] is not None or row["bounds_method"]]
+    shown = [
+        row
+        for row in rows
+        if row["capacity"] is not None or row["worst_case_saturation_load"] is not None or row["bounds_method"]
+    ]
     columns = (
         ("saturation_load", "saturation load"),
         ("capacity", "capacity"),
@@ -57,24 +74,39 @@ def _bounds(rows: Sequence[Record]) -> str:
         ("capacity_share", "share of capacity"),
         ("worst_case_saturation_load", "worst permutation"),
     )
-    note = (
-        "In flits/cycle/terminal: what this routing carries, what the best of all could, and what is left under the permutation that is worst for it."
-    )
+    note = "In flits/cycle/terminal: what this routing carries, what the best of all could, and what is left under the permutation that is worst for it."
     method = [("how it is known", "", MEANING["bounds_method"])]
-    return _part("What no routing can exceed", note, *_columns(shown, columns, lambda row: [Cell(row["bounds_method"], "argument")], method))
+    return _part(
+        "What no routing can exceed",
+        note,
+        *_columns(shown, columns, lambda row: [Cell(row["bounds_method"], "argument")], method),
+    )
 
 
 Header = tuple[str, str, str]
 
 
 def _columns(
-    rows: Sequence[Record], columns: Sequence[tuple[str, str]], last: Callable[[Record], list[Cell]], last_headers: list[Header]
+    rows: Sequence[Record],
+    columns: Sequence[tuple[str, str]],
+    last: Callable[[Record], list[Cell]],
+    last_headers: list[Header],
 ) -> tuple[list[Header], list[list[Cell]]]:
     """(headers, cells by nodes and name) of network, routing, traffic, nodes, the columns named with their titles, and what comes last."""
     ordered = sorted(rows, key=lambda row: (row["nodes"], row["topology"], row["routing"], row["traffic"]))
-    headers = [("network", "", ""), ("routing", "", MEANING["routing"]), ("traffic", "", MEANING["traffic"]), ("nodes", "number", "")]
+    headers = [
+        ("network", "", ""),
+        ("routing", "", MEANING["routing"]),
+        ("traffic", "", MEANING["traffic"]),
+        ("nodes", "number", ""),
+    ]
     cells = [
-        [Cell(row["topology"], "name"), Cell(row["routing"], "short"), Cell(row["traffic"], "short"), number(row["nodes"])]
+        [
+            Cell(row["topology"], "name"),
+            Cell(row["routing"], "short"),
+            Cell(row["traffic"], "short"),
+            number(row["nodes"]),
+        ]
         + [number(row[name], 4) for name, _ in columns]
         + last(row)
         for row in ordered

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from pipeline.picture import SMALL
-from pipeline.picture_svg import svg_picture
-from pipeline.records import STATIC
-from pipeline.topologies import FAMILIES, build
-from pipeline.verify import PAPERS, not_compared
+from torusweep.networks.families import FAMILIES, build
+from torusweep.networks.picture import SMALL
+from torusweep.networks.picture_svg import svg_picture
+from torusweep.papers.verification import PAPERS, not_compared
+from torusweep.tables.records import STATIC
 
 Record = Mapping[str, Any]
 
@@ -22,7 +22,14 @@ PAPER_NAMES = {
     "C10": "Cámara et al. 2010",
     "R05": "Rahman et al. 2005",
 }
-VERDICT_STYLE = {"agrees": "good", "paper in error": "warn", "departs": "warn", "not run": "wait", "waits": "wait", "unexplained": "bad"}
+VERDICT_STYLE = {
+    "agrees": "good",
+    "paper in error": "warn",
+    "departs": "warn",
+    "not run": "wait",
+    "waits": "wait",
+    "unexplained": "bad",
+}
 MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in STATIC}
 
 
@@ -61,8 +68,12 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
 def table(headers: Iterable[tuple[str, str, str]], rows: Iterable[Iterable[Cell]], *, sortable: bool = False) -> str:
     """headers: (text, class, meaning shown on pointing)."""
     button = "<button type=button>{}</button>" if sortable else "{}"
-    titled = [(escape(text).replace("_", "_<wbr>"), style, escape(meaning)) for text, style, meaning in headers]  # paper is narrow
-    head = "".join(f'<th class="{style}" title="{meaning}">{button.format(text)}</th>' for text, style, meaning in titled)
+    titled = [
+        (escape(text).replace("_", "_<wbr>"), style, escape(meaning)) for text, style, meaning in headers
+    ]  # paper is narrow
+    head = "".join(
+        f'<th class="{style}" title="{meaning}">{button.format(text)}</th>' for text, style, meaning in titled
+    )
     body = "\n".join("<tr>" + "".join(cell.html() for cell in row) + "</tr>" for row in rows)
     kind = ' class="sortable"' if sortable else ""
     return f'<div class="scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
@@ -77,7 +88,12 @@ VERIFICATION_COLUMNS: tuple[tuple[str, str, str, Callable[[Record], Cell]], ...]
     ("quantity", "", "what of ours it is compared with", lambda row: Cell(row["quantity"])),
     ("paper", "number", "the number printed", lambda row: number(row["paper_value"])),
     ("ours", "number", "the number computed", lambda row: number(row["our_value"])),
-    ("capacity", "number", "of what is simulated: the same of the load that the links can carry", lambda row: number(row["capacity"])),
+    (
+        "capacity",
+        "number",
+        "of what is simulated: the same of the load that the links can carry",
+        lambda row: number(row["capacity"]),
+    ),
     ("difference", "number", "ours less the paper's", lambda row: number(row["difference"], 6)),
     ("verdict", "", ", ".join(VERDICT_STYLE), lambda row: Cell(row["verdict"], VERDICT_STYLE[row["verdict"]])),
 )
@@ -87,7 +103,9 @@ def _verification_table(rows: Sequence[Record], *without: str, sortable: bool = 
     """The rows under VERIFICATION_COLUMNS, but for those named and, where nothing is simulated, the capacity."""
     left_out = {*without, *([] if any(row["capacity"] is not None for row in rows) else ["capacity"])}
     shown = [column for column in VERIFICATION_COLUMNS if column[0] not in left_out]
-    return table([column[:3] for column in shown], [[cell(row) for *_, cell in shown] for row in rows], sortable=sortable)
+    return table(
+        [column[:3] for column in shown], [[cell(row) for *_, cell in shown] for row in rows], sortable=sortable
+    )
 
 
 def verification_section(rows: Sequence[Record]) -> Section:
@@ -116,7 +134,9 @@ def verification_section(rows: Sequence[Record]) -> Section:
             f"<li>{escape(PAPER_NAMES[paper])}, {len(group):,} number{'s' * (len(group) > 1)}: {escape(needed)}</li>"
             for (paper, needed), group in missing.items()
         )
-        parts.append(f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed:</p><ul>{items}</ul>")
+        parts.append(
+            f"<h3>Not compared yet</h3><p>Numbers that wait for what this sweep has not computed:</p><ul>{items}</ul>"
+        )
     parts += [_paper_details(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS]
     return Section("verification", "The papers' numbers and ours", "\n".join(parts) if rows else "")
 
@@ -158,17 +178,31 @@ NETWORK_COLUMNS: tuple[tuple[str, str], ...] = (
 def networks_section(static: Sequence[Record]) -> Section:
     """A line for each family, then the networks by size."""
     order = {family: place for place, family in enumerate(FAMILIES)}
-    families = sorted({record["family"] for record in static}, key=lambda family: (order.get(family, len(order)), family))
+    families = sorted(
+        {record["family"] for record in static}, key=lambda family: (order.get(family, len(order)), family)
+    )
     numbers = ("networks", "nodes from", "to", "degree", "diameter", "mean distance")
     summary_headers = [("family", "", ""), ("what it is", "", ""), *[(title, "number", "") for title in numbers]]
-    summary_rows = [_family_row(family, [record for record in static if record["family"] == family]) for family in families]
+    summary_rows = [
+        _family_row(family, [record for record in static if record["family"] == family]) for family in families
+    ]
     chosen = _some_of_each(static, families)
     ordered = sorted(chosen, key=lambda record: (record["nodes"], record["cost"], record["topology"]))
-    headers = [("network", "", MEANING["topology"]), *[(title, "number", MEANING[column]) for column, title in NETWORK_COLUMNS]]
+    headers = [
+        ("network", "", MEANING["topology"]),
+        *[(title, "number", MEANING[column]) for column, title in NETWORK_COLUMNS],
+    ]
     headers.append(
-        ("all alike", "", "what automorphisms take to any other of its sort: nodes, links; with ? where it was neither proved nor refuted")
+        (
+            "all alike",
+            "",
+            "what automorphisms take to any other of its sort: nodes, links; with ? where it was neither proved nor refuted",
+        )
     )
-    rows = [[Cell(r["topology"], "name"), *[number(r[column]) for column, _ in NETWORK_COLUMNS], Cell(_alike(r), "short")] for r in ordered]
+    rows = [
+        [Cell(r["topology"], "name"), *[number(r[column]) for column, _ in NETWORK_COLUMNS], Cell(_alike(r), "short")]
+        for r in ordered
+    ]
     shown = f"all {len(static):,}"
     if len(chosen) < len(static):
         shown = f"{len(chosen):,} of {len(static):,}, spread over each family's sizes (the Parquet table has all)"
@@ -212,7 +246,10 @@ def _some_of_each(static: Sequence[Record], families: list[str]) -> Sequence[Rec
     share = max(1, MOST_NETWORKS // len(families))
     chosen: list[Record] = []
     for family in families:
-        own = sorted((record for record in static if record["family"] == family), key=lambda record: (record["nodes"], record["topology"]))
+        own = sorted(
+            (record for record in static if record["family"] == family),
+            key=lambda record: (record["nodes"], record["topology"]),
+        )
         count = min(share, len(own))
         chosen += [own[i * (len(own) - 1) // max(1, count - 1)] for i in range(count)]
     return chosen
@@ -223,13 +260,17 @@ def _some_of_each(static: Sequence[Record], families: list[str]) -> Sequence[Rec
 
 def gallery_section(static: Sequence[Record]) -> Section:
     """A small network of each family in the sweep that can be drawn."""
-    families = [family for family in FAMILIES if any(record["family"] == family for record in static) and family in SMALL]
+    families = [
+        family for family in FAMILIES if any(record["family"] == family for record in static) and family in SMALL
+    ]
     figures = []
     for family in families:
         network = build(SMALL[family][0])
         figures.append(f"<figure>{svg_picture(network)}<figcaption>{escape(network.spelling)}</figcaption></figure>")
     lead = '<p class="note">One small network of each family. Colours tell dimensions and levels apart; dashed stubs go round to the other side.</p>'
-    return Section("pictures", "What they look like", f'{lead}<div class="gallery">{"".join(figures)}</div>' if figures else "")
+    return Section(
+        "pictures", "What they look like", f'{lead}<div class="gallery">{"".join(figures)}</div>' if figures else ""
+    )
 
 
 def provenance_section(manifest: Mapping[str, Any]) -> Section:
@@ -248,14 +289,25 @@ def provenance_section(manifest: Mapping[str, Any]) -> Section:
         "backend": of_shards("backend"),
         "device": of_shards("device"),
         "host": of_shards("host"),
-        "computing time": f"{sum(float(shard.get('seconds', 0)) for shard in shards):.1f} s in {len(shards):,} batches" if shards else "",
+        "computing time": f"{sum(float(shard.get('seconds', 0)) for shard in shards):.1f} s in {len(shards):,} batches"
+        if shards
+        else "",
         "configuration, sha256": config.get("sha256", ""),
         "code, sha256": ", ".join(f"{stage}: {digest}" for stage, digest in sorted(manifest.get("stage", {}).items())),
-        **{f"{name}.parquet, sha256": entry.get("sha256", "") for name, entry in sorted(manifest.get("tables", {}).items())},
+        **{
+            f"{name}.parquet, sha256": entry.get("sha256", "")
+            for name, entry in sorted(manifest.get("tables", {}).items())
+        },
     }
-    parts = ["<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items() if value) + "</dl>"]
+    parts = [
+        "<dl>"
+        + "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items() if value)
+        + "</dl>"
+    ]
     if manifest.get("failed"):
-        items = "".join(f"<li>{escape(_failed(failure))}: {escape(str(failure['reason']))}</li>" for failure in manifest["failed"])
+        items = "".join(
+            f"<li>{escape(_failed(failure))}: {escape(str(failure['reason']))}</li>" for failure in manifest["failed"]
+        )
         parts.append(f"<h3>Points that failed</h3><ul>{items}</ul>")
     if config.get("text"):
         parts.append(f"<details><summary>The configuration</summary><pre>{escape(config['text'])}</pre></details>")

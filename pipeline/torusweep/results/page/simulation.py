@@ -9,11 +9,11 @@ from typing import Any
 
 import altair as alt
 
-from pipeline.figures import Chart, inline, specification
-from pipeline.paper_figures.lines import cut_above
-from pipeline.records import SIMULATION
-from pipeline.report.sections import Cell, Section, number, table
-from pipeline.scatter import words
+from torusweep.papers.figures.lines import cut_above
+from torusweep.results.charts import Chart, inline, specification
+from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.results.scatter import words
+from torusweep.tables.records import SIMULATION
 
 Record = Mapping[str, Any]
 
@@ -21,7 +21,13 @@ MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6
 MOST_ROWS = 300  # of the table
 KNEE = 6  # an axis of latency ends at so many times the least
-ALIKE = ("traffic", "router", "switching", "virtual_channels", "packet_flits")  # what the curves of one chart have in common
+ALIKE = (
+    "traffic",
+    "router",
+    "switching",
+    "virtual_channels",
+    "packet_flits",
+)  # what the curves of one chart have in common
 MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in SIMULATION}
 CAPTION = (
     "Each line is a network, each mark a simulated load; lower and further right is better. Latency is from a packet's generation to its tail's"
@@ -45,7 +51,14 @@ def _curves(rows: Iterable[Record]) -> list[list[Record]]:
     found: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
         if row["offered_load"] is not None:
-            key = (*(row[name] for name in ALIKE), row["topology"], row["routing"], row["vc_rule"], row["injection"], row["buffer_flits"])
+            key = (
+                *(row[name] for name in ALIKE),
+                row["topology"],
+                row["routing"],
+                row["vc_rule"],
+                row["injection"],
+                row["buffer_flits"],
+            )
             found.setdefault(key, []).append(row)
     return [sorted(curve, key=lambda row: row["offered_load"]) for curve in found.values()]
 
@@ -63,13 +76,18 @@ def _figures(curves: Sequence[Sequence[Record]], drawn: dict[str, Any]) -> str:
     parts = []
     for place, group in enumerate(several):
         name, first = f"simulated_{place}", group[0][0]
-        chosen = [group[i * (len(group) - 1) // max(1, min(MOST_LINES, len(group)) - 1)] for i in range(min(MOST_LINES, len(group)))]
+        chosen = [
+            group[i * (len(group) - 1) // max(1, min(MOST_LINES, len(group)) - 1)]
+            for i in range(min(MOST_LINES, len(group)))
+        ]
         drawn[name] = specification(latency_against_load(chosen))
         title = f"{first['traffic']} traffic, router {first['router']}"
         about = f"{first['switching']}, {first['virtual_channels']} virtual channels, packets of {first['packet_flits']} flits."
         some = f" {len(chosen)} of {len(group)} networks; the table has all." if len(chosen) < len(group) else ""
         chart = f'<div class="chart" id="{name}" role="img" aria-label="Latency against accepted load: {escape(title)}"></div>'
-        parts.append(f"<figure><h3>{escape(title)}</h3>{chart}<figcaption>{escape(f'{about}{some}')}</figcaption></figure>")
+        parts.append(
+            f"<figure><h3>{escape(title)}</h3>{chart}<figcaption>{escape(f'{about}{some}')}</figcaption></figure>"
+        )
     return f'<p class="note">{CAPTION}</p><div class="figures">{"".join(parts)}</div>' if parts else ""
 
 
@@ -80,21 +98,51 @@ def latency_against_load(curves: Sequence[Sequence[Record]]) -> Chart:
         routings.setdefault(curve[0]["topology"], set()).add(curve[0]["routing"])
     rows = []
     for curve in curves:
-        name = curve[0]["topology"] if len(routings[curve[0]["topology"]]) == 1 else f"{curve[0]['topology']}, {curve[0]['routing']}"
-        columns = ("offered_load", "accepted_load", "total_latency", "total_latency_error", "p99_latency", "routing", "saturated")
-        rows += [{**{column: row[column] for column in columns}, "line": name} for row in curve if row["total_latency"] is not None]
+        name = (
+            curve[0]["topology"]
+            if len(routings[curve[0]["topology"]]) == 1
+            else f"{curve[0]['topology']}, {curve[0]['routing']}"
+        )
+        columns = (
+            "offered_load",
+            "accepted_load",
+            "total_latency",
+            "total_latency_error",
+            "p99_latency",
+            "routing",
+            "saturated",
+        )
+        rows += [
+            {**{column: row[column] for column in columns}, "line": name}
+            for row in curve
+            if row["total_latency"] is not None
+        ]
     most = KNEE * min(row["total_latency"] for row in rows)
     lines = words(row["line"] for row in rows)
     names = [line.name for line in lines]
     legend = alt.Legend(labelLimit=240)
     base = alt.Chart(inline(cut_above(rows, "accepted_load", "total_latency", most))).encode(
-        x=alt.X("accepted_load:Q", title="accepted load, flits/cycle/terminal", axis=alt.Axis(format="~g"), scale=alt.Scale(zero=True, nice=False)),
-        y=alt.Y("total_latency:Q", title="mean latency, cycles", axis=alt.Axis(format=",.6~r"), scale=alt.Scale(domain=[0, most], nice=False)),
-        color=alt.Color("line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.colour for line in lines])),
+        x=alt.X(
+            "accepted_load:Q",
+            title="accepted load, flits/cycle/terminal",
+            axis=alt.Axis(format="~g"),
+            scale=alt.Scale(zero=True, nice=False),
+        ),
+        y=alt.Y(
+            "total_latency:Q",
+            title="mean latency, cycles",
+            axis=alt.Axis(format=",.6~r"),
+            scale=alt.Scale(domain=[0, most], nice=False),
+        ),
+        color=alt.Color(
+            "line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.colour for line in lines])
+        ),
         order="offered_load:Q",
     )
     marks = base.mark_point(filled=True, clip=True).encode(
-        shape=alt.Shape("line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.symbol for line in lines])),
+        shape=alt.Shape(
+            "line:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=[line.symbol for line in lines])
+        ),
         size=alt.when("datum.saturated").then(alt.value(110)).otherwise(alt.value(45)),
         opacity=alt.when("datum.saturated").then(alt.value(0.5)).otherwise(alt.value(1)),
         tooltip=[
@@ -139,7 +187,9 @@ def _saturations(curves: Sequence[Sequence[Record]], loads: Iterable[Record]) ->
                 number(first["virtual_channels"]),
                 number(len({row["offered_load"] for row in curve})),
                 number(first["total_latency"], 4),
-                number(max((row["accepted_load"] for row in curve if row["accepted_load"] is not None), default=None), 4),
+                number(
+                    max((row["accepted_load"] for row in curve if row["accepted_load"] is not None), default=None), 4
+                ),
                 Cell(limit, "number", sought),
                 number(carried.get((first["topology"], first["routing"], first["traffic"])), 4),
                 Cell("deadlock", "bad") if any(row["deadlocked"] for row in curve) else Cell(""),
@@ -175,7 +225,9 @@ def _workloads(rows: Sequence[Record]) -> str:
         ("packets each", "number", MEANING["packets_each"]),
         ("delivered after, cycles", "number", MEANING["delivery_time"]),
     ]
-    ordered = sorted(rows, key=lambda row: (row["workload"] or row["traffic"], row["delivery_time"] or math.inf, row["topology"]))
+    ordered = sorted(
+        rows, key=lambda row: (row["workload"] or row["traffic"], row["delivery_time"] or math.inf, row["topology"])
+    )
     cells = [
         [
             Cell(row["topology"], "name"),

@@ -6,24 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.deadlock.asked import Suited, routing_of, routing_spelling, suited
-from pipeline.deadlock.dependencies import Dependencies, dependencies, of_one_class
-from pipeline.deadlock.escape import escape_acyclic, escape_verdict
-from pipeline.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
-from pipeline.deadlock.packets import packets_of
-from pipeline.deadlock.progress import Progress, part_of
-from pipeline.deadlock.rules import RULES, none, rule_spelling
-from pipeline.deadlock.verdict import BUBBLE, Verdict, free, shown_free, verdict
-from pipeline.records import DEADLOCK
-from pipeline.routing import LayeredRouting, Routing
-from pipeline.routing.forms import AdaptiveRouting
-from pipeline.topology import Topology
+from torusweep.networks.topology import Topology
+from torusweep.routing import LayeredRouting, Routing
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.stages.deadlock.asked import Suited, routing_of, routing_spelling, suited
+from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, of_one_class
+from torusweep.stages.deadlock.escape import escape_acyclic, escape_verdict
+from torusweep.stages.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
+from torusweep.stages.deadlock.packets import packets_of
+from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.rules import RULES, none, rule_spelling
+from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, free, shown_free, verdict
+from torusweep.tables.records import DEADLOCK
 
 
-def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int, progress: Progress = None) -> dict[str, Any]:
+def deadlock_record(
+    topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int, progress: Progress = None
+) -> dict[str, Any]:
     """The row of the table `deadlock`: exactly its columns, in order, as Python values.
 
-    routing, vc_rule   spellings (pipeline.routing, and `adaptive`; pipeline.deadlock.rules). Of adaptive routing, the rule is the
+    routing, vc_rule   spellings (torusweep.routing, and `adaptive`; torusweep.stages.deadlock.rules). Of adaptive routing, the rule is the
                        escape's, and `channels` and `dependencies` are those of the escape channels, indirect ones included
     virtual_channels   of every physical channel, 1 … 16, shared out evenly among the rule's classes, the lower ones first; of
                        adaptive routing each class of the escape has one and the others, one at least, are adaptive
@@ -37,7 +39,9 @@ def deadlock_record(topology: Topology, *, routing: str, vc_rule: str, virtual_c
     found, shares, channels, number, graph = _examined(what, part_of(progress, 0, 2))
     known: dict[Key, bool] = {} if rule.bubble else {graph_key(rule, virtual_channels - spare(form)): found.acyclic}
     if graph is not None and not isinstance(form, AdaptiveRouting):
-        known[graph_key(none(form), 1)] = found.acyclic and free(of_one_class(graph))  # a cycle stays one where classes become one
+        known[graph_key(none(form), 1)] = found.acyclic and free(
+            of_one_class(graph)
+        )  # a cycle stays one where classes become one
     least = fewest(what.routing, form, known, part_of(progress, 1, 2))
     cycle = packets = None
     if not found.acyclic:
@@ -79,7 +83,9 @@ def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None
     return fewest(*routing_of(routing, topology), {})[:2]
 
 
-def _examined(what: Suited, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
+def _examined(
+    what: Suited, progress: Progress
+) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
     """(verdict, virtual channels of each class, channels, dependencies, and the graph of these, but of escapes)."""
     form, rule, virtual_channels = what.form, what.rule, what.virtual_channels
     if isinstance(form, AdaptiveRouting):
@@ -87,7 +93,9 @@ def _examined(what: Suited, progress: Progress) -> tuple[Verdict, np.ndarray, in
         if not rule.bubble:
             said, channels, number = escape_verdict(form, rule.within(virtual_channels - 1), progress)
             return said, shares, channels, number, None
-        found = dependencies(form.escape, rule, 1, progress)  # in virtual cut-through no packet holds one channel and waits elsewhere
+        found = dependencies(
+            form.escape, rule, 1, progress
+        )  # in virtual cut-through no packet holds one channel and waits elsewhere
         said = verdict(form.escape, rule, found)
         return said._replace(argument=BUBBLE) if said.acyclic else said, shares, *_counted(found, shares), None
     shares = rule.shares(virtual_channels)
@@ -107,7 +115,10 @@ def _in_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int)
     topology = form.topology
     rest, kind = divmod(channel, len(shares))
     node, port = divmod(rest, topology.ports.shape[1])
-    digits = [str(node // int(np.prod(topology.plan.radices[:i], dtype=np.int64)) % side) for i, side in enumerate(topology.plan.radices)]
+    digits = [
+        str(node // int(np.prod(topology.plan.radices[:i], dtype=np.int64)) % side)
+        for i, side in enumerate(topology.plan.radices)
+    ]
     where = f"to {topology.ports[node, port]}"
     if not isinstance(form, LayeredRouting):
         moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
@@ -116,4 +127,14 @@ def _in_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int)
     return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
 
 
-__all__ = ["RULES", "TRIED", "Suited", "deadlock_record", "is_shown_free", "least_rule", "routing_spelling", "rule_spelling", "suited"]
+__all__ = [
+    "RULES",
+    "TRIED",
+    "Suited",
+    "deadlock_record",
+    "is_shown_free",
+    "least_rule",
+    "routing_spelling",
+    "rule_spelling",
+    "suited",
+]

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.deadlock.rules import MOST, Rule, vc_rule
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.routing import EXAMPLE, ROUTINGS, LayeredRouting, Routing
-from pipeline.routing import routing as routing_on
-from pipeline.routing.adaptive import adaptive
-from pipeline.routing.forms import AdaptiveRouting
-from pipeline.topology import Topology
+from torusweep.errors import BadInput
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Topology
+from torusweep.routing import EXAMPLE, ROUTINGS, LayeredRouting, Routing
+from torusweep.routing import routing as routing_on
+from torusweep.routing.adaptive import adaptive
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.stages.deadlock.rules import MOST, Rule, vc_rule
 
 OF_ESCAPES = ("none", "dateline", "bubble")
 ALL: dict[str, Callable[..., Routing | AdaptiveRouting]] = {**ROUTINGS, adaptive.__name__: adaptive}
@@ -64,19 +64,29 @@ def rule_of(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -
             return vc_rule(spelling, form)
         canonical, rule = vc_rule(spelling, form.escape)
         if canonical not in OF_ESCAPES:
-            raise BadInput(f"rule {canonical}: expected {', '.join(OF_ESCAPES)} on the escape channels of adaptive routing; choose one of them")
+            raise BadInput(
+                f"rule {canonical}: expected {', '.join(OF_ESCAPES)} on the escape channels of adaptive routing; choose one of them"
+            )
         return canonical, rule
     except BadInput as refusal:
         reason = str(refusal)
-        raise type(refusal)(reason if not reason.startswith("rule ") else f"routing {routing_name} on {form.topology.spelling}: {reason}") from None
+        raise type(refusal)(
+            reason
+            if not reason.startswith("rule ")
+            else f"routing {routing_name} on {form.topology.spelling}: {reason}"
+        ) from None
 
 
 def _check_number(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
     if not 1 <= virtual_channels <= MOST:
-        raise BadInput(f"virtual_channels={virtual_channels}: expected 1 … {MOST}; choose at least as many as the rule has classes")
+        raise BadInput(
+            f"virtual_channels={virtual_channels}: expected 1 … {MOST}; choose at least as many as the rule has classes"
+        )
     if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
         few = f"virtual_channels={virtual_channels}"
-        raise BadInput(f"{few}: expected 2 or more with adaptive routing, the escape's and an adaptive one; choose 2 or more")
+        raise BadInput(
+            f"{few}: expected 2 or more with adaptive routing, the escape's and an adaptive one; choose 2 or more"
+        )
 
 
 def _check_reach(name: str, topology: Topology) -> None:

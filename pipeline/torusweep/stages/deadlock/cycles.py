@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from torusweep_kernels.dependencies import DEPENDS, shortest_cycle
 
-from kernels.dependencies import DEPENDS, shortest_cycle
-from pipeline.deadlock.dependencies import Dependencies
-from pipeline.routing.forms import Moves
+from torusweep.routing.forms import Moves
+from torusweep.stages.deadlock.dependencies import Dependencies
 
 
 class Graph(NamedTuple):
@@ -21,7 +21,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(found: Dependencies, bit: int = DEPENDS) -> Graph:
-    """The dependencies that have a bit of `kernels.dependencies.Channels.depends`, between the channels that are used."""
+    """The dependencies that have a bit of `torusweep_kernels.dependencies.Channels.depends`, between the channels that are used."""
     ports, (used, depends, *_) = found.topology.ports, found.channels
     width = used.shape[1]
     channel = np.flatnonzero(used)
@@ -67,7 +67,9 @@ def only_rings(graph: Graph, moves: Moves) -> bool:
     on = after.reshape(-1)[graph.channel]
     inside = np.flatnonzero((on >= 0) & (number[on] >= 0))
     size = len(graph.channel)
-    ring = connected_components(csr_array((np.ones(len(inside), bool), (inside, number[on[inside]])), shape=(size, size)), directed=False)[1]
+    ring = connected_components(
+        csr_array((np.ones(len(inside), bool), (inside, number[on[inside]])), shape=(size, size)), directed=False
+    )[1]
     tail, head = graph.matrix.nonzero()
     between = on[tail] != graph.channel[head]
     tail, head = ring[tail[between]], ring[head[between]]

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from torusweep_kernels.dependencies import DEPENDS, Channels, follow_layers, follow_routes, no_channels
 
-from kernels.dependencies import DEPENDS, Channels, follow_layers, follow_routes, no_channels
-from pipeline.deadlock.marks import mark_windows
-from pipeline.deadlock.progress import Progress
-from pipeline.deadlock.rules import Rule
-from pipeline.errors import Refused
-from pipeline.routing.forms import LayeredRouting, Routing, SourceRouting
-from pipeline.routing.route_table import RouteTable
-from pipeline.topology import NO_PORT, Topology
+from torusweep.errors import Refused
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.deadlock.marks import mark_windows
+from torusweep.stages.deadlock.progress import Progress
+from torusweep.stages.deadlock.rules import Rule
 
 MOST_BYTES = 2**31  # that the dependencies may take, one a pair of channels at neighbouring nodes
 MOST_PAIRS = 10**8  # of nodes, that are walked: about a minute
@@ -69,7 +69,9 @@ def of_one_class(found: Dependencies) -> Dependencies:
     used, depends, ending, starting = found.channels
     pairs = depends.reshape(nodes, ports, classes, ports, classes)
     alone = [np.bitwise_or.reduce(marks.reshape(nodes, ports, classes), axis=2) for marks in (used, ending, starting)]
-    return Dependencies(found.topology, 1, Channels(alone[0], np.bitwise_or.reduce(pairs, axis=(2, 4)), *alone[1:]), found.complete)
+    return Dependencies(
+        found.topology, 1, Channels(alone[0], np.bitwise_or.reduce(pairs, axis=(2, 4)), *alone[1:]), found.complete
+    )
 
 
 def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress) -> None:
@@ -86,7 +88,9 @@ def _of_runs(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
     walk_all(routing, classes, memory, channels, progress)
 
 
-def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None) -> None:
+def walk_all(
+    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
+) -> None:
     """Mark what packets pass and ask for by walking the routes of every pair; `ending` of first halves, `starting` of last ones."""
     moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
     everyone, aside = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
@@ -99,7 +103,21 @@ def walk_all(routing: SourceRouting, classes: np.ndarray, memory: str, channels:
             route = table.place(source, destination).astype(np.int32)
             first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
-            follow_routes(marks, moves.next, moves.port, moves.wrap, source, destination, route, first, direction, hops, stage, classes, memory)
+            follow_routes(
+                marks,
+                moves.next,
+                moves.port,
+                moves.wrap,
+                source,
+                destination,
+                route,
+                first,
+                direction,
+                hops,
+                stage,
+                classes,
+                memory,
+            )
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
@@ -138,7 +156,16 @@ def _of_layers(routing: LayeredRouting, channels: Channels, progress: Progress) 
     if steps <= MOST_STEPS:
         parts = np.array_split(terminals, min(len(terminals), steps // STEPS_TOLD + 1))
         for number, destinations in enumerate(parts):
-            follow_layers(channels, routing.states, routing.port, routing.node, routing.start, routing.finish, terminals, destinations)
+            follow_layers(
+                channels,
+                routing.states,
+                routing.port,
+                routing.node,
+                routing.start,
+                routing.finish,
+                terminals,
+                destinations,
+            )
             if progress is not None:
                 progress((number + 1) / len(parts))
         return True

@@ -14,15 +14,15 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
+from torusweep_kernels.dependencies import Escapes, asked_after, held_before, nearest_first, raised
 
-from kernels.dependencies import Escapes, asked_after, held_before, nearest_first, raised
-from pipeline.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
-from pipeline.deadlock.progress import Progress, part_of
-from pipeline.deadlock.verdict import Verdict, verdict_of_escape
-from pipeline.errors import Refused
-from pipeline.routing.forms import AdaptiveRouting, Moves
-from pipeline.routing.route_table import RouteTable
-from pipeline.topology import NO_PORT
+from torusweep.errors import Refused
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing.forms import AdaptiveRouting, Moves
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
+from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.verdict import Verdict, verdict_of_escape
 
 MOST_CHANNELS = 10_000  # whose dependencies are kept as a matrix
 MOST_PAIRS = 1 << 26  # of a node and a destination: some GiB, and about a minute
@@ -31,7 +31,9 @@ BLOCK = 64  # destinations at a time
 FAR = np.int32(1 << 16)  # more hops than a run has
 
 
-def escape_verdict(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> tuple[Verdict, int, int | None]:
+def escape_verdict(
+    routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None
+) -> tuple[Verdict, int, int | None]:
     """(verdict, escape channels, dependencies between them).
 
     classes    int16[F, 2]: class 0 where the rest of the run, this hop included, crosses a dateline, and the second class where
@@ -79,7 +81,9 @@ def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.n
         fewer &= asked_after(fewer, escapes)
         if (fewer == left).all():
             break
-        if left is used and _has_heights(escapes, len(used), part_of(progress, 0, 2)):  # some can be taken away: mostly because all can
+        if left is used and _has_heights(
+            escapes, len(used), part_of(progress, 0, 2)
+        ):  # some can be taken away: mostly because all can
             return np.zeros_like(used)
         left = fewer
         if told is not None:
@@ -127,7 +131,11 @@ def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np
     ports, (port, crosses, away, order) = routing.topology.ports, _ways(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
-    channel = np.where(port == NO_PORT, np.int32(-1), channel * np.int32(count) + classes[0].astype(np.int32)[(~crosses).astype(np.int8)])
+    channel = np.where(
+        port == NO_PORT,
+        np.int32(-1),
+        channel * np.int32(count) + classes[0].astype(np.int32)[(~crosses).astype(np.int8)],
+    )
     used = np.zeros(ports.size * count, bool)
     used[channel[channel >= 0]] = True
     return Escapes(channel, away, order, ports, np.repeat(ports.reshape(-1), count)), used

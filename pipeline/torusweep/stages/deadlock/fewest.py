@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.counts import counted
-from pipeline.deadlock.asked import rule_of
-from pipeline.deadlock.dependencies import dependencies
-from pipeline.deadlock.escape import escape_acyclic
-from pipeline.deadlock.progress import Progress, part_of
-from pipeline.deadlock.rules import MOST, Rule
-from pipeline.deadlock.verdict import free
-from pipeline.errors import BadInput, Refused
-from pipeline.routing import Routing
-from pipeline.routing.forms import AdaptiveRouting
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused
+from torusweep.routing import Routing
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.stages.deadlock.asked import rule_of
+from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.escape import escape_acyclic
+from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.rules import MOST, Rule
+from torusweep.stages.deadlock.verdict import free
 
 # tried at each number in this order; bubble is not, being a flow control
 TRIED = (
@@ -32,7 +32,9 @@ class Fewest(NamedTuple):
     reason: str | None
 
 
-def fewest(routing_name: str, form: Routing | AdaptiveRouting, known: dict[Key, bool], progress: Progress = None) -> Fewest:
+def fewest(
+    routing_name: str, form: Routing | AdaptiveRouting, known: dict[Key, bool], progress: Progress = None
+) -> Fewest:
     """Try every rule with 1, 2, … virtual channels.
 
     known     whether a graph is acyclic, by `graph_key`; what is found here is added
@@ -53,7 +55,11 @@ def fewest(routing_name: str, form: Routing | AdaptiveRouting, known: dict[Key, 
             try:
                 known[key] = _acyclic(form, rules[name], number, part_of(progress, built, most))
             except Refused:
-                return Fewest(None, None, f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}")
+                return Fewest(
+                    None,
+                    None,
+                    f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}",
+                )
             built += 1
         if known[key]:
             return Fewest(number, name, None)

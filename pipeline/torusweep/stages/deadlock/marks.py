@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.dependencies import DEPENDS, FIRST, Channels
 
-from kernels.dependencies import DEPENDS, FIRST, Channels
-from pipeline.deadlock.progress import Progress, part_of
-from pipeline.deadlock.windows import END, LONGEST, Reach, Window, cells_onward, runs_first, windows
-from pipeline.routing.forms import Moves, SourceRouting
-from pipeline.topology import NO_PORT
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing.forms import Moves, SourceRouting
+from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.windows import END, LONGEST, Reach, Window, cells_onward, runs_first, windows
 
 MOST_KEYS = 1 << 26  # that are taken apart
 FAR = np.iinfo(np.int32).max
@@ -37,10 +37,12 @@ class _Lag(NamedTuple):
     behind: np.ndarray
 
 
-def mark_windows(routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None) -> bool:
+def mark_windows(
+    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
+) -> bool:
     """Mark in `channels` what packets between all nodes pass and ask for; False, and nothing marked, where windows do not show it.
 
-    classes, memory: as in `kernels.dependencies.follow_routes`.
+    classes, memory: as in `torusweep_kernels.dependencies.follow_routes`.
     """
     if memory not in ("run", "axis") or routing.keys > MOST_KEYS:
         return False
@@ -74,7 +76,10 @@ def _lag(moves: Moves, d: int) -> _Lag:
     previous = np.full(nodes, NO_PORT, np.int32)
     previous[moves.next[tail, d]] = tail
     crossed, behind = np.full(nodes, FAR, np.int32), np.full(nodes, FAR, np.int32)
-    for lag, at, hop in ((crossed, moves.next[moves.wrap[:, d], d], 1), (behind, np.flatnonzero(previous == NO_PORT), 0)):
+    for lag, at, hop in (
+        (crossed, moves.next[moves.wrap[:, d], d], 1),
+        (behind, np.flatnonzero(previous == NO_PORT), 0),
+    ):
         while len(at := at[lag[at] == FAR]):
             lag[at] = hop
             at = moves.next[at, d]
@@ -92,7 +97,14 @@ def _where(moves: Moves, lag: _Lag, window: Window, hops: np.ndarray) -> tuple[n
 
 
 def _mark(
-    routing: SourceRouting, classes: np.ndarray, lag: _Lag, window: Window, half: int, nodes: np.ndarray, hops: np.ndarray, channels: Channels
+    routing: SourceRouting,
+    classes: np.ndarray,
+    lag: _Lag,
+    window: Window,
+    half: int,
+    nodes: np.ndarray,
+    hops: np.ndarray,
+    channels: Channels,
 ) -> None:
     moves, count, later = routing.moves, int(classes.max(initial=0)) + 1, half * routing.phases
     before, past = lag.previous[nodes], hops >= lag.crossed[nodes]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.deadlock.rules import Rule
-from pipeline.deadlock.windows import runs_first
-from pipeline.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.deadlock.windows import runs_first
 
 BLOCK = 1 << 12  # destinations that are tried at a time
 
 
-def packets_of(routing: Routing, rule: Rule, virtual_channels: int, cycle: np.ndarray, *, entering: bool) -> list[str] | None:
+def packets_of(
+    routing: Routing, rule: Rule, virtual_channels: int, cycle: np.ndarray, *, entering: bool
+) -> list[str] | None:
     """`source → destination`, one for each channel of a cycle (node · W + channel, in order); None where none is looked for.
 
     entering   each channel has a packet that enters the network there and asks for the next one as its second
-               (kernels.dependencies.FIRST); of other cycles of routes settled at the source none is looked for
+               (torusweep_kernels.dependencies.FIRST); of other cycles of routes settled at the source none is looked for
 
     Of two passes: `source by way of node`, on to any destination, or `source by way of itself → destination`.
     """
@@ -37,7 +39,9 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
     return [f"{source} → {destination}" for source, destination in zip(near.tolist(), far.tolist())]
 
 
-def _entering(routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entering(
+    routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(source, node that it goes to in this half of its route, half) of a packet for each channel; a first half may have no hops."""
     ports, count = routing.topology.ports, int(classes.max()) + 1
     source, held = np.divmod(cycle, ports.shape[1] * count)
@@ -46,7 +50,9 @@ def _entering(routing: SourceRouting, classes: np.ndarray, memory: str, cycle: n
     goes_to, in_half = np.full(len(cycle), -1), np.zeros(len(cycle), np.int64)
     for half in range(routing.passes):
         own = classes[half * routing.phases : (half + 1) * routing.phases]
-        ends = np.unique(routing.topology.terminals) if half == routing.passes - 1 else np.arange(routing.topology.nodes)
+        ends = (
+            np.unique(routing.topology.terminals) if half == routing.passes - 1 else np.arange(routing.topology.nodes)
+        )
 
         def attempt(places: np.ndarray, to: np.ndarray, half: int = half, own: np.ndarray = own) -> None:
             fits = _begins(routing, own, memory, count, source[places], to, held[places], asked[places])
@@ -79,7 +85,9 @@ def _begins(
     ways = np.diff(first)[which]
     pair = np.repeat(np.arange(len(source)), ways)
     row = np.arange(len(pair)) - np.repeat(np.cumsum(ways) - ways, ways) + first[which][pair]
-    direction, hops, phase = (np.hstack([array, np.zeros((len(array), 1), np.int64)])[row] for array in runs_first(*runs))
+    direction, hops, phase = (
+        np.hstack([array, np.zeros((len(array), 1), np.int64)])[row] for array in runs_first(*runs)
+    )
     at, goes_on = source[pair], hops[:, 0] > 1
     there = moves.next[at, direction[:, 0]]
     lane, then = np.arange(len(row)), np.where(goes_on, 0, 1)

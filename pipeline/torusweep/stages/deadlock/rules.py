@@ -13,12 +13,12 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
-from pipeline.routing.hierarchical import links_and_last, towards
-from pipeline.topologies.hierarchies import Hierarchy
-from pipeline.topology import Meaning
+from torusweep.errors import BadInput
+from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Meaning
+from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.routing.hierarchical import links_and_last, towards
 
 MOST = 16  # virtual channels of a physical one
 
@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """What a virtual-channel rule says.
 
     classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass stand behind) and by whether a dateline was crossed
-    memory   how long a crossing is remembered: see `kernels.dependencies.follow_routes`
+    memory   how long a crossing is remembered: see `torusweep_kernels.dependencies.follow_routes`
     bubble   bubble flow control keeps a slot of every ring free
     """
 
@@ -94,11 +94,15 @@ def phases_dateline(routing: Routing) -> Rule:
 
 Reading = Annotated[
     Literal["dimension", "path", "will"],
-    Meaning("how long class 1 lasts: dimension: for the rest of that dimension; path: of the path; will: all through a dimension whose wrap is used"),
+    Meaning(
+        "how long class 1 lasts: dimension: for the rest of that dimension; path: of the path; will: all through a dimension whose wrap is used"
+    ),
 ]
 Split = Annotated[
     Literal["last", "after_first", "levels"],
-    Meaning("where a higher class begins: last: in the destination's module; after_first: after the source's; levels: with each level on the way"),
+    Meaning(
+        "where a higher class begins: last: in the destination's module; after_first: after the source's; levels: with each level on the way"
+    ),
 ]
 
 
@@ -110,7 +114,9 @@ def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
     """
     _moves("r05_wrap", routing)
     if isinstance(routing, SourceRouting) and routing.passes > 1:
-        raise BadInput("rule r05_wrap: expected a routing of one pass, got one by way of a random node; choose phases_dateline")
+        raise BadInput(
+            "rule r05_wrap: expected a routing of one pass, got one by way of a random node; choose phases_dateline"
+        )
     memory = {"dimension": "run", "path": "path", "will": "ahead"}[reading]
     return Rule(_repeated([[0, 1]], _phases(routing)), memory)
 
@@ -133,8 +139,15 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     Source: with two levels, what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
     """
     made = routing.topology.plan.structure
-    if not (isinstance(routing, SourceRouting) and isinstance(made, Hierarchy) and routing.passes == 1 and routing.phases == 2 * made.levels):
-        raise BadInput("rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline")
+    if not (
+        isinstance(routing, SourceRouting)
+        and isinstance(made, Hierarchy)
+        and routing.passes == 1
+        and routing.phases == 2 * made.levels
+    ):
+        raise BadInput(
+            "rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline"
+        )
     classes = np.zeros((routing.phases, 2), np.int16)
     links, last = links_and_last(made)
     classes[links] = [0, 1]
@@ -195,7 +208,9 @@ def _read(spelling: str) -> str:
 def _moves(rule: str, routing: Routing) -> Moves:
     """The directions of a routing that has them."""
     if isinstance(routing, LayeredRouting):
-        raise BadInput(f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths; choose rule none")
+        raise BadInput(
+            f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths; choose rule none"
+        )
     return routing.moves
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.dependencies import FIRST
 
-from kernels.dependencies import FIRST
-from pipeline.deadlock.cycles import a_shortest_cycle, graph_of, is_acyclic, only_rings
-from pipeline.deadlock.dependencies import Dependencies
-from pipeline.deadlock.rules import Rule
-from pipeline.errors import Refused
-from pipeline.routing.forms import Routing, SourceRouting
+from torusweep.errors import Refused
+from torusweep.routing.forms import Routing, SourceRouting
+from torusweep.stages.deadlock.cycles import a_shortest_cycle, graph_of, is_acyclic, only_rings
+from torusweep.stages.deadlock.dependencies import Dependencies
+from torusweep.stages.deadlock.rules import Rule
 
 ACYCLIC = "acyclic (Dally & Seitz 1987)"
 ACYCLIC_BEYOND = "acyclic, with every turn that the routing's states allow (Dally & Seitz 1987)"

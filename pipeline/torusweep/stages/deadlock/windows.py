@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.deadlock.progress import Progress
-from pipeline.routing.forms import SourceRouting
-from pipeline.topology import NO_PORT
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing.forms import SourceRouting
+from torusweep.stages.deadlock.progress import Progress
 
 BLOCK = 1 << 20  # keys whose routes are taken apart at a time
 LONGEST = 1 << 15  # hops of a run are an int16
@@ -75,7 +75,9 @@ def cells_onward(routing: SourceRouting) -> np.ndarray | None:
     return onward
 
 
-def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress = None) -> dict[Window, Reach] | None:
+def windows(
+    routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress = None
+) -> dict[Window, Reach] | None:
     """Every window of the routes of all keys.
 
     axis_memory   a crossing is remembered along the axis; None is returned where some route comes back to one
@@ -109,13 +111,20 @@ def windows(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progr
         if hop == 1:
             seen(*(field[run.leading] for field in (cell, far, run.direction, run.phase)), leading=True)
             more &= run.leading
-            seen(*(field[more] for field in (cell, far, run.direction, run.phase, run.direction, run.phase)), leading=True)
+            seen(
+                *(field[more] for field in (cell, far, run.direction, run.phase, run.direction, run.phase)),
+                leading=True,
+            )
     at = moved(onward, turns.cell, turns.direction, turns.hops)
     for first in (False, True):
         turn = turns.onwards != END
         if first:
             turn &= turns.leading & (turns.hops == 1)
-        seen(*(field[turn] for field in (at, turns.hops, turns.direction, turns.phase, turns.onwards, turns.next_phase)), turned=True, leading=first)
+        seen(
+            *(field[turn] for field in (at, turns.hops, turns.direction, turns.phase, turns.onwards, turns.next_phase)),
+            turned=True,
+            leading=first,
+        )
     last = turns.onwards == END
     seen(*(field[last] for field in (at, turns.hops, turns.direction, turns.phase)), ending=True)
     return {window: Reach(np.where(reach.most > 0, reach.fewest, 0), reach.most) for window, reach in found.items()}
@@ -135,7 +144,13 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
         for run, (d, length, stage, onwards, next_stage) in enumerate(_in_turn(direction, hops, phase)):
             here = length > 0
             fields = (cell, d, length, stage, onwards + 1, next_stage)
-            codes.append(np.unique(np.ravel_multi_index((*(field[here] for field in fields), np.full(here.sum(), int(run == 0))), shape)))
+            codes.append(
+                np.unique(
+                    np.ravel_multi_index(
+                        (*(field[here] for field in fields), np.full(here.sum(), int(run == 0))), shape
+                    )
+                )
+            )
             cell = moved(onward, cell, d, length)
         if progress is not None:
             progress((keys[-1] + 1) / routing.keys)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelled
-from pipeline.layout.wires import Wires, crossings, layout_volume, wires_of
-from pipeline.records import LAYOUT
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelled
+from torusweep.stages.layout.wires import Wires, crossings, layout_volume, wires_of
+from torusweep.tables.records import LAYOUT
 
 
 def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
     """The row of the table `layout`: exactly its columns, in order, as Python values without NaN.
 
-    placement   spelling (pipeline.layout.placements)
+    placement   spelling (torusweep.stages.layout.placements)
     Raises BadInput where the name or a parameter is wrong, or the network does not suit the placement.
     """
     placed = place(placement, topology.plan, topology.spelling)
@@ -43,16 +43,22 @@ def _lengths(wires: Wires) -> dict[str, Any]:
     number = int(wires.number.sum())
     found: dict[str, Any] = {}
     for suffix, length in (("", wires.manhattan), ("_euclidean", wires.euclidean)):
-        total = (length * wires.number).sum().item() if not suffix else fsum(length * wires.number)  # in whatever order a machine adds
+        total = (
+            (length * wires.number).sum().item() if not suffix else fsum(length * wires.number)
+        )  # in whatever order a machine adds
         most = length.max(initial=0).item()
         found |= {
             f"wire_length_max{suffix}": most if number else None,
-            f"wire_length_mean{suffix}": min(total / number, float(most)) if number else None,  # rounding lifts no mean above the maximum
+            f"wire_length_mean{suffix}": min(total / number, float(most))
+            if number
+            else None,  # rounding lifts no mean above the maximum
             f"wire_length_total{suffix}": total,
         }
     lengths, sort = np.unique(wires.manhattan, return_inverse=True)
     counts = np.bincount(sort, weights=wires.number, minlength=len(lengths)).astype(np.int64)
-    found["wire_length_histogram"] = [{"length": length, "wires": count} for length, count in zip(lengths.tolist(), counts.tolist())]
+    found["wire_length_histogram"] = [
+        {"length": length, "wires": count} for length, count in zip(lengths.tolist(), counts.tolist())
+    ]
     return found
 
 
@@ -62,7 +68,10 @@ def _by_class(topology: Topology, wires: Wires) -> dict[str, dict[str, float]]:
     for kind in np.unique(wires.kind).tolist():
         own = wires.kind == kind
         length, count = wires.manhattan[own], wires.number[own]
-        found[topology.plan.classes[kind]] = {"mean": int((length * count).sum()) / int(count.sum()), "max": float(length.max())}
+        found[topology.plan.classes[kind]] = {
+            "mean": int((length * count).sum()) / int(count.sum()),
+            "max": float(length.max()),
+        }
     return found
 
 

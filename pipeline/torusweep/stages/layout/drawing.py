@@ -6,10 +6,10 @@ from html import escape
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.layout.placements import Placement, extent, place
-from pipeline.picture_svg import PALETTE
-from pipeline.topology import NO_PORT, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.picture_svg import PALETTE
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.layout.placements import Placement, extent, place
 
 WINDOW = (16, 16)  # most places along x and y of a drawing in text
 DRAWN = 1024  # most places in a drawing in SVG
@@ -39,13 +39,20 @@ def svg_layout(topology: Topology, placement: str) -> str:
     if sides[2] > 1:
         raise BadInput(f"expected a layout in a plane to draw, got {placed.spelling} in space; add dimensions=2")
     if len(placed.positions) > DRAWN:
-        raise BadInput(f"expected at most {DRAWN} places to draw, got {len(placed.positions):,}; choose a smaller network or larger cabinets")
+        raise BadInput(
+            f"expected at most {DRAWN} places to draw, got {len(placed.positions):,}; choose a smaller network or larger cabinets"
+        )
     plane = _plane(placed)
     ends = _ends(topology, placed)
     wires = "".join(_wire(plane[u], plane[v], kind) for u, v, kind in ends)
-    marks = "".join(f'<circle cx="{x}" cy="{-y}" r="0.13"><title>{name}</title></circle>' for (x, y), name in zip(plane, _names(topology, placed)))
+    marks = "".join(
+        f'<circle cx="{x}" cy="{-y}" r="0.13"><title>{name}</title></circle>'
+        for (x, y), name in zip(plane, _names(topology, placed))
+    )
     margin = 0.5 + BEND * max((int(np.abs(plane[u] - plane[v]).max()) for u, v, _ in ends), default=0)
-    box = f"{-margin:.2f} {-(sides[1] - 1) - margin:.2f} {sides[0] - 1 + 2 * margin:.2f} {sides[1] - 1 + 2 * margin:.2f}"
+    box = (
+        f"{-margin:.2f} {-(sides[1] - 1) - margin:.2f} {sides[0] - 1 + 2 * margin:.2f} {sides[1] - 1 + 2 * margin:.2f}"
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="layout">'
         f"<title>{escape(f'{topology.spelling}, {placed.spelling}')}</title>"

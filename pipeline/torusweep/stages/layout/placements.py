@@ -13,16 +13,24 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.topologies.hermite import Lattice, triangular
-from pipeline.topologies.hierarchies import Hierarchy
-from pipeline.topology import Meaning, Plan, Whole, addresses, node_index
+from torusweep.errors import BadInput
+from torusweep.networks.families.hermite import Lattice, triangular
+from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Meaning, Plan, Whole, addresses, node_index
 
 MOST_DIMENSIONS = 3
 EXAMPLE = "straight or folded(dimensions=2, block=[4, 4, 2])"
-Dimensions = Annotated[int, Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MOST_DIMENSIONS)]
-Block = Annotated[list[int] | None, Meaning("sides of a cabinet in nodes, one for each digit of the address; without it every node stands alone")]
+Dimensions = Annotated[
+    int,
+    Whole(
+        1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MOST_DIMENSIONS
+    ),
+]
+Block = Annotated[
+    list[int] | None,
+    Meaning("sides of a cabinet in nodes, one for each digit of the address; without it every node stands alone"),
+]
 
 
 class Grid(NamedTuple):
@@ -96,7 +104,9 @@ def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = No
     return placed
 
 
-PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {placement.__name__: placement for placement in (straight, folded, trellis, shuffled)}
+PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
+    placement.__name__: placement for placement in (straight, folded, trellis, shuffled)
+}
 
 
 def canonical(spelling: str) -> str:
@@ -110,10 +120,14 @@ def spelled(name: str, dimensions: int | None = None, block: str | None = None) 
     if block is not None:
         sides = block.split(",")
         if not all(side.strip().isdecimal() for side in sides):
-            raise BadInput(f"block={block!r}: expected whole numbers between commas, as in 4,4,2: a cabinet's side for each digit of the address")
+            raise BadInput(
+                f"block={block!r}: expected whole numbers between commas, as in 4,4,2: a cabinet's side for each digit of the address"
+            )
         given.append(f"block=[{', '.join(str(int(side)) for side in sides)}]")
     if given and "(" in name:
-        raise BadInput(f"placement {name!r}: expected its parameters in the spelling or apart, got both; write {name.partition('(')[0]}")
+        raise BadInput(
+            f"placement {name!r}: expected its parameters in the spelling or apart, got both; write {name.partition('(')[0]}"
+        )
     return canonical(f"{name}({', '.join(given)})" if given else name)
 
 
@@ -142,12 +156,16 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
     try:
         radices = plan.radices
         if len(radices) == 1 and plan.classes == ("link",):
-            raise BadInput("expected a network with addresses, got a graph, whose nodes are only numbered; choose another family")
+            raise BadInput(
+                "expected a network with addresses, got a graph, whose nodes are only numbered; choose another family"
+            )
         block = _block(values.get("block"), radices)
         space = values.get("dimensions", _own_dimensions(plan))
         assert isinstance(space, int)
         if space > len(radices):
-            raise BadInput(f"dimensions={space}: expected at most {len(radices)}, a dimension for each digit of the address")
+            raise BadInput(
+                f"dimensions={space}: expected at most {len(radices)}, a dimension for each digit of the address"
+            )
         sides, lattice = _cabinets(plan, block)
         positions = _embedded(function(Grid(sides, lattice, digits_of(sides))), sides, space)
     except BadInput as refusal:
@@ -155,7 +173,9 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
     if block is None:
         return Placement(canonical_spelling, None, positions, np.arange(len(positions), dtype=np.int32))
     within = np.array(block, np.int32)
-    return Placement(canonical_spelling, block, positions, node_index(np.stack(digits_of(radices), axis=1) // within, sides))
+    return Placement(
+        canonical_spelling, block, positions, node_index(np.stack(digits_of(radices), axis=1) // within, sides)
+    )
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
@@ -185,10 +205,14 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
     assert isinstance(given, list)
     shown = f"block={given}"
     if len(given) != len(sides):
-        raise BadInput(f"{shown}: expected {len(sides)} sides, one for each digit of the address {'×'.join(map(str, sides))}, got {len(given)}")
+        raise BadInput(
+            f"{shown}: expected {len(sides)} sides, one for each digit of the address {'×'.join(map(str, sides))}, got {len(given)}"
+        )
     for side, own in zip(sides, given):
         if own < 1 or side % own:
-            raise BadInput(f"{shown}: expected sides that divide {list(sides)}, got {own} for {side}; cabinets are alike")
+            raise BadInput(
+                f"{shown}: expected sides that divide {list(sides)}, got {own} for {side}; cabinets are alike"
+            )
     return tuple(given)
 
 
@@ -200,7 +224,9 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
     sides = tuple(side // own for side, own in zip(plan.radices, block))
     if lattice is None or any(entry % own for column in lattice.columns for entry, own in zip(column, block)):
         return sides, None
-    return sides, triangular([[entry // own for entry, own in zip(column, block)] for column in lattice.columns], lattice.order)
+    return sides, triangular(
+        [[entry // own for entry, own in zip(column, block)] for column in lattice.columns], lattice.order
+    )
 
 
 def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
@@ -209,11 +235,22 @@ def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
         raise BadInput(
             "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split; choose straight or folded"
         )
-    shifts = [(i, j, entry) for j, column in enumerate(grid.lattice.columns) for i, entry in enumerate(column) if i != j and entry]
+    shifts = [
+        (i, j, entry)
+        for j, column in enumerate(grid.lattice.columns)
+        for i, entry in enumerate(column)
+        if i != j and entry
+    ]
     shifted = {i for i, _, _ in shifts}
     if len(shifted) != 1 or any(2 * entry != grid.sides[i] for i, _, entry in shifts):
-        found = "one without twists" if not shifts else f"twists of {', '.join(f'{entry} along dimension {i}' for i, _, entry in shifts)}"
-        raise BadInput(f"expected a torus whose wraparounds shift one dimension, by half its side, got {found}; choose straight or folded")
+        found = (
+            "one without twists"
+            if not shifts
+            else f"twists of {', '.join(f'{entry} along dimension {i}' for i, _, entry in shifts)}"
+        )
+        raise BadInput(
+            f"expected a torus whose wraparounds shift one dimension, by half its side, got {found}; choose straight or folded"
+        )
     return shifted.pop(), [j for _, j, _ in shifts]
 
 
@@ -221,10 +258,14 @@ def _twist(grid: Grid) -> tuple[int, int]:
     """(long, short) dimension of a torus 2a × a in which the short one's wraparound shifts the long one by a."""
     long, shifting = _half_shifts(grid)
     if len(shifting) != 1:
-        raise BadInput(f"expected one twisted wraparound, got those of dimensions {' and '.join(map(str, shifting))}; choose shuffled")
+        raise BadInput(
+            f"expected one twisted wraparound, got those of dimensions {' and '.join(map(str, shifting))}; choose shuffled"
+        )
     short = shifting[0]
     if grid.sides[long] != 2 * grid.sides[short]:
-        raise BadInput(f"expected the twisted dimensions to be 2a × a, got {grid.sides[long]} × {grid.sides[short]}; choose shuffled")
+        raise BadInput(
+            f"expected the twisted dimensions to be 2a × a, got {grid.sides[long]} × {grid.sides[short]}; choose shuffled"
+        )
     return long, short
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.config.schema import Layout, Sweep
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, pass_over
-from pipeline.layout.placements import canonical, check_suits
-from pipeline.points import Point
-from pipeline.topologies import plan
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import plan
+from torusweep.stages.layout.placements import canonical, check_suits
+from torusweep.sweep.configuration.schema import Layout, Sweep
+from torusweep.sweep.expansion import at, chosen, pass_over
+from torusweep.sweep.points import Point
 
 
 def expand_layout(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[Point] = ()) -> list[Point]:
     """The sweep's points of layout in the order in which the configuration asks for them, the papers' last, each once.
 
-    networks  the sweep's networks (pipeline.expansion.expand), among which an entry of `layout` chooses
+    networks  the sweep's networks (torusweep.sweep.expansion.expand), among which an entry of `layout` chooses
     expected  points of layout that the sweep's papers print numbers of
 
     Raises BadInput for a family or a placement that does not exist and for one that does not suit a
@@ -36,7 +36,9 @@ def expand_layout(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable
             found |= dict.fromkeys(suitable)
             if not suitable:
                 reason = "no placement suits any of those chosen" if spellings else "none of the sweep's is chosen"
-                raise BadInput(f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out")
+                raise BadInput(
+                    f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out"
+                )
     return list(found | dict.fromkeys(expected))
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.layout.placements import Placement, extent
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.layout.placements import Placement, extent
 
 
 class Wires(NamedTuple):
@@ -62,7 +62,10 @@ def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
     changes = [np.zeros(side, np.int64) for side in sides]
     for _, tail, head in _wires(topology, placement):
         for dimension, side in enumerate(sides):
-            low, high = np.minimum(tail[:, dimension], head[:, dimension]), np.maximum(tail[:, dimension], head[:, dimension])
+            low, high = (
+                np.minimum(tail[:, dimension], head[:, dimension]),
+                np.maximum(tail[:, dimension], head[:, dimension]),
+            )
             changes[dimension] += np.bincount(low, minlength=side) - np.bincount(high, minlength=side)
     return [np.cumsum(change)[:-1] for change in changes]
 
@@ -78,7 +81,9 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
     takes a cell, so it is never less than the number of places.
     """
     densest = [int(gaps.max()) for gaps, side in zip(across, sides) if side > 1]
-    least = sqrt(prod(densest)) if len(densest) == 3 else prod(densest) if len(densest) == 2 else max(sides) * sum(densest)
+    least = (
+        sqrt(prod(densest)) if len(densest) == 3 else prod(densest) if len(densest) == 2 else max(sides) * sum(densest)
+    )
     return float(max(prod(sides), least))
 
 
@@ -93,4 +98,8 @@ def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarra
         if not topology.directed:
             wanted &= tails < heads
         tails, heads = tails[wanted], heads[wanted]
-        yield topology.link_class[tails, port], placement.positions[placement.cabinet[tails]], placement.positions[placement.cabinet[heads]]
+        yield (
+            topology.link_class[tails, port],
+            placement.positions[placement.cabinet[tails]],
+            placement.positions[placement.cabinet[heads]],
+        )

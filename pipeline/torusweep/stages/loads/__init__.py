@@ -4,9 +4,19 @@ Loads are in flits per cycle at one flit injected per terminal and cycle, on ave
 terminals; a channel of c parallel links carries a c-th of its flits on each.
 """
 
-from pipeline.loads.channels import ChannelLoads, Estimate, channel_table, class_name, record_of
-from pipeline.loads.exact import exact_loads
-from pipeline.loads.monte_carlo import sampled_loads
-from pipeline.loads.record import Sample, loads_record
+from torusweep.stages.loads.channels import ChannelLoads, Estimate, channel_table, class_name, record_of
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
+from torusweep.stages.loads.record import Sample, loads_record
 
-__all__ = ["ChannelLoads", "Estimate", "Sample", "channel_table", "class_name", "exact_loads", "loads_record", "record_of", "sampled_loads"]
+__all__ = [
+    "ChannelLoads",
+    "Estimate",
+    "Sample",
+    "channel_table",
+    "class_name",
+    "exact_loads",
+    "loads_record",
+    "record_of",
+    "sampled_loads",
+]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pipeline.errors import Refused
-from pipeline.topology import counted
+from torusweep.errors import Refused
+from torusweep.networks.topology import counted
 
 if TYPE_CHECKING:
-    from pipeline.loads.channels import ChannelLoads
+    from torusweep.stages.loads.channels import ChannelLoads
 
 LARGEST_MATCHING = 1024  # nodes: a matching of a thousand takes about a second
 SHARES = 1 << 27  # shares of pairs in channels that are written out: 1 GiB
@@ -35,8 +35,8 @@ def bounds_of(loads: ChannelLoads, *, use_symmetry: bool = True) -> Bounds:
 
     What is too large to compute is None, and bounds_method says why.
     """
-    from pipeline.capacity import best_half, effective_bisection
-    from pipeline.traffic import traffic as pattern_on
+    from torusweep.capacity import best_half, effective_bisection
+    from torusweep.traffic import traffic as pattern_on
 
     topology = loads.topology
     matrix = pattern_on(loads.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
@@ -44,12 +44,15 @@ def bounds_of(loads: ChannelLoads, *, use_symmetry: bool = True) -> Bounds:
     best, how = _capacity(loads, "all", use_symmetry)
     minimal, how_minimal = _capacity(loads, "minimal", use_symmetry)
     worst, how_worst = _worst(loads)
-    method = "; ".join(f"{name}: {text}" for name, text in (("any routing", how), ("minimal", how_minimal), ("worst permutation", how_worst)))
+    method = "; ".join(
+        f"{name}: {text}"
+        for name, text in (("any routing", how), ("minimal", how_minimal), ("worst permutation", how_worst))
+    )
     return Bounds(use.links, use.effective, best, minimal, worst, method)
 
 
 def _capacity(loads: ChannelLoads, routes: str, use_symmetry: bool) -> tuple[float | None, str]:
-    from pipeline.capacity import capacity
+    from torusweep.capacity import capacity
 
     try:
         found = capacity(loads.topology, loads.traffic, routes=routes, use_symmetry=use_symmetry)
@@ -59,9 +62,9 @@ def _capacity(loads: ChannelLoads, routes: str, use_symmetry: bool) -> tuple[flo
 
 
 def _worst(loads: ChannelLoads) -> tuple[float | None, str]:
-    from pipeline.capacity import worst_permutation
-    from pipeline.loads.shares import channels_apart, pair_shares
-    from pipeline.routing import routing as routing_on
+    from torusweep.capacity import worst_permutation
+    from torusweep.routing import routing as routing_on
+    from torusweep.stages.loads.shares import channels_apart, pair_shares
 
     topology = loads.topology
     nodes = topology.nodes
@@ -75,5 +78,8 @@ def _worst(loads: ChannelLoads) -> tuple[float | None, str]:
         most = f"at most {LARGEST_MATCHING:,} nodes, and {SHARES:,} shares of pairs in channels"
         return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"
     shares = pair_shares(routing, channels)
-    worst = worst_permutation(shares, capacity=None if topology.capacity is None else topology.capacity.reshape(-1)[channels].astype(np.float64))
+    worst = worst_permutation(
+        shares,
+        capacity=None if topology.capacity is None else topology.capacity.reshape(-1)[channels].astype(np.float64),
+    )
     return 1 / worst.load, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pipeline.collectives import Collective, PhaseTime
-from pipeline.loads.bounds import NO_BOUNDS, Bounds
-from pipeline.records import LOADS
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.loads.bounds import NO_BOUNDS, Bounds
+from torusweep.stages.loads.collectives import Collective, PhaseTime
+from torusweep.tables.records import LOADS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +90,9 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "bus_bandwidth": None if operation is None else operation.bus_bandwidth,
         "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
         **(NO_BOUNDS if bounds is None else bounds)._asdict(),
-        "capacity_share": None if bounds is None or saturation is None or not bounds.capacity else saturation / bounds.capacity,
+        "capacity_share": None
+        if bounds is None or saturation is None or not bounds.capacity
+        else saturation / bounds.capacity,
     }
     return {column.name: values[column.name] for column in LOADS}
 
@@ -104,14 +106,17 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
     """The rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
     import pyarrow as pa
 
-    from pipeline.records import arrow_schema
+    from torusweep.tables.records import arrow_schema
 
     topology = loads.topology
     tail, head, port = topology.arcs
     kind = topology.link_class[tail, port]
     names = pa.array([class_name(topology, number) for number in range(int(kind.max(initial=-1)) + 1)], pa.string())
     columns = {
-        **{name: pa.repeat(value, len(tail)) for name, value in zip(("topology", "routing", "traffic"), (topology.spelling, *loads[1:3]))},
+        **{
+            name: pa.repeat(value, len(tail))
+            for name, value in zip(("topology", "routing", "traffic"), (topology.spelling, *loads[1:3]))
+        },
         "from": tail.astype(np.int64),
         "to": head.astype(np.int64),
         "class": names.take(pa.array(kind)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipeline.traffic import Phase
+from torusweep.traffic import Phase
 
 
 class PhaseTime(NamedTuple):
@@ -54,7 +54,15 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
     least = 2 * (terminals - 1) / terminals
     by_channels = sum(time.cycles_per_flit for time in times)
     with_terminals = sum(time.terminal_cycles_per_flit for time in times)
-    return Collective(times, by_channels, 1 / by_channels, least / by_channels, with_terminals, 1 / with_terminals, least / with_terminals)
+    return Collective(
+        times,
+        by_channels,
+        1 / by_channels,
+        least / by_channels,
+        with_terminals,
+        1 / with_terminals,
+        least / with_terminals,
+    )
 
 
 def _time(phase: Phase, load: float) -> PhaseTime:

@@ -7,19 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.collectives import collective
-from pipeline.errors import BadInput
-from pipeline.loads.channels import ChannelLoads
-from pipeline.loads.layered import layered_flows
-from pipeline.loads.source import source_flows
-from pipeline.routing import LayeredRouting, Routing
-from pipeline.routing import routing as routing_on
-from pipeline.routing.minimal import minimal_ecmp
-from pipeline.topology import Topology
-from pipeline.traffic import Traffic
-from pipeline.traffic import traffic as pattern_on
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.routing import LayeredRouting, Routing
+from torusweep.routing import routing as routing_on
+from torusweep.routing.minimal import minimal_ecmp
+from torusweep.stages.loads.channels import ChannelLoads
+from torusweep.stages.loads.collectives import collective
+from torusweep.stages.loads.layered import layered_flows
+from torusweep.stages.loads.source import source_flows
+from torusweep.traffic import Traffic
+from torusweep.traffic import traffic as pattern_on
 
-STRETCHED = 5000  # nodes up to which the shortest paths of traffic that no symmetry keeps are looked up, to compare with
+STRETCHED = (
+    5000  # nodes up to which the shortest paths of traffic that no symmetry keeps are looked up, to compare with
+)
 
 
 def exact_loads(
@@ -34,8 +36,8 @@ def exact_loads(
 ) -> ChannelLoads:
     """Expected load of every channel.
 
-    routing        a routing's spelling (pipeline.routing)
-    traffic        a pattern's spelling (pipeline.traffic)
+    routing        a routing's spelling (torusweep.routing)
+    traffic        a pattern's spelling (torusweep.traffic)
     use_symmetry   start from one node of each orbit where routing and traffic allow it: changes only the way, and the
                    last digits of a sum
     progress       is told the share of the work that is done
@@ -46,7 +48,9 @@ def exact_loads(
     canonical, form = routing_on(routing, topology)
     capacity = np.maximum(topology.capacity, 1) if topology.capacity is not None else 1
 
-    def flows(matrix: Traffic, told: Callable[[float], None] | None = None, by: Routing = form) -> tuple[np.ndarray, float]:
+    def flows(
+        matrix: Traffic, told: Callable[[float], None] | None = None, by: Routing = form
+    ) -> tuple[np.ndarray, float]:
         at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
         return _flows(by, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=told)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from torusweep_kernels.loads import minimal_loads
 
-from kernels.loads import minimal_loads
-from pipeline.errors import BadInput
-from pipeline.routing.forms import LayeredRouting
-from pipeline.static.links import channel_orbits
-from pipeline.symmetry import Orbits, orbits_under, proved_symmetries
-from pipeline.topology import NO_PORT, Topology
-from pipeline.traffic import Traffic
+from torusweep.errors import BadInput
+from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import LayeredRouting
+from torusweep.stages.static.links import channel_orbits
+from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands that are written out at a time: 64 MiB
 
@@ -37,7 +37,9 @@ def layered_flows(
     try:
         flows, hops, lost = _summed(routing, traffic, nodes, backend, threads, progress)
     except OverflowError:
-        raise BadInput("expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them") from None
+        raise BadInput(
+            "expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them"
+        ) from None
     if images:
         flows = _averaged(topology, images, flows)
     return flows, hops, lost
@@ -64,7 +66,12 @@ def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
 
 
 def _summed(
-    routing: LayeredRouting, traffic: Traffic, nodes: Orbits, backend: str, threads: int | None, progress: Callable[[float], None] | None
+    routing: LayeredRouting,
+    traffic: Traffic,
+    nodes: Orbits,
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None,
 ) -> tuple[np.ndarray, float, float]:
     """A root stands for its orbit.
 
@@ -110,7 +117,9 @@ def _averaged(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray
     """
     present = topology.ports != NO_PORT
     orbit = channel_orbits(topology, images)
-    order = np.argsort(orbit, kind="stable")  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
+    order = np.argsort(
+        orbit, kind="stable"
+    )  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
     first = np.searchsorted(orbit[order], np.arange(orbit.max(initial=-1) + 1))
     mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))
     averaged = np.zeros_like(load)

@@ -11,21 +11,21 @@ import os
 from collections.abc import Callable
 
 import numpy as np
+from torusweep_kernels.backend import resolve
+from torusweep_kernels.routes import route_flows
+from torusweep_kernels.threads import in_threads
+from torusweep_kernels.walks import shortest_walks
 
-from kernels.backend import resolve
-from kernels.routes import route_flows
-from kernels.threads import in_threads
-from kernels.walks import shortest_walks
-from pipeline.errors import BadInput
-from pipeline.loads.channels import ChannelLoads, Estimate
-from pipeline.loads.layered import arc_capacity, channels_of_arcs
-from pipeline.loads.packets import Packets
-from pipeline.loads.source import channels_of_directions
-from pipeline.routing import LayeredRouting, SourceRouting
-from pipeline.routing import routing as routing_on
-from pipeline.routing.route_table import RouteTable
-from pipeline.topology import Topology
-from pipeline.traffic import traffic as pattern_on
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.routing import LayeredRouting, SourceRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.loads.channels import ChannelLoads, Estimate
+from torusweep.stages.loads.layered import arc_capacity, channels_of_arcs
+from torusweep.stages.loads.packets import Packets
+from torusweep.stages.loads.source import channels_of_directions
+from torusweep.traffic import traffic as pattern_on
 
 GROUPS = 32  # batches whose scatter is the standard error; packet i belongs to i modulo 32
 ROUND = 1 << 22  # packets that are drawn before the error is looked at
@@ -51,7 +51,7 @@ def sampled_loads(
 ) -> ChannelLoads:
     """Loads estimated from random packets.
 
-    routing, traffic  spellings (pipeline.routing, pipeline.traffic)
+    routing, traffic  spellings (torusweep.routing, torusweep.traffic)
     packets           packets, at most: ≥ 64
     seed              0 … 2⁶⁴ − 1; the result depends on it and on the number of packets alone, not on backend or threads
     relative_error    stop once the standard error of the largest load is that share of it; None: all packets
@@ -59,14 +59,24 @@ def sampled_loads(
     Raises BadInput as `exact_loads` does.
     """
     if packets < FEWEST:
-        raise BadInput(f"packets: expected {FEWEST} or more, got {packets}: the error is estimated from {GROUPS} batches")
+        raise BadInput(
+            f"packets: expected {FEWEST} or more, got {packets}: the error is estimated from {GROUPS} batches"
+        )
     if not 0 <= seed < 2**64:
         raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
-    matrix, injected, running = pattern.at_nodes(topology.terminals, topology.nodes), len(topology.terminals), resolve(backend)
+    matrix, injected, running = (
+        pattern.at_nodes(topology.terminals, topology.nodes),
+        len(topology.terminals),
+        resolve(backend),
+    )
     drawn = Packets(matrix, seed, running)
-    walker = _Walks(form, drawn, running, threads) if isinstance(form, LayeredRouting) else _Routes(form, drawn, running, threads)
+    walker = (
+        _Walks(form, drawn, running, threads)
+        if isinstance(form, LayeredRouting)
+        else _Routes(form, drawn, running, threads)
+    )
     count, done = np.zeros((GROUPS, *topology.ports.shape), np.int64), 0
     capacity = 1 if topology.capacity is None else np.maximum(topology.capacity, 1)
     while done < packets:
@@ -99,7 +109,11 @@ class _Routes:
         # routes are made for the pairs in hand, which belong together
         size = max(1, SOME_ROUTES // self.routing.passes)
         return np.sum(
-            [self.flows(start, self.routes(start, min(size, first + number - start))) for start in range(first, first + number, size)], axis=0
+            [
+                self.flows(start, self.routes(start, min(size, first + number - start)))
+                for start in range(first, first + number, size)
+            ],
+            axis=0,
         )
 
     def routes(self, first: int, number: int) -> list[np.ndarray]:
@@ -110,7 +124,9 @@ class _Routes:
             return [source, self.table.drawn(source, destination, words[0])]
         nodes = self.routing.topology.nodes
         between = (words[1].astype(np.uint64) * np.uint64(nodes) >> np.uint64(32)).astype(np.int32)
-        rows = self.table.drawn(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
+        rows = self.table.drawn(
+            np.append(source, between), np.append(between, destination), np.append(words[0], words[2])
+        )
         return [source, rows[:number], between, rows[number:]]
 
     def flows(self, first: int, routes: list[np.ndarray]) -> Count:
@@ -119,7 +135,13 @@ class _Routes:
             for group in range(GROUPS):
                 own = slice((group - first) % GROUPS, None, GROUPS)
                 flows = route_flows(
-                    self.routing.moves.next, start[own], row[own], table.direction, table.hops, backend=self.backend, threads=self.threads
+                    self.routing.moves.next,
+                    start[own],
+                    row[own],
+                    table.direction,
+                    table.hops,
+                    backend=self.backend,
+                    threads=self.threads,
                 )
                 counts[group] += channels_of_directions(self.routing, flows)
         return counts
@@ -134,7 +156,9 @@ class _Walks:
 
     def count(self, first: int, number: int) -> Count:
         routing = self.routing
-        source, destination = _in_blocks(lambda start, some: list(self.drawn.drawn(start, some)), first, number, self.threads)
+        source, destination = _in_blocks(
+            lambda start, some: list(self.drawn.drawn(start, some)), first, number, self.threads
+        )
         walks = shortest_walks(
             routing.states,
             source if routing.plain else routing.start[source],
@@ -159,10 +183,14 @@ class _Walks:
         return np.stack([channels_of_arcs(routing, count) for count in walks.count])
 
 
-def _in_blocks(draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None) -> list[np.ndarray]:
+def _in_blocks(
+    draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None
+) -> list[np.ndarray]:
     """What `draw` (of a first packet and a number of them) gives for all packets, drawn in blocks that stay in cache."""
     blocks = range(first, first + number, DRAWN)
-    parts = in_threads(lambda start: draw(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0)))
+    parts = in_threads(
+        lambda start: draw(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0))
+    )
     return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
@@ -176,5 +204,8 @@ def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: 
     halves = [loads[part::2].reshape(GROUPS // 2, -1) for part in (0, 1)]
     largest = [int(half.mean(axis=0).argmax()) for half in halves]
     others = [halves[1][:, largest[0]], halves[0][:, largest[1]]]  # what each half's largest carries on the other
-    low, low_error = np.mean([other.mean() for other in others]), np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2
+    low, low_error = (
+        np.mean([other.mean() for other in others]),
+        np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2,
+    )
     return Estimate(float(stderr), float(low), float(low_error), packets, seed)

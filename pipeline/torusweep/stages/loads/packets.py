@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from torusweep_kernels.philox.draws import packet_words
 
-from kernels.draws import packet_words
-from pipeline.traffic import Traffic
+from torusweep.traffic import Traffic
 
-PAIRS, REFUSALS, ROUTES = 1, 2, 3  # streams of draws (kernels.draws); the first two have an attempt's number as their purpose
+PAIRS, REFUSALS, ROUTES = (
+    1,
+    2,
+    3,
+)  # streams of draws (torusweep_kernels.philox.draws); the first two have an attempt's number as their purpose
 UNIT = 2.0**-53
 
 
@@ -72,7 +76,11 @@ class Packets:
         number = source.astype(np.int64) * self.nodes + destination
         place = np.minimum(np.searchsorted(self.fewer, number), len(self.fewer) - 1)
         chance = packet_words(packet, attempt, REFUSALS, self.seed, backend=self.backend)[0] * 2.0**-32
-        return source, destination, np.flatnonzero(product & (self.fewer[place] == number) & (chance < self.refused[place]))
+        return (
+            source,
+            destination,
+            np.flatnonzero(product & (self.fewer[place] == number) & (chance < self.refused[place])),
+        )
 
 
 class _Choice:
@@ -93,4 +101,6 @@ class _Choice:
 
 def _unit(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     """float64 in [0, 1) of two words: 53 bits, exact."""
-    return ((high.astype(np.uint64) << np.uint64(21)) | (low.astype(np.uint64) >> np.uint64(11))).astype(np.float64) * UNIT
+    return ((high.astype(np.uint64) << np.uint64(21)) | (low.astype(np.uint64) >> np.uint64(11))).astype(
+        np.float64
+    ) * UNIT

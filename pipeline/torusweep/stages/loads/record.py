@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pipeline.loads.bounds import bounds_of
-from pipeline.loads.channels import record_of
-from pipeline.loads.exact import exact_loads
-from pipeline.loads.monte_carlo import sampled_loads
-from pipeline.topology import Topology
+from torusweep.networks.topology import Topology
+from torusweep.stages.loads.bounds import bounds_of
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
 
 
 class Sample(NamedTuple):
@@ -40,7 +40,17 @@ def loads_record(
     Raises as `exact_loads` and `sampled_loads` do.
     """
     if sample is None:
-        loads = exact_loads(topology, routing=routing, traffic=traffic, backend=backend, use_symmetry=use_symmetry, threads=threads)
+        loads = exact_loads(
+            topology, routing=routing, traffic=traffic, backend=backend, use_symmetry=use_symmetry, threads=threads
+        )
     else:
-        loads = sampled_loads(topology, routing=routing, traffic=traffic, **sample._asdict(), backend=backend, threads=threads, progress=progress)
+        loads = sampled_loads(
+            topology,
+            routing=routing,
+            traffic=traffic,
+            **sample._asdict(),
+            backend=backend,
+            threads=threads,
+            progress=progress,
+        )
     return record_of(loads, bounds_of(loads, use_symmetry=use_symmetry) if bounds else None)

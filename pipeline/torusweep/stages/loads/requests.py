@@ -8,23 +8,23 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.config.schema import Sweep
-from pipeline.costs import loads_memory
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, memory_limit, pass_over
-from pipeline.loads.source import MOST_PAIRS, pairs_followed
-from pipeline.points import Point
-from pipeline.routing import Routing, SourceRouting, routing
-from pipeline.routing import canonical as canonical_routing
-from pipeline.topologies import build, plan
-from pipeline.topology import Topology
-from pipeline.traffic import canonical, traffic
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build, plan
+from torusweep.networks.topology import Topology
+from torusweep.routing import Routing, SourceRouting, routing
+from torusweep.routing import canonical as canonical_routing
+from torusweep.stages.loads.source import MOST_PAIRS, pairs_followed
+from torusweep.sweep.configuration.schema import Sweep
+from torusweep.sweep.costs import loads_memory
+from torusweep.sweep.expansion import at, chosen, memory_limit, pass_over
+from torusweep.sweep.points import Point
+from torusweep.traffic import canonical, traffic
 
 
 def expand_loads(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[Point] = ()) -> list[Point]:
     """The sweep's points of loads in the order in which the configuration asks for them, the papers' last, each once.
 
-    networks  the sweep's networks (pipeline.expansion.expand), among which an entry of `loads` chooses
+    networks  the sweep's networks (torusweep.sweep.expansion.expand), among which an entry of `loads` chooses
     expected  points of loads that the sweep's papers print numbers of
 
     Raises BadInput for a family or a pattern that does not exist and for a pattern that does not fit a
@@ -41,15 +41,25 @@ def expand_loads(sweep: Sweep, networks: Sequence[Point], *, expected: Iterable[
             spellings, sample = chosen(entry, networks), {} if entry.sample is None else entry.sample.model_dump()
             asked = len(spellings) * len(routings) * len(patterns)
             if len(found) + asked > sweep.limits.points:
-                raise Refused(f"{asked:,} points of loads; limits.points is {sweep.limits.points:,}: choose fewer networks or traffics, or raise it")
+                raise Refused(
+                    f"{asked:,} points of loads; limits.points is {sweep.limits.points:,}: choose fewer networks or traffics, or raise it"
+                )
             suitable: list[Point] = []
             for spelling in spellings:
-                points = [Point(spelling, routing=name, traffic=pattern, bounds=entry.bounds, **sample) for pattern in patterns for name in routings]
+                points = [
+                    Point(spelling, routing=name, traffic=pattern, bounds=entry.bounds, **sample)
+                    for pattern in patterns
+                    for name in routings
+                ]
                 suitable += _suitable(sweep, points, skip=entry.skip_unsuitable)
             found |= dict.fromkeys(suitable)
             if not suitable:
-                reason = "no routing and traffic fit any of those chosen" if spellings else "none of the sweep's is chosen"
-                raise BadInput(f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out")
+                reason = (
+                    "no routing and traffic fit any of those chosen" if spellings else "none of the sweep's is chosen"
+                )
+                raise BadInput(
+                    f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out"
+                )
     with at(sweep, ("papers",)):
         for point in expected:
             _check_memory(sweep, point)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.loads.layered import arc_capacity
-from pipeline.routing import LayeredRouting, Routing, SourceRouting
-from pipeline.routing.route_table import RouteTable
-from pipeline.static.links import channel_orbits
-from pipeline.symmetry import proved_symmetries
-from pipeline.topology import NO_PORT
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing import LayeredRouting, Routing, SourceRouting
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.loads.layered import arc_capacity
+from torusweep.stages.static.links import channel_orbits
 
 BLOCK = 1 << 20  # pairs whose routes are walked at a time
 
@@ -82,7 +82,9 @@ def _layered(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.n
         paths[routing.finish[destination]] = 1
         for level in range(1, int(distance.max()) + 1):
             here = np.flatnonzero(distance == level)
-            weight = np.where(nearer[here], many[here] * (paths[states[here]] if routing.split == "paths" else 1.0), 0.0)
+            weight = np.where(
+                nearer[here], many[here] * (paths[states[here]] if routing.split == "paths" else 1.0), 0.0
+            )
             paths[here] = weight.sum(axis=1)
             weight /= paths[here, None]
             for arc in range(states.shape[1]):

@@ -7,14 +7,14 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.routes import route_flows
 
-from kernels.routes import route_flows
-from pipeline.errors import Refused
-from pipeline.routing.forms import SourceRouting
-from pipeline.routing.route_table import RouteTable
-from pipeline.topology import NO_PORT
-from pipeline.traffic import Traffic
-from pipeline.traffic.matrix import alike
+from torusweep.errors import Refused
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing.forms import SourceRouting
+from torusweep.routing.route_table import RouteTable
+from torusweep.traffic import Traffic
+from torusweep.traffic.matrix import alike
 
 BLOCK = 1 << 20  # pairs that are written out at a time
 MOST_PAIRS = 10**10  # whose routes are followed: a quarter of an hour
@@ -39,7 +39,9 @@ def source_flows(
     parts = _parts(routing, traffic, use_symmetry)
     pairs = sum(part.pairs for part in parts)
     if pairs > MOST_PAIRS:
-        raise Refused(f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,}; sample them: --method monte-carlo")
+        raise Refused(
+            f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,}; sample them: --method monte-carlo"
+        )
     for part in parts:
         own = np.zeros_like(flows)
         for first in range(0, len(part.sources), part.step):
@@ -72,7 +74,9 @@ class _Part(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        return len(self.sources) * len(self.traffic.common) if self.dense else max(self.traffic.own.nnz, len(self.sources))
+        return (
+            len(self.sources) * len(self.traffic.common) if self.dense else max(self.traffic.own.nnz, len(self.sources))
+        )
 
     @property
     def step(self) -> int:
@@ -82,11 +86,20 @@ class _Part(NamedTuple):
 
 def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list[_Part]:
     topology, cell = routing.topology, routing.cell
-    alike_in_cells = use_symmetry and routing.regular and _same_in(cell, np.bincount(topology.terminals, minlength=topology.nodes))
+    alike_in_cells = (
+        use_symmetry and routing.regular and _same_in(cell, np.bincount(topology.terminals, minlength=topology.nodes))
+    )
     parts = []
     for half in halves(routing, traffic):
         if half.symmetric and alike_in_cells:
-            parts.append(_Part(half, np.unique(cell, return_index=True)[1].astype(np.int32), np.bincount(cell).astype(np.float64), True))
+            parts.append(
+                _Part(
+                    half,
+                    np.unique(cell, return_index=True)[1].astype(np.int32),
+                    np.bincount(cell).astype(np.float64),
+                    True,
+                )
+            )
         else:
             parts.append(_Part(half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), False))
     return parts
@@ -119,7 +132,14 @@ def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndar
     return total
 
 
-def _flows(table: RouteTable, source: np.ndarray, destination: np.ndarray, demand: np.ndarray, backend: str, threads: int | None) -> np.ndarray:
+def _flows(
+    table: RouteTable,
+    source: np.ndarray,
+    destination: np.ndarray,
+    demand: np.ndarray,
+    backend: str,
+    threads: int | None,
+) -> np.ndarray:
     """float64[N, D] of pairs with their demands, summed as whole numbers: in any order the same.
 
     The unit is a whole fraction of the smallest share, so that equal demands and their halves are
@@ -135,7 +155,14 @@ def _flows(table: RouteTable, source: np.ndarray, destination: np.ndarray, deman
         scale = room
     amount = np.rint(share * scale).astype(np.int64)
     counted = route_flows(
-        table.routing.moves.next, source[routes.pair], routes.row, table.direction, table.hops, amount, backend=backend, threads=threads
+        table.routing.moves.next,
+        source[routes.pair],
+        routes.row,
+        table.direction,
+        table.hops,
+        amount,
+        backend=backend,
+        threads=threads,
     )
     return counted / scale
 

@@ -7,17 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.counts import counted
-from pipeline.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
-from pipeline.deadlock.rules import Rule
-from pipeline.errors import BadInput
-from pipeline.routing import Routing, SourceRouting
-from pipeline.routing import routing as routing_on
-from pipeline.routing.forms import AdaptiveRouting
-from pipeline.routing.route_table import WHOLE
-from pipeline.topology import Topology
+from torusweep.counts import counted
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.routing import Routing, SourceRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.route_table import WHOLE
+from torusweep.stages.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
+from torusweep.stages.deadlock.rules import Rule
 
-USUAL = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")  # the default: the first that suits and cannot lock up
+USUAL = (
+    "dimension_order",
+    "hierarchical",
+    "routing_record",
+    "minimal_by_address",
+    "up_down",
+)  # the default: the first that suits and cannot lock up
 ESCAPES = ("dimension_order", "routing_record")
 # what routings and rules advise that know nothing of the simulation: it may lock up there
 ADVICE = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
@@ -34,7 +40,15 @@ class Choice(NamedTuple):
     virtual_channels: int
 
 
-def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int, *, allow_deadlock: bool, unproved: bool = False) -> Choice:
+def chosen(
+    topology: Topology,
+    routing: str,
+    vc_rule: str,
+    virtual_channels: int,
+    *,
+    allow_deadlock: bool,
+    unproved: bool = False,
+) -> Choice:
     """What is asked for. Raises BadInput, naming a rule that works, where it is not shown to be free of deadlock (unless that is allowed).
 
     unproved   look at no dependency graph
@@ -49,7 +63,9 @@ def chosen(topology: Topology, routing: str, vc_rule: str, virtual_channels: int
     return _choice(topology, what if unproved else _without_spare_class(topology, what))
 
 
-def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool) -> Choice:
+def suitable(
+    topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool
+) -> Choice:
     """The first rule that keeps a routing from locking up.
 
     at_least      more virtual channels may be taken, where so many do not suffice
@@ -71,7 +87,9 @@ def suitable(topology: Topology, routing: str, virtual_channels: int, *, at_leas
         return chosen(topology, routing, working, least, allow_deadlock=allow_deadlock)
     if allow_deadlock:
         return chosen(topology, routing, "none", virtual_channels, allow_deadlock=True)
-    raise _may_lock_up(topology, routing, f"no rule is shown to keep it free of deadlock with virtual_channels={virtual_channels}")
+    raise _may_lock_up(
+        topology, routing, f"no rule is shown to keep it free of deadlock with virtual_channels={virtual_channels}"
+    )
 
 
 def balanced(routing: Routing, rule: Rule) -> bool:
@@ -81,13 +99,19 @@ def balanced(routing: Routing, rule: Rule) -> bool:
     each axis once in a phase, in the same order of axes in all routes of that phase: then the channels of both classes of a
     line, along which such a run goes once and which no dateline interrupts, stay in the order in which packets pass them.
     """
-    if not isinstance(routing, SourceRouting) or rule.memory not in ("run", "axis") or (rule.classes[:, 0] == rule.classes[:, 1]).all():
+    if (
+        not isinstance(routing, SourceRouting)
+        or rule.memory not in ("run", "axis")
+        or (rule.classes[:, 0] == rule.classes[:, 1]).all()
+    ):
         return False
     if routing.keys > WHOLE:
         return False  # not looked at
     _, _, direction, hops, phase = routing.routes(np.arange(routing.keys))
     axes = routing.moves.port.shape[1] // 2
-    before = np.zeros((routing.phases, axes, axes), bool)  # some route of the phase goes along one axis before the other
+    before = np.zeros(
+        (routing.phases, axes, axes), bool
+    )  # some route of the phase goes along one axis before the other
     for later in range(1, direction.shape[1]):
         for earlier in range(later):
             both = (hops[:, earlier] > 0) & (hops[:, later] > 0) & (phase[:, earlier] == phase[:, later])
@@ -106,7 +130,11 @@ def advised(refusal: BadInput, topology: Topology, routing: str, *, unproved: bo
     text = str(refusal)
     for advice in ADVICE:
         if text.endswith(advice):
-            instead = "leave out routing and rule, so that some that work are taken" if unproved else remedy(topology, routing)
+            instead = (
+                "leave out routing and rule, so that some that work are taken"
+                if unproved
+                else remedy(topology, routing)
+            )
             return BadInput(text.removesuffix(advice) + instead)
     return refusal
 
@@ -142,7 +170,9 @@ def _works(topology: Topology, routing: str, vc_rule: str, virtual_channels: int
 def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
     instead = remedy(topology, routing)
     allowing = "" if instead.startswith("allow") else ", or allow deadlock"
-    return BadInput(f"routing {routing} on {topology.spelling}: {reason}; {instead}{allowing} ('torusweep deadlock' says more)")
+    return BadInput(
+        f"routing {routing} on {topology.spelling}: {reason}; {instead}{allowing} ('torusweep deadlock' says more)"
+    )
 
 
 def _candidates(routing: str, cut_through: bool) -> Iterator[str]:

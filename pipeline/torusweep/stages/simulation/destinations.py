@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from torusweep_kernels.philox.draws import packet_words
 
-from kernels.draws import packet_words
-from pipeline.traffic import Traffic
+from torusweep.traffic import Traffic
 
 UNIT = 2.0**-53
 
@@ -31,7 +31,9 @@ class Destinations:
         self.grown = np.concatenate([[0.0], np.cumsum(more)])
         apart = self.grown[self.first[1:]] - self.grown[self.first[:-1]]
         mass = traffic.weight * together
-        self.product = mass / np.where(mass + apart > 0, mass + apart, 1)  # probability that a source's packet is of the product
+        self.product = mass / np.where(
+            mass + apart > 0, mass + apart, 1
+        )  # probability that a source's packet is of the product
         source = np.repeat(np.arange(self.terminals), np.diff(self.first))
         less = own.data < 0
         self.fewer = source[less] * self.terminals + own.indices[less]
@@ -42,7 +44,7 @@ class Destinations:
 
         packet   int64[B] ≥ 0   its number, which alone decides the draw
         source   int64[B]       terminal that sends it, with a row that is not empty
-        streams  of draws (kernels.draws): for destinations, for refusals
+        streams  of draws (torusweep_kernels.philox.draws): for destinations, for refusals
         """
         found = np.empty(len(packet), np.int32)
         left, attempt = np.arange(len(packet)), 0
@@ -70,7 +72,9 @@ class Destinations:
         if apart.size:
             begin, end = self.first[source[apart]], self.first[source[apart] + 1]
             low, high = self.grown[begin], self.grown[end]
-            at = np.minimum(low + two[apart] * (high - low), np.nextafter(high, 0))  # never rounded up into the next row
+            at = np.minimum(
+                low + two[apart] * (high - low), np.nextafter(high, 0)
+            )  # never rounded up into the next row
             place = np.searchsorted(self.grown, at, side="right") - 1
             found[apart] = self.listed[np.clip(place, begin, end - 1)]
         return found, product
@@ -78,4 +82,6 @@ class Destinations:
 
 def unit(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     """float64 in [0, 1) of two 32-bit words: 53 bits, exact."""
-    return ((high.astype(np.uint64) << np.uint64(21)) | (low.astype(np.uint64) >> np.uint64(11))).astype(np.float64) * UNIT
+    return ((high.astype(np.uint64) << np.uint64(21)) | (low.astype(np.uint64) >> np.uint64(11))).astype(
+        np.float64
+    ) * UNIT

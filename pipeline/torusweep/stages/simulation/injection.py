@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from torusweep_kernels.philox.draws import packet_words
 
-from kernels.draws import packet_words
-from pipeline.errors import BadInput
-from pipeline.naming import bound
-from pipeline.simulation.destinations import unit
-from pipeline.topology import Topology, Whole
+from torusweep.errors import BadInput
+from torusweep.networks.naming import bound
+from torusweep.networks.topology import Topology, Whole
+from torusweep.stages.simulation.destinations import unit
 
-GAPS, BURSTS = 8, 13  # streams of draws (kernels.draws)
+GAPS, BURSTS = 8, 13  # streams of draws (torusweep_kernels.philox.draws)
 BLOCK = 1 << 20  # gaps that are drawn at a time
 NUMBERED = 32  # bits of a packet's number within its terminal
 
@@ -95,7 +95,9 @@ class Arrivals:
         if process.burst is not None:
             share, longest = self.share(rate), np.round(process.burst / (process.burst + 1), 12)
             if process.peak > self.flits:
-                raise BadInput(f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits; choose a lower peak")
+                raise BadInput(
+                    f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits; choose a lower peak"
+                )
             short = (share > longest) & (share != 1)
             if short.any():
                 raise BadInput(
@@ -127,7 +129,9 @@ class Arrivals:
             yield (np.zeros(0, np.int64),) * 3
             return
         mean = float(rate.max()) * cycles
-        many = int(mean + 6 * np.sqrt(mean)) + 8  # that the busiest generates, at most, but for one in 10⁹ (of bursts more)
+        many = (
+            int(mean + 6 * np.sqrt(mean)) + 8
+        )  # that the busiest generates, at most, but for one in 10⁹ (of bursts more)
         size = max(1, BLOCK // max(many, 0 if self.process.burst is None else int(cycles / self.process.burst)))
         for begin in range(0, len(sending), size):
             terminal = sending[begin : begin + size]
@@ -145,7 +149,9 @@ class Arrivals:
     def words(self, terminal: np.ndarray, number: np.ndarray, purpose: int, stream: int) -> np.ndarray:
         """uint32[4, B, K]: draws for the numbers int64[K] of each of B terminals."""
         counter = (terminal[:, None] << NUMBERED | number).reshape(-1)
-        return packet_words(counter, purpose, stream, self.seed, backend=self.backend).reshape(4, len(terminal), len(number))
+        return packet_words(counter, purpose, stream, self.seed, backend=self.backend).reshape(
+            4, len(terminal), len(number)
+        )
 
     def _after(self, so_far: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
         """float64[B, K]: when packets k of each terminal are generated, the one before these at `so_far` (0: none)."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.philox.draws import packet_words
+from torusweep_kernels.router import Messages
 
-from kernels.draws import packet_words
-from kernels.network import Messages
-from pipeline.simulation.destinations import Destinations
-from pipeline.simulation.injection import NUMBERED, Arrivals, process_of
-from pipeline.topology import Topology
-from pipeline.traffic import Traffic
+from torusweep.networks.topology import Topology
+from torusweep.stages.simulation.destinations import Destinations
+from torusweep.stages.simulation.injection import NUMBERED, Arrivals, process_of
+from torusweep.traffic import Traffic
 
-DESTINATIONS, REFUSALS, ROUTES, PLACES = 9, 10, 11, 12  # streams of draws (kernels.draws)
+DESTINATIONS, REFUSALS, ROUTES, PLACES = 9, 10, 11, 12  # streams of draws (torusweep_kernels.philox.draws)
 
 
 class Packets(NamedTuple):
@@ -46,13 +46,22 @@ class Packets(NamedTuple):
 class Generator:
     """Generates packets of a traffic between a topology's terminals.
 
-    traffic     between terminals (pipeline.traffic)
+    traffic     between terminals (torusweep.traffic)
     flits       length of every packet
     seed        0 … 2⁶⁴ − 1
-    injection   spelling of a process (pipeline.simulation.injection)
+    injection   spelling of a process (torusweep.stages.simulation.injection)
     """
 
-    def __init__(self, topology: Topology, traffic: Traffic, *, flits: int, seed: int, injection: str = "bernoulli", backend: str = "auto") -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        traffic: Traffic,
+        *,
+        flits: int,
+        seed: int,
+        injection: str = "bernoulli",
+        backend: str = "auto",
+    ) -> None:
         self.topology, self.flits, self.seed, self.backend = topology, flits, seed, backend
         self.arrivals = Arrivals(process_of(injection, topology), flits, seed, backend)
         self.destinations = Destinations(traffic, seed, backend)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.philox.draws import packet_words
+from torusweep_kernels.router import Messages
 
-from kernels.draws import packet_words
-from kernels.network import Messages
-from pipeline.simulation.injection import NUMBERED
-from pipeline.simulation.packets import PLACES, Packets
-from pipeline.topology import Topology
-from pipeline.workloads import Workload
+from torusweep.networks.topology import Topology
+from torusweep.stages.simulation.injection import NUMBERED
+from torusweep.stages.simulation.packets import PLACES, Packets
+from torusweep.workloads import Workload
 
 PLACEMENTS = ("consecutive", "random")
 
@@ -27,7 +27,9 @@ def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend:
     return np.lexsort((words[1], words[0]))[:tasks]
 
 
-def placed(workload: Workload, topology: Topology, placement: str, packet_flits: int, seed: int, backend: str = "auto") -> Packets:
+def placed(
+    workload: Workload, topology: Topology, placement: str, packet_flits: int, seed: int, backend: str = "auto"
+) -> Packets:
     """The packets of the workload's messages: of `packet_flits` each, the last one of a message what is left.
 
     A message between terminals of one node never enters the network: it is delivered when it is sent, as one to its own task is.

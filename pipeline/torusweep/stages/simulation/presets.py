@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest
 
 EVERY_CHANNEL, EVERY_FLIT = 16, 63  # virtual channels of a port, flits that a node ejects: the most
 
 
 class Preset(NamedTuple):
-    """Switching, virtual channels, buffers, delays in cycles (kernels.network.Router), packets and their injection.
+    """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets and their injection.
 
     buffer_flits       of every virtual channel; more where the switching needs it and no number is given
     source_queue       packets that it holds; None: any number
-    input_speedup, ejection_flits   kernels.network.Router
+    input_speedup, ejection_flits   torusweep_kernels.router.Router
     routing, vc_rule   None: the first that suits the network; the first that is free of deadlock
     source             who describes it, and what we add where that leaves it open
     """
@@ -38,7 +38,17 @@ class Preset(NamedTuple):
 
 
 PRESETS = {
-    "default": Preset("wormhole", 2, 8, 16, 1, 1, 1, 1, source="ours: one cycle each for route, virtual channel, switch, link and credit"),
+    "default": Preset(
+        "wormhole",
+        2,
+        8,
+        16,
+        1,
+        1,
+        1,
+        1,
+        source="ours: one cycle each for route, virtual channel, switch, link and credit",
+    ),
     "booksim2": Preset(
         *("wormhole", 4, 8, 16, 1, 1, 2, 2),
         source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link; not its 16 channels and packets of 1 flit",
@@ -50,7 +60,23 @@ PRESETS = {
     ),
     "bluegene": Preset(
         # the paper's simulator, INSEE, lets every virtual channel ask for an output, as here, and takes all that arrives for a node
-        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1, "adaptive", "bubble", True, "poisson", 8, EVERY_CHANNEL, EVERY_FLIT),
+        *(
+            "virtual-cut-through",
+            3,
+            64,
+            16,
+            1,
+            1,
+            1,
+            1,
+            "adaptive",
+            "bubble",
+            True,
+            "poisson",
+            8,
+            EVERY_CHANNEL,
+            EVERY_FLIT,
+        ),
         source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, queues of 8, transit first; delays are ours",
     ),
 }

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.records import SIMULATION
-from pipeline.simulation.placement import Completion
-from pipeline.simulation.request import check_numbers
-from pipeline.simulation.runs import Experiment, Outcome, run
-from pipeline.simulation.saturation import bisected
-from pipeline.simulation.setup import Parameters, Setup, set_up
-from pipeline.simulation.statistics import figures
-from pipeline.topology import NO_PORT, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.simulation.placement import Completion
+from torusweep.stages.simulation.request import check_numbers
+from torusweep.stages.simulation.runs import Experiment, Outcome, run
+from torusweep.stages.simulation.saturation import bisected
+from torusweep.stages.simulation.setup import Parameters, Setup, set_up
+from torusweep.stages.simulation.statistics import figures
+from torusweep.tables.records import SIMULATION
 
 PRECISION = 0.01  # flits per terminal and cycle, to which saturation is found unless told otherwise
 Progress = Callable[[float], None] | None
@@ -51,7 +51,9 @@ def simulation_records(
     if packets_each is None:
         check_numbers(loads, seeds, precision, workload=parameters.workload)
     elif packets_each < 1 or loads or precision is not None or parameters.workload is not None:
-        raise BadInput(f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload; leave them out")
+        raise BadInput(
+            f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload; leave them out"
+        )
     setup = set_up(topology, parameters)
     if packets_each is not None:
         setup = _batch(setup, parameters)
@@ -67,7 +69,10 @@ def simulation_records(
     def rows_at(some: Sequence[float]) -> list[dict[str, Any]]:
         outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **how, progress=told)
         told.so_far += len(outcomes)
-        return [_row(setup, seeds, outcomes[i * len(seeds) : (i + 1) * len(seeds)], load=load) for i, load in enumerate(some)]
+        return [
+            _row(setup, seeds, outcomes[i * len(seeds) : (i + 1) * len(seeds)], load=load)
+            for i, load in enumerate(some)
+        ]
 
     rows = rows_at(loads) if loads else []
     if precision is None:
@@ -88,8 +93,12 @@ def _batch(setup: Setup, asked: Parameters) -> Setup:
     """For packets that are all ready in cycle 0: source queues have room for them, as they have for a workload's messages."""
     for name in ("injection", "source_queue", "warm_up"):
         if (value := getattr(asked, name)) is not None:
-            raise BadInput(f"{name}={value}: expected without packets_each, whose packets are all ready in cycle 0; leave out one of them")
-    return setup._replace(parameters=replace(setup.parameters, source_queue=None), router=setup.router._replace(source_queue=None))
+            raise BadInput(
+                f"{name}={value}: expected without packets_each, whose packets are all ready in cycle 0; leave out one of them"
+            )
+    return setup._replace(
+        parameters=replace(setup.parameters, source_queue=None), router=setup.router._replace(source_queue=None)
+    )
 
 
 class _Told:
@@ -104,7 +113,12 @@ class _Told:
 
 
 def _row(
-    setup: Setup, seeds: Sequence[int], outcomes: Sequence[Outcome], *, load: float | None = None, packets_each: int | None = None
+    setup: Setup,
+    seeds: Sequence[int],
+    outcomes: Sequence[Outcome],
+    *,
+    load: float | None = None,
+    packets_each: int | None = None,
 ) -> dict[str, Any]:
     """The row of several runs that differ in their seeds."""
     parameters, stopped = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
@@ -118,7 +132,9 @@ def _row(
         use = use / np.where(present, setup.topology.capacity, 1)
     kinds = setup.topology.link_class
     names = dict(enumerate(setup.topology.plan.classes))
-    classes = {names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()}
+    classes = {
+        names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()
+    }
     values = {
         **setup.inputs | ({} if packets_each is None else {"injection": None}),
         "packets_each": packets_each,
@@ -142,7 +158,9 @@ def _row(
         "saturation_precision": None,
         "mean_channel_utilization": float(use[present].mean()) if present.any() else None,
         "max_channel_utilization": float(use[present].max()) if present.any() else None,
-        "per_class_utilization": {name: {"mean": float(use[own].mean()), "max": float(use[own].max())} for name, own in classes.items()},
+        "per_class_utilization": {
+            name: {"mean": float(use[own].mean()), "max": float(use[own].max())} for name, own in classes.items()
+        },
         "vc_occupancy": np.mean([outcome.occupancy for outcome in outcomes], axis=0).tolist(),
         **_messages(setup, outcomes),
         "delivery_time": None if load is not None else _delivery_time(outcomes),
@@ -170,7 +188,9 @@ def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
     """Cycles until everything has arrived, in the mean over the runs; None where something has not."""
-    arrived = [outcome.run.delivered if outcome.completion is None else outcome.completion.delivered for outcome in outcomes]
+    arrived = [
+        outcome.run.delivered if outcome.completion is None else outcome.completion.delivered for outcome in outcomes
+    ]
     if any((delivered < 0).any() for delivered in arrived):
         return None
     return float(np.mean([delivered.max(initial=0) for delivered in arrived]))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
-from pipeline.errors import BadInput
-from pipeline.simulation.setup import Parameters
+from torusweep.errors import BadInput
+from torusweep.stages.simulation.setup import Parameters
 
 
 class Request(NamedTuple):
@@ -26,23 +26,38 @@ class Request(NamedTuple):
 
     def spelled(self) -> str:
         """One line of JSON; what is None is not in it."""
-        asked = {**asdict(self.parameters), "loads": self.loads, "seeds": self.seeds, "saturation_precision": self.precision}
+        asked = {
+            **asdict(self.parameters),
+            "loads": self.loads,
+            "seeds": self.seeds,
+            "saturation_precision": self.precision,
+        }
         return json.dumps({name: value for name, value in asked.items() if value is not None}, sort_keys=True)
 
 
 def request_of(spelled: str) -> Request:
     """What `Request.spelled` wrote."""
     asked = json.loads(spelled)
-    loads, seeds, precision = tuple(asked.pop("loads")), tuple(asked.pop("seeds")), asked.pop("saturation_precision", None)
+    loads, seeds, precision = (
+        tuple(asked.pop("loads")),
+        tuple(asked.pop("seeds")),
+        asked.pop("saturation_precision", None),
+    )
     return Request(Parameters(**asked), loads, seeds, precision)
 
 
-def check_numbers(loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None) -> None:
+def check_numbers(
+    loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None
+) -> None:
     """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
     if workload is not None and (loads or precision):
-        raise BadInput(f"workload={workload}: expected neither loads nor a precision of saturation beside a workload; leave them out")
+        raise BadInput(
+            f"workload={workload}: expected neither loads nor a precision of saturation beside a workload; leave them out"
+        )
     if not (loads or precision or workload):
-        raise BadInput("simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2")
+        raise BadInput(
+            "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
+        )
     for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
         for value in values:
             if not 0 < value < float("inf"):

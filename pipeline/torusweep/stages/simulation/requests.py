@@ -7,14 +7,14 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from pipeline.config.schema import Sweep
-from pipeline.config.simulation import Simulation
-from pipeline.errors import BadInput, Refused
-from pipeline.expansion import at, chosen, memory_limit, pass_over
-from pipeline.expansion.loads import check_fit
-from pipeline.points import Point
-from pipeline.simulation import Parameters, Request, set_up
-from pipeline.topologies import build
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.stages.loads.requests import check_fit
+from torusweep.stages.simulation import Parameters, Request, set_up
+from torusweep.sweep.configuration.schema import Sweep
+from torusweep.sweep.configuration.simulation import Simulation
+from torusweep.sweep.expansion import at, chosen, memory_limit, pass_over
+from torusweep.sweep.points import Point
 
 LISTED = (
     "router",
@@ -35,7 +35,7 @@ SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
 def expand_simulation(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
     """The sweep's points of simulation in the order in which the configuration asks for them, each once.
 
-    networks  the sweep's networks (pipeline.expansion.expand), among which an entry of `simulation` chooses
+    networks  the sweep's networks (torusweep.sweep.expansion.expand), among which an entry of `simulation` chooses
 
     Raises BadInput for a name or a number that is wrong, and for what does not fit a network (unless skip_unsuitable), Refused for more
     points than limits.points, each as `path:line:column: simulation[0]: …`. Whether a rule that is given prevents deadlock is
@@ -48,12 +48,16 @@ def expand_simulation(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
             spellings = chosen(entry, networks)
             asked = len(spellings) * len(requests)
             if len(found) + asked > sweep.limits.points:
-                raise Refused(f"{asked:,} points of simulation; limits.points is {sweep.limits.points:,}: choose fewer networks, or raise it")
+                raise Refused(
+                    f"{asked:,} points of simulation; limits.points is {sweep.limits.points:,}: choose fewer networks, or raise it"
+                )
             suitable = [point for spelling in spellings for point in _suitable(sweep, number, spelling, requests)]
             found |= dict.fromkeys(suitable)
             if not suitable:
                 reason = "nothing asked for fits any of those chosen" if spellings else "none of the sweep's is chosen"
-                raise BadInput(f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out")
+                raise BadInput(
+                    f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out"
+                )
     return list(found)
 
 

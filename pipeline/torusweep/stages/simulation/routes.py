@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.routing.forms import LayeredRouting, Routing
-from pipeline.routing.route_table import RouteTable
-from pipeline.simulation.walked_routes import Draws, walked
+from torusweep.routing.forms import LayeredRouting, Routing
+from torusweep.routing.route_table import RouteTable
+from torusweep.stages.simulation.walked_routes import Draws, walked
 
 WORD = np.uint64(32)
 
@@ -32,7 +32,9 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
     over states is hops, one a run, in the directions in which ports lead.
     """
     if not len(source):
-        return RouteRows(np.zeros((1, 1), np.int8), np.zeros((1, 1), np.int16), np.zeros((1, 1), np.int8), np.zeros(0, np.int32))
+        return RouteRows(
+            np.zeros((1, 1), np.int8), np.zeros((1, 1), np.int16), np.zeros((1, 1), np.int8), np.zeros(0, np.int32)
+        )
     if isinstance(routing, LayeredRouting):
         direction, hops = walked(routing, source, destination, draws)
         return RouteRows(direction, hops, np.zeros_like(direction), np.arange(len(source), dtype=np.int32))
@@ -48,7 +50,9 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
 def _joined(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
     """Pairs of rows, those of the first halves before those of the second, as one row each; equal ones once."""
     number = len(table.hops)
-    pair, row = np.unique(halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True)
+    pair, row = np.unique(
+        halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True
+    )
     one, two = np.divmod(pair, number)
     direction, hops, phase = table.direction, table.hops, table.routes.phase
     return RouteRows(

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from torusweep_kernels.router import Batch, simulate, state_bytes
 
-from kernels.network import Batch, simulate, state_bytes
-from pipeline.errors import BadInput, Refused
-from pipeline.routing.forms import SourceRouting
-from pipeline.simulation.injection import NUMBERED
-from pipeline.simulation.packets import Generator, Packets, route_words
-from pipeline.simulation.placement import Completion, completed, placed, together
-from pipeline.simulation.routes import routes_of
-from pipeline.simulation.setup import Setup
-from pipeline.simulation.statistics import Run
-from pipeline.topology import default_memory
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import default_memory
+from torusweep.routing.forms import SourceRouting
+from torusweep.stages.simulation.injection import NUMBERED
+from torusweep.stages.simulation.packets import Generator, Packets, route_words
+from torusweep.stages.simulation.placement import Completion, completed, placed, together
+from torusweep.stages.simulation.routes import routes_of
+from torusweep.stages.simulation.setup import Setup
+from torusweep.stages.simulation.statistics import Run
 
 PACKET_BYTES = 160  # that a packet takes while its route is drawn; afterwards about 30
 
@@ -91,24 +91,36 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
     """Bytes that an experiment takes, about."""
     topology, terminals = setup.topology, len(setup.topology.terminals)
     if setup.workload is not None:
-        packets = float((-(-setup.workload.flits // setup.flits)).sum() + len(setup.workload.flits) + len(setup.workload.waits))
+        packets = float(
+            (-(-setup.workload.flits // setup.flits)).sum() + len(setup.workload.flits) + len(setup.workload.waits)
+        )
     else:
-        packets = one.packets_each * terminals if one.load is None else one.load * terminals * setup.cycles / setup.flits
+        packets = (
+            one.packets_each * terminals if one.load is None else one.load * terminals * setup.cycles / setup.flits
+        )
     shortest = setup.flits if setup.workload is None else 1
     routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest)
     return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # of the channels, their flits
 
 
 def _together(
-    setup: Setup, experiments: Sequence[Experiment], backend: str, threads: int | None, progress: Callable[[float], None] | None
+    setup: Setup,
+    experiments: Sequence[Experiment],
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None,
 ) -> list[Outcome]:
     generated = [_generated(setup, one, backend) for one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
-        words = [route_words(packets.number, purpose, one.seed, backend) for packets, one in zip(generated, experiments)]
+        words = [
+            route_words(packets.number, purpose, one.seed, backend) for packets, one in zip(generated, experiments)
+        ]
         return np.concatenate(words, axis=1)
 
-    source, destination, time = (np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time"))
+    source, destination, time = (
+        np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time")
+    )
     rows = routes_of(setup.routing, source, destination, draws)
     before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
     batch = Batch(
@@ -117,10 +129,18 @@ def _together(
         row=rows.row,
         length=np.concatenate([packets.length for packets in generated]),
         destination=destination,
-        messages=together([packets.messages for packets in generated if packets.messages is not None], before[:-1]) if setup.workload else None,
+        messages=together([packets.messages for packets in generated if packets.messages is not None], before[:-1])
+        if setup.workload
+        else None,
     )
     cycles, measured = setup.cycles, 0 if experiments[0].load is None else _measured_from(setup)
-    how: dict[str, Any] = {"cycles": cycles, "measure_from": measured, "backend": backend, "threads": threads, "progress": progress}
+    how: dict[str, Any] = {
+        "cycles": cycles,
+        "measure_from": measured,
+        "backend": backend,
+        "threads": threads,
+        "progress": progress,
+    }
     try:
         found = simulate(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch, **how)
     except ValueError as refusal:
@@ -133,7 +153,9 @@ def _together(
         if one.load is None:  # it ends when all is delivered
             end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
         time, local, completion = packets.time, packets.local, None
-        if one.packets_each and (delivered < 0).any():  # all at once in cycle 0, they would pass for what the network carried until it was stopped
+        if (
+            one.packets_each and (delivered < 0).any()
+        ):  # all at once in cycle 0, they would pass for what the network carried until it was stopped
             local = local[:0]
         if batch.messages is not None:
             completion = completed(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
@@ -158,7 +180,9 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
     injection = str(setup.parameters.injection)
     if setup.workload is not None:
         return placed(setup.workload, setup.topology, str(setup.parameters.placement), setup.flits, one.seed, backend)
-    generator = Generator(setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend)
+    generator = Generator(
+        setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend
+    )
     return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
 
 

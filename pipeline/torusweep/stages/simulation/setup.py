@@ -7,27 +7,27 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from torusweep_kernels.router import SWITCHINGS, Router, Wiring
 
-from kernels.network import SWITCHINGS, Router, Wiring
-from pipeline.deadlock import least_rule, routing_spelling, rule_spelling
-from pipeline.deadlock.rules import Rule
-from pipeline.errors import BadInput
-from pipeline.routing import Routing, SourceRouting
-from pipeline.simulation.choice import USUAL, Choice, balanced, chosen, remedy, suitable
-from pipeline.simulation.injection import Arrivals, process_of
-from pipeline.simulation.injection import canonical as injection_spelling
-from pipeline.simulation.placement import PLACEMENTS
-from pipeline.simulation.presets import EVERY_CHANNEL, Preset, preset
-from pipeline.topology import NO_PORT, Topology
-from pipeline.traffic import Traffic
-from pipeline.traffic import canonical as traffic_spelling
-from pipeline.traffic import traffic as pattern_on
-from pipeline.workloads import Workload
-from pipeline.workloads import canonical as workload_spelling
-from pipeline.workloads import workload as workload_on
+from torusweep.errors import BadInput
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing import Routing, SourceRouting
+from torusweep.stages.deadlock import least_rule, routing_spelling, rule_spelling
+from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.simulation.choice import USUAL, Choice, balanced, chosen, remedy, suitable
+from torusweep.stages.simulation.injection import Arrivals, process_of
+from torusweep.stages.simulation.injection import canonical as injection_spelling
+from torusweep.stages.simulation.placement import PLACEMENTS
+from torusweep.stages.simulation.presets import EVERY_CHANNEL, Preset, preset
+from torusweep.traffic import Traffic
+from torusweep.traffic import canonical as traffic_spelling
+from torusweep.traffic import traffic as pattern_on
+from torusweep.workloads import Workload
+from torusweep.workloads import canonical as workload_spelling
+from torusweep.workloads import workload as workload_on
 
 CYCLES, MOST_CYCLES = 10_000, 1 << 30  # of a run unless told otherwise; of a workload, which ends by itself
-MOST_BUFFER = 32_767  # flits of a virtual channel (kernels.network)
+MOST_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class Parameters:
             *(("source_queue", self.source_queue, None), ("warm_up", self.warm_up, None)),
         ):
             if value != usual:
-                raise BadInput(f"{name}={value}: expected without a workload, whose messages say who sends what when; leave out one of them")
+                raise BadInput(
+                    f"{name}={value}: expected without a workload, whose messages say who sends what when; leave out one of them"
+                )
 
 
 class Setup(NamedTuple):
@@ -149,7 +151,11 @@ class Setup(NamedTuple):
         """The columns of the table that say what was simulated, by name."""
         asked = self.parameters
         messages = asked.workload is not None
-        hidden = {"traffic": None, "injection": None, "cycles": None if asked.cycles == MOST_CYCLES else asked.cycles} if messages else {}
+        hidden = (
+            {"traffic": None, "injection": None, "cycles": None if asked.cycles == MOST_CYCLES else asked.cycles}
+            if messages
+            else {}
+        )
         return {"topology": self.topology.spelling, **asdict(asked), **hidden}
 
 
@@ -159,7 +165,9 @@ def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False
     unproved   do not look whether a rule that is given prevents deadlock
     """
     if not len(topology.terminals):
-        raise BadInput(f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals")
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals"
+        )
     asked = parameters.canonical()
     made = preset(asked.router)
     traffic_name, traffic = pattern_on(asked.traffic, topology)
@@ -219,12 +227,16 @@ def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, 
         try:
             if rule is not None:
                 return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock, unproved=unproved)
-            return suitable(topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock)
+            return suitable(
+                topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock
+            )
         except BadInput:
             if routing or _works(topology, name):
                 raise
     instead = remedy(topology, USUAL[0])
-    raise BadInput(f"simulation of {topology.spelling}: expected a routing that cannot lock up, got none of {', '.join(USUAL)}; {instead}")
+    raise BadInput(
+        f"simulation of {topology.spelling}: expected a routing that cannot lock up, got none of {', '.join(USUAL)}; {instead}"
+    )
 
 
 def _works(topology: Topology, routing: str) -> bool:
@@ -247,13 +259,17 @@ def _wiring(choice: Choice, channels: int) -> Wiring:
     delay = np.ones(ports.shape, np.int16)
     both = not choice.adaptive and balanced(routing, rule)
     capacity = routing.topology.capacity
-    return Wiring(ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity)
+    return Wiring(
+        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity
+    )
 
 
 def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: Rule) -> int:
     """Flits of a virtual channel's buffer: as asked for, or as the preset has it and the switching needs it."""
     if rule.bubble and switching == "wormhole":
-        raise BadInput("rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole; choose one, or another rule")
+        raise BadInput(
+            "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole; choose one, or another rule"
+        )
     needed = 1 if switching == "wormhole" else 2 * flits if rule.bubble else flits
     if needed > MOST_BUFFER:
         raise BadInput(
@@ -263,5 +279,7 @@ def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: 
         return max(made.buffer_flits, needed)
     if asked.buffer_flits < needed:
         packets = "two packets" if rule.bubble else "a packet"
-        raise BadInput(f"buffer_flits={asked.buffer_flits}: expected room for {packets} with {switching}, {needed} or more; choose larger buffers")
+        raise BadInput(
+            f"buffer_flits={asked.buffer_flits}: expected room for {packets} with {switching}, {needed} or more; choose larger buffers"
+        )
     return asked.buffer_flits

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-
-from kernels.network import REFUSED
+from torusweep_kernels.router import REFUSED
 
 BATCHES = 20  # of the window of one run
 FEWEST = 5  # packets of a batch of MSER-5
@@ -83,9 +82,13 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     """
     warm = [mser5(run) if warm_up is None else warm_up for run in runs]
     if any(begin >= run.end for begin, run in zip(warm, runs)):
-        raise ValueError(f"figures: expected a warm-up shorter than the run, got {max(warm)} of {min(run.end for run in runs)} cycles")
+        raise ValueError(
+            f"figures: expected a warm-up shorter than the run, got {max(warm)} of {min(run.end for run in runs)} cycles"
+        )
     seen = [_window(run, begin) for run, begin in zip(runs, warm)]
-    width = np.concatenate([np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run, begin in zip(runs, warm)])
+    width = np.concatenate(
+        [np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run, begin in zip(runs, warm)]
+    )
     flits = np.concatenate([window.flits for window in seen])
     generated = np.concatenate([window.generated for window in seen])
     number = np.concatenate([window.number for window in seen])
@@ -94,7 +97,10 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     return Figures(
         warm_up=max(warm),
         packets=len(total),
-        refused=sum(int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum()) for run, begin in zip(runs, warm)),
+        refused=sum(
+            int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum())
+            for run, begin in zip(runs, warm)
+        ),
         generated=_estimate(generated, width),
         accepted=_estimate(flits, width),
         network=_estimate(np.concatenate([window.network_sum for window in seen]), number),
@@ -179,7 +185,9 @@ def _estimate(value: np.ndarray, weight: np.ndarray) -> Estimate:
     if not weight.sum():
         return Estimate(None, None)
     mean, error = _ratio(value, weight)
-    if np.count_nonzero(weight) < 2 or not value.any():  # batches that all say nothing, or but one that speaks, show no scatter
+    if (
+        np.count_nonzero(weight) < 2 or not value.any()
+    ):  # batches that all say nothing, or but one that speaks, show no scatter
         return Estimate(mean, None)
     return Estimate(mean, _student(len(value), (1 + CONFIDENCE) / 2) * error)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipeline.errors import BadInput
-from pipeline.routing.forms import LayeredRouting
-from pipeline.topology import NO_PORT
+from torusweep.errors import BadInput
+from torusweep.networks.topology import NO_PORT
+from torusweep.routing.forms import LayeredRouting
 
 BLOCK = 1 << 23  # pairs of a state and a destination in hand
 UNREACHED = np.iinfo(np.int16).max
@@ -16,7 +16,9 @@ UNREACHED = np.iinfo(np.int16).max
 Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M], four draws for each packet
 
 
-def walked(routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+def walked(
+    routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
+) -> tuple[np.ndarray, np.ndarray]:
     """(direction int8[M, L], hops int16[M, L]) of one route for each of M packets; a direction is the port by which a node is left.
 
     A path is drawn as the routing splits its traffic: every shortest path alike, or every next arc alike.
@@ -54,7 +56,12 @@ class _Words:
 
 
 def _walk(
-    routing: LayeredRouting, packets: np.ndarray, state: np.ndarray, column: np.ndarray, finish: np.ndarray, words: _Words
+    routing: LayeredRouting,
+    packets: np.ndarray,
+    state: np.ndarray,
+    column: np.ndarray,
+    finish: np.ndarray,
+    words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The hops of packets to a block of destinations: column int[M] of each in finish int32[B]."""
     away, ways = _behind(routing, finish)

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.records import STATIC
-from pipeline.spelling import parse
-from pipeline.static.bisection import bisection_bounds
-from pipeline.static.connectivity import components, edge_connectivity
-from pipeline.static.distances import terminal_distances
-from pipeline.static.faults import fault_diameter
-from pipeline.static.links import channel_matrix
-from pipeline.static.routed import routed_distances
-from pipeline.static.transitivity import decide_transitivity
-from pipeline.static.working import working
-from pipeline.symmetry import orbits_under, proved_symmetries
-from pipeline.topology import Topology
+from torusweep.networks.spelling import parse
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.bisection import bisection_bounds
+from torusweep.stages.static.connectivity import components, edge_connectivity
+from torusweep.stages.static.distances import terminal_distances
+from torusweep.stages.static.faults import fault_diameter
+from torusweep.stages.static.links import channel_matrix
+from torusweep.stages.static.routed import routed_distances
+from torusweep.stages.static.transitivity import decide_transitivity
+from torusweep.stages.static.working import working
+from torusweep.tables.records import STATIC
 
 
 def static_record(
-    topology: Topology, *, backend: str = "auto", use_symmetry: bool = True, fault_nodes: int | None = None, threads: int | None = None
+    topology: Topology,
+    *,
+    backend: str = "auto",
+    use_symmetry: bool = True,
+    fault_nodes: int | None = None,
+    threads: int | None = None,
 ) -> dict[str, Any]:
     """The row of the table `static` for one network: exactly its columns, in order, as Python values without NaN.
 
@@ -41,7 +46,9 @@ def static_record(
     orbits = orbits_under(topology.nodes, images)
     matrix = channel_matrix(topology)
     # refused before the long work where it does not fit
-    faulted = None if fault_nodes is None else fault_diameter(topology, orbits, fault_nodes, backend=backend, threads=threads)
+    faulted = (
+        None if fault_nodes is None else fault_diameter(topology, orbits, fault_nodes, backend=backend, threads=threads)
+    )
     routed = routed_distances(topology, use_symmetry=use_symmetry)
     hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
     parts = components(topology, matrix)
@@ -88,7 +95,11 @@ def static_record(
 
 def whole_numbers(spelling: str) -> dict[str, int]:
     """The whole-number parameters of a spelling's outermost network."""
-    return {key: value for key, value in parse(spelling).arguments.items() if isinstance(value, int) and not isinstance(value, bool)}
+    return {
+        key: value
+        for key, value in parse(spelling).arguments.items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
 
 
 __all__ = ["static_record", "whole_numbers"]

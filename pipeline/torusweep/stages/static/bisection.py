@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from pipeline.static.links import strengths
-from pipeline.static.spectrum import second_eigenvalue
-from pipeline.topology import Topology
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.links import strengths
+from torusweep.stages.static.spectrum import second_eigenvalue
 
 PARTITIONER_CHANNELS = 4_000_000  # METIS is asked for networks of at most so many channels
 PARTITIONER_SEEDS = 8  # and for a cut from so many seeds where there are few channels:
@@ -32,7 +32,9 @@ class Bisection(NamedTuple):
     method: str
 
 
-def bisection_bounds(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None) -> Bisection:
+def bisection_bounds(
+    topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
+) -> Bisection:
     """Bounds of the bisection width; both are the exact value where the plan has a theorem for it.
 
     matrix   channels, int64[N, N] (links.channel_matrix)
@@ -72,7 +74,9 @@ def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tu
     found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
     widths = [width for width, _ in found]
     best, side = found[widths.index(min(widths))]
-    method = f"cut across digit {widths.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
+    method = (
+        f"cut across digit {widths.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
+    )
     if best == 0:
         return best, side, method
     if matrix.nnz > PARTITIONER_CHANNELS:
@@ -93,11 +97,17 @@ def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]
     ends' distance in the cyclic order, so sums of marks at the ends of those intervals count them all.
     """
     n, half = topology.nodes, topology.nodes // 2
-    digit = np.arange(n, dtype=np.int64) // int(np.prod(topology.plan.radices[:dimension], dtype=np.int64)) % topology.plan.radices[dimension]
+    digit = (
+        np.arange(n, dtype=np.int64)
+        // int(np.prod(topology.plan.radices[:dimension], dtype=np.int64))
+        % topology.plan.radices[dimension]
+    )
     place = np.empty(n, np.int64)
     place[np.argsort(digit, kind="stable")] = np.arange(n)
     tail, head, port = topology.arcs
-    weight = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    weight = (
+        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    )
     first, second = place[tail], place[head]
     ahead = (second - first) % n
     nearest = np.minimum(ahead, n - ahead)
@@ -173,7 +183,9 @@ def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) 
 # --- lower bound: eigenvalues -------------------------------------------------------------------
 
 
-def lower_bound(topology: Topology, matrix: csr_array, undirected: csr_array, images: Sequence[np.ndarray]) -> tuple[int | None, str]:
+def lower_bound(
+    topology: Topology, matrix: csr_array, undirected: csr_array, images: Sequence[np.ndarray]
+) -> tuple[int | None, str]:
     """(spectral lower bound, how; None where the eigenvalue was not computed).
 
     A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, λ₂ the second eigenvalue of the

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
+from torusweep_kernels.cuts import both_ways, dominating, least_cut, spanning
 
-from kernels.cuts import both_ways, dominating, least_cut, spanning
-from pipeline.static.links import LinkOrbits, strengths
-from pipeline.symmetry import Orbits
-from pipeline.topology import Topology
+from torusweep.networks.symmetry import Orbits
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.links import LinkOrbits, strengths
 
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may look at: some twenty seconds
-MANY_PAIRS = 10  # a dominating set has about a tenth of the nodes, or more: it is not looked for where there are fewer pairs
+MANY_PAIRS = (
+    10  # a dominating set has about a tenth of the nodes, or more: it is not looked for where there are fewer pairs
+)
 
 
 def components(topology: Topology, matrix: csr_array) -> int:
@@ -21,7 +23,9 @@ def components(topology: Topology, matrix: csr_array) -> int:
     return int(connected_components(matrix, directed=topology.directed, connection="strong", return_labels=False))
 
 
-def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool) -> tuple[int | None, str]:
+def edge_connectivity(
+    topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool
+) -> tuple[int | None, str]:
     """(fewest links whose removal disconnects the network, how it is known); (None, why) where it was not computed.
 
     matrix      channels, int64[N, N] (links.channel_matrix)
@@ -55,11 +59,16 @@ def edge_connectivity(topology: Topology, matrix: csr_array, nodes: Orbits, link
     channels = both_ways(*_with_ways_back(matrix) if topology.directed else (*out, matrix.data))
     cut = least_cut(channels, tails, heads, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(tails):
-        return None, f"not computed: stopped after {cut.pairs:,} of {len(tails):,} minimum cuts, the limit is {FLOW_LOOKS:,} channels looked at"
+        return (
+            None,
+            f"not computed: stopped after {cut.pairs:,} of {len(tails):,} minimum cuts, the limit is {FLOW_LOOKS:,} channels looked at",
+        )
     return cut.links, f"min-cut ({len(tails):,} maximum flow{'' if len(tails) == 1 else 's'})"
 
 
-Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): where the channels of a node begin, and the nodes at their other ends
+Rows = tuple[
+    np.ndarray, np.ndarray
+]  # (int64[N + 1], int32[E]): where the channels of a node begin, and the nodes at their other ends
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.distance import all_pairs_distance
 
-from kernels.distance import all_pairs_distance
-from pipeline.symmetry import Orbits
-from pipeline.topology import Topology
+from torusweep.networks.symmetry import Orbits
+from torusweep.networks.topology import Topology
 
 
 class DistanceNumbers(NamedTuple):
@@ -20,7 +20,9 @@ class DistanceNumbers(NamedTuple):
     mean_distinct: float
 
 
-def terminal_distances(topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None) -> DistanceNumbers:
+def terminal_distances(
+    topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None
+) -> DistanceNumbers:
     """Distances over all ordered pairs of terminals that are joined by a path.
 
     A node that carries several terminals is a source and a destination that many times; two
@@ -48,9 +50,13 @@ def terminal_distances(topology: Topology, orbits: Orbits, *, use_symmetry: bool
         ).histogram
         histogram += [0] * (passed.shape[1] - len(histogram))
         for distance in range(passed.shape[1]):
-            histogram[distance] += sum(int(weight) * int(pairs) for weight, pairs in zip(weights, passed[:, distance])) << digit
+            histogram[distance] += (
+                sum(int(weight) * int(pairs) for weight, pairs in zip(weights, passed[:, distance])) << digit
+            )
     while len(histogram) > 1 and not histogram[-1]:
         histogram.pop()
     pairs, hops = sum(histogram), sum(distance * number for distance, number in enumerate(histogram))
     distinct = pairs - len(topology.terminals)
-    return DistanceNumbers(histogram, len(histogram) - 1, hops / pairs if pairs else 0.0, hops / distinct if distinct else 0.0)
+    return DistanceNumbers(
+        histogram, len(histogram) - 1, hops / pairs if pairs else 0.0, hops / distinct if distinct else 0.0
+    )

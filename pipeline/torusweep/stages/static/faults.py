@@ -8,11 +8,11 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.distance import all_pairs_distance
 
-from kernels.distance import all_pairs_distance
-from pipeline.errors import BadInput
-from pipeline.symmetry import Orbits
-from pipeline.topology import NO_PORT, Topology
+from torusweep.errors import BadInput
+from torusweep.networks.symmetry import Orbits
+from torusweep.networks.topology import NO_PORT, Topology
 
 EXHAUSTIVE_WORK = 1 << 34  # searches × nodes up to which every set of faults is tried: about 15 seconds on a core
 SAMPLE_WORK = 1 << 30  # searches × nodes of a sample, about
@@ -21,7 +21,9 @@ NEAR_SETS = 64  # most sets among a source's neighbours
 SAMPLE_SEED = 1
 LANES = 1 << 13  # searches handed to the kernel at a time
 
-Lanes = tuple[np.ndarray, np.ndarray]  # (source int32[B], removed int32[B, faults]): searches, each with its faulty nodes
+Lanes = tuple[
+    np.ndarray, np.ndarray
+]  # (source int32[B], removed int32[B, faults]): searches, each with its faulty nodes
 
 
 class FaultDiameter(NamedTuple):
@@ -32,7 +34,9 @@ class FaultDiameter(NamedTuple):
     method: str
 
 
-def fault_diameter(topology: Topology, orbits: Orbits, faults: int, *, backend: str, threads: int | None) -> FaultDiameter:
+def fault_diameter(
+    topology: Topology, orbits: Orbits, faults: int, *, backend: str, threads: int | None
+) -> FaultDiameter:
     """Largest diameter, between terminals, of what survives `faults` faulty nodes (Parhami & Kwai 2004, Theorem 3).
 
     orbits: of the nodes, under proved automorphisms that keep the terminals. An automorphism takes a
@@ -46,12 +50,16 @@ def fault_diameter(topology: Topology, orbits: Orbits, faults: int, *, backend: 
     """
     n = topology.nodes
     if isinstance(faults, bool) or not isinstance(faults, int) or not 1 <= faults < n:
-        raise BadInput(f"{topology.spelling}: fault_nodes={faults}: expected 1 … {n - 1}, a number of nodes that leaves at least one of {n}")
+        raise BadInput(
+            f"{topology.spelling}: fault_nodes={faults}: expected 1 … {n - 1}, a number of nodes that leaves at least one of {n}"
+        )
     is_terminal = np.zeros(n, bool)
     is_terminal[topology.terminals] = True
     isolated = _isolating_degree(topology, is_terminal, faults)
     if isolated is not None:
-        return FaultDiameter(None, 1, f"proof: the {isolated} neighbour{'' if isolated == 1 else 's'} of a node cut it off")
+        return FaultDiameter(
+            None, 1, f"proof: the {isolated} neighbour{'' if isolated == 1 else 's'} of a node cut it off"
+        )
     sources = orbits.representatives[is_terminal[orbits.representatives]]
     sets = comb(n - 1, faults)
     searches: Iterator[Lanes]
@@ -71,7 +79,13 @@ def fault_diameter(topology: Topology, orbits: Orbits, faults: int, *, backend: 
     counted = None if is_terminal.all() else is_terminal
     for lanes, removed in _batched(searches):
         histogram = all_pairs_distance(
-            topology.ports, lanes, np.zeros(len(lanes), np.int32), counted=counted, removed=removed, backend=backend, threads=threads
+            topology.ports,
+            lanes,
+            np.zeros(len(lanes), np.int32),
+            counted=counted,
+            removed=removed,
+            backend=backend,
+            threads=threads,
         ).histogram
         surviving = len(lanes) * int(is_terminal.sum()) - int(is_terminal[removed].sum())
         if int(histogram.sum()) < surviving:

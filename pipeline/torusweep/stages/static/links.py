@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.symmetry import Orbits, orbits_under
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.symmetry import Orbits, orbits_under
+from torusweep.networks.topology import NO_PORT, Topology
 
 CHUNK = 1 << 18  # nodes whose channels are compared at a time
 
@@ -19,7 +19,9 @@ CHUNK = 1 << 18  # nodes whose channels are compared at a time
 def channel_matrix(topology: Topology) -> csr_array:
     """int64[N, N]: links from the row's node to the column's, parallel ones summed."""
     tail, head, port = topology.arcs
-    weight = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    weight = (
+        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    )
     matrix = csr_array(coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes)))
     matrix.sum_duplicates()
     return matrix
@@ -59,13 +61,18 @@ def link_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits)
         return LinkOrbits(0, frame[nodes.representatives], frame)
     classes = orbit_count * width
     joined = [] if topology.directed else [_reversed(frame, nodes)]
-    merged = np.zeros(classes * width if images else 0, bool)  # [orbit, j, j']: a round trip takes channel j to channel j'
+    merged = np.zeros(
+        classes * width if images else 0, bool
+    )  # [orbit, j, j']: a round trip takes channel j to channel j'
     base = nodes.member.astype(np.int64) * width
     for start in range(0, topology.nodes, CHUNK):
         rows = slice(start, start + CHUNK)
         for image in images:
             carried = np.append(image, NO_PORT)[frame[rows]]
-            order, target = np.argsort(carried, axis=1, kind="stable"), np.argsort(frame[image[rows]], axis=1, kind="stable")
+            order, target = (
+                np.argsort(carried, axis=1, kind="stable"),
+                np.argsort(frame[image[rows]], axis=1, kind="stable"),
+            )
             merged[((base[rows, None] + order) * width + target).ravel()] = True
         if start == 0 and orbit_count == 1 and _label(topology, frame, nodes, merged, joined)[0] <= 1:
             break  # one orbit already: the rest cannot change it
@@ -126,7 +133,11 @@ def _reversed(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.ndarray]
 
 
 def _label(
-    topology: Topology, frame: np.ndarray, nodes: Orbits, merged: np.ndarray, joined: list[tuple[np.ndarray, np.ndarray]]
+    topology: Topology,
+    frame: np.ndarray,
+    nodes: Orbits,
+    merged: np.ndarray,
+    joined: list[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[int, np.ndarray]:
     """Number the classes of channels after joining what the round trips and reversals join."""
     present = frame[nodes.representatives] != NO_PORT
@@ -135,7 +146,9 @@ def _label(
     first = [trips // width, *(pair[0] for pair in joined)]
     second = [trips // (width * width) * width + trips % width, *(pair[1] for pair in joined)]
     a, b = np.concatenate(first), np.concatenate(second)
-    _, component = connected_components(coo_array((np.ones(len(a), np.int8), (a, b)), shape=(classes, classes)), directed=False)
+    _, component = connected_components(
+        coo_array((np.ones(len(a), np.int8), (a, b)), shape=(classes, classes)), directed=False
+    )
     label = np.full(present.shape, NO_PORT, np.int32)
     found, numbers = np.unique(component.reshape(present.shape)[present], return_inverse=True)
     label[present] = numbers

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.routing import ROUTINGS, SourceRouting, own_routing
-from pipeline.topology import Topology
+from torusweep.networks.topology import Topology
+from torusweep.routing import ROUTINGS, SourceRouting, own_routing
 
 MOST_PAIRS = 1 << 27  # beyond that, half a minute on a core, the columns are null
 BLOCK = 1 << 16  # pairs at a time: their routes fit a processor's cache

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
 
-from pipeline.static.translations import Translations, translations
-from pipeline.topology import Topology
+from torusweep.networks.topology import Topology
+from torusweep.stages.static.translations import Translations, translations
 
 BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
 DENSE_NODES = 448  # a network without translations is one block: from here on a sparse factorisation mostly takes less time, at 1,000 nodes a fifth,
@@ -23,7 +23,9 @@ ASIDE = 1e-6  # relative; the bound is tried so far below the value that Lanczos
 EPSILON = float(np.finfo(float).eps)
 
 
-def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequence[np.ndarray]) -> tuple[float | None, str]:
+def second_eigenvalue(
+    topology: Topology, undirected: csr_array, images: Sequence[np.ndarray]
+) -> tuple[float | None, str]:
     """(a proved lower bound of λ₂ of the Laplacian, how it was found); (None, why) where it was not.
 
     undirected   int64[N, N] symmetric weights
@@ -43,7 +45,10 @@ def second_eigenvalue(topology: Topology, undirected: csr_array, images: Sequenc
         return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _by_inertia(undirected, LANCZOS_RESTARTS)
-    return None, f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
+    return (
+        None,
+        f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels",
+    )
 
 
 def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
@@ -69,7 +74,9 @@ def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
     return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
 
 
-def _of_every_character(rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations) -> list[np.ndarray]:
+def _of_every_character(
+    rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations
+) -> list[np.ndarray]:
     """The two least eigenvalues of every character's block, float64[·, 2] each, the trivial character's first.
 
     rows           channels that leave the cells' origins, int64[C, N] in coordinates
@@ -119,7 +126,9 @@ def _by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str
     sigma = ritz * (1 - ASIDE)
     shifted = csc_array(diags_array(degree - sigma) - weights)
     try:
-        factors = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False})
+        factors = splu(
+            shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
+        )
     except RuntimeError:  # a pivot is exactly 0
         return None, "no spectral bound: a pivot is 0"
     if not np.array_equal(factors.perm_r, factors.perm_c):

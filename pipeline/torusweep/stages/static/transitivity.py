@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from pipeline.static.links import LinkOrbits, link_orbits, strengths
-from pipeline.symmetry import Orbits, is_automorphism, orbits_under
-from pipeline.topology import NO_PORT, Topology
+from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.static.links import LinkOrbits, link_orbits, strengths
 
 GROUP_NODES = 4096  # nodes up to which the whole automorphism group is computed
 GROUP_CELLS = 1 << 26  # and ports² × nodes
@@ -53,12 +53,19 @@ def decide_transitivity(topology: Topology, matrix: csr_array, images: Sequence[
     nodes = orbits_under(topology.nodes, images)
     links = link_orbits(topology, images, nodes)
     vertex, why_vertex = (True, DECLARED) if len(nodes.representatives) == 1 else _unlike_nodes(topology, matrix, nodes)
-    edge, why_edge = (True, DECLARED if links.number else "no links") if links.number <= 1 else _unlike_links(topology, matrix, nodes, links)
+    edge, why_edge = (
+        (True, DECLARED if links.number else "no links")
+        if links.number <= 1
+        else _unlike_links(topology, matrix, nodes, links)
+    )
     if vertex is None or edge is None:
         whole = whole_group(topology, matrix)
         if whole is None:
             undecided = f"not decided: no invariant found that differs, and the automorphism group is computed up to {GROUP_NODES} nodes only"
-            why_vertex, why_edge = (undecided if vertex is None else why_vertex), (undecided if edge is None else why_edge)
+            why_vertex, why_edge = (
+                (undecided if vertex is None else why_vertex),
+                (undecided if edge is None else why_edge),
+            )
         else:
             nodes = orbits_under(topology.nodes, whole)
             links = link_orbits(topology, whole, nodes)
@@ -95,7 +102,9 @@ def whole_group(topology: Topology, matrix: csr_array) -> list[np.ndarray] | Non
     graph = igraph.Graph(len(colour), np.column_stack([tail, head]), directed=topology.directed)
     images = [np.array(image[:n], np.int32) for image in graph.automorphism_group(color=colour.tolist())]
     bare = replace(topology, terminals=np.arange(n, dtype=np.int32))
-    assert all(is_automorphism(bare, image) for image in images), f"{topology.spelling}: BLISS gave a permutation that is no automorphism"
+    assert all(is_automorphism(bare, image) for image in images), (
+        f"{topology.spelling}: BLISS gave a permutation that is no automorphism"
+    )
     return images
 
 
@@ -125,7 +134,9 @@ def _unlike_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple
         """How many nodes lie at each distance, by how many shortest paths."""
         return _census(*shortest_paths_from(topology, node))
 
-    return _first_difference(levels, nodes.representatives.tolist(), _search_work(topology), "distances and numbers of shortest paths differ")
+    return _first_difference(
+        levels, nodes.representatives.tolist(), _search_work(topology), "distances and numbers of shortest paths differ"
+    )
 
 
 def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> tuple[bool | None, str]:
@@ -153,7 +164,9 @@ def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: L
         return forth if topology.directed else min(forth, _census(*there, *here))
 
     difference = "distances and numbers of shortest paths from their two ends differ"
-    return _first_difference(joint_levels, list(zip(tail.tolist(), head.tolist())), 2 * _search_work(topology), difference)
+    return _first_difference(
+        joint_levels, list(zip(tail.tolist(), head.tolist())), 2 * _search_work(topology), difference
+    )
 
 
 def _search_work(topology: Topology) -> int:
@@ -167,7 +180,9 @@ def _census(*properties: np.ndarray) -> bytes:
     return kinds.tobytes() + number.tobytes()
 
 
-def _first_difference(invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str) -> tuple[bool | None, str]:
+def _first_difference(
+    invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
+) -> tuple[bool | None, str]:
     """False where the invariant of some item differs from the first one's; the items searched are limited by their work."""
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):

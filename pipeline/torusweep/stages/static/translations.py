@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.symmetry import is_automorphism
-from pipeline.topology import Topology, addresses, node_index
+from torusweep.networks.symmetry import is_automorphism
+from torusweep.networks.topology import Topology, addresses, node_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,9 @@ def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translatio
     """A large group of translations: greedily from `images` (proved automorphisms), or from shifts of single digits and these."""
     group = _greedy(topology.nodes, images)
     if len(group.grid) > 1:
-        group = min(group, _greedy(topology.nodes, [*_digit_shifts(topology), *images]), key=lambda found: len(found.grid))
+        group = min(
+            group, _greedy(topology.nodes, [*_digit_shifts(topology), *images]), key=lambda found: len(found.grid)
+        )
     return group
 
 
@@ -111,7 +113,10 @@ def _with(group: Translations, image: np.ndarray) -> Translations | None:
         grid = np.concatenate([grid, stride[grid]], axis=1)
         stride = stride[stride]
     return Translations(
-        np.ascontiguousarray(grid[:, : order * elements]), (*group.generators, image), (*group.orders, order), (*group.powers, int(power[0]))
+        np.ascontiguousarray(grid[:, : order * elements]),
+        (*group.generators, image),
+        (*group.orders, order),
+        (*group.powers, int(power[0])),
     )
 
 

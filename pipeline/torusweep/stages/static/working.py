@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.topology import NO_PORT, Topology, no_symmetries
+from torusweep.networks.topology import NO_PORT, Topology, no_symmetries
 
 
 def working(topology: Topology) -> Topology:
@@ -23,7 +23,9 @@ def working(topology: Topology) -> Topology:
     return Topology(
         topology.spelling,
         topology.family,
-        replace(topology.plan, nodes=left, radices=(left,), symmetries=no_symmetries, bisection=None, bisection_source=""),
+        replace(
+            topology.plan, nodes=left, radices=(left,), symmetries=no_symmetries, bisection=None, bisection_source=""
+        ),
         number[topology.ports[alive]],
         topology.link_class[alive],
         None if topology.capacity is None else topology.capacity[alive],

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.config import words, yaml
-from pipeline.config.schema import Sweep, spelled
-from pipeline.config.yaml import Document, Place
-from pipeline.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest
+from torusweep.sweep.configuration import words, yaml
+from torusweep.sweep.configuration.schema import Sweep, spelled
+from torusweep.sweep.configuration.yaml import Document, Place
 
 __all__ = ["Sweep", "load"]
 
@@ -22,14 +22,16 @@ def load(path: str | Path) -> Sweep:
     """Read and check a configuration.
 
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
-    checked by `pipeline.expansion.expand`.
+    checked by `torusweep.sweep.expansion.expand`.
     """
     name = yaml.shown(path)
     content = yaml.read_bytes(Path(path))
     document = yaml.parse(content, name)
     if not isinstance(document.data, dict):
         got = "nothing" if document.data is None else _got(document.data)
-        raise BadInput(f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got}; config/default.yaml is an example")
+        raise BadInput(
+            f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got}; config/default.yaml is an example"
+        )
     try:
         sweep = Sweep.model_validate(document.data)
     except ValidationError as error:
@@ -42,7 +44,9 @@ def load(path: str | Path) -> Sweep:
 def _first(error: ValidationError, document: Document, name: str) -> str:
     """The first thing wrong with a configuration; a misspelt key before the one that it leaves missing."""
     details = error.errors(include_url=False)
-    detail: dict[str, Any] = dict(next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0]))
+    detail: dict[str, Any] = dict(
+        next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
+    )
     place = _place(detail["loc"], document)
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
@@ -56,7 +60,11 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
     else:
         line, column = document.values[place]
         stated = kind in ("value_error", "entry")
-        message = detail["msg"].removeprefix("Value error, ") if stated else f"expected {_meaning(place, got=_got(detail['input']))}"
+        message = (
+            detail["msg"].removeprefix("Value error, ")
+            if stated
+            else f"expected {_meaning(place, got=_got(detail['input']))}"
+        )
     where = f"{spelled(parent)}: " if parent else ""
     return yaml.shown(f"{name}:{line}:{column}: {where}{message}")
 
@@ -74,7 +82,11 @@ def _meaning(place: Place, got: str = "") -> str:
     key = words.at(place)
     if key is None:
         return f"another value, got {got}"
-    return key.expected() + (f", got {got}" if got else "") + (f"; {place[-1]}: {key.description}" if key.description else "")
+    return (
+        key.expected()
+        + (f", got {got}" if got else "")
+        + (f"; {place[-1]}: {key.description}" if key.description else "")
+    )
 
 
 def _got(value: Any) -> str:

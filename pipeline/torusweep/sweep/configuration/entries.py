@@ -32,7 +32,9 @@ def _interval(value: Any) -> Any:
     return {"from": value, "to": value} if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Bounds = Annotated[Interval, BeforeValidator(_interval, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_NODES)] | Interval)]
+Bounds = Annotated[
+    Interval, BeforeValidator(_interval, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_NODES)] | Interval)
+]
 
 
 def listed(value: Any) -> Any:
@@ -52,8 +54,12 @@ class Choice(Section):
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
         "all", description="families of the sweep whose networks are chosen, or all"
     )
-    topologies: Spellings | None = Field(None, description="spellings of the sweep's networks that are chosen; null: any")
-    nodes: Bounds | None = Field(None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any")
+    topologies: Spellings | None = Field(
+        None, description="spellings of the sweep's networks that are chosen; null: any"
+    )
+    nodes: Bounds | None = Field(
+        None, description="number of nodes of the networks chosen: {from, to}, or one number; null: any"
+    )
     skip_unsuitable: bool = Field(
         False,
         description="leave out what a routing, a traffic or a placement does not fit, or whose parts it would join, instead of refusing it",

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from pipeline.config.entries import MOST_NODES, Choice, Section, listed
-from pipeline.models.normalisation import Held, held
+from torusweep.models.normalisation import Held, held
+from torusweep.sweep.configuration.entries import MOST_NODES, Choice, Section, listed
 
 
 class Spread(Section):
@@ -66,15 +66,21 @@ class ParhamiKwai(Choice):
         description="what all networks have alike, and what decides how wide their channels are: pins; wires across the middle; length of all wires",
     )
     budget: Positive | None = Field(
-        None, description="how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)"
+        None,
+        description="how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)",
     )
     pins: Positive | None = Field(None, description="the budget of constant pins, by another name")
-    placement: str | None = Field(None, description="with constant wiring_volume: where the nodes stand, as in layout; null: folded")
+    placement: str | None = Field(
+        None, description="with constant wiring_volume: where the nodes stand, as in layout; null: folded"
+    )
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
     of_saturation: Rates = Field(
-        (), description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
+        (),
+        description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}",
     )
-    skip_unsuitable: bool = Field(False, description="leave out networks that the model does not fit instead of refusing the sweep")
+    skip_unsuitable: bool = Field(
+        False, description="leave out networks that the model does not fit instead of refusing the sweep"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -84,7 +90,9 @@ class ParhamiKwai(Choice):
     @model_validator(mode="after")
     def _some_rate(self) -> ParhamiKwai:
         if self.rates == () and self.of_saturation == ():
-            raise ValueError("expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}")
+            raise ValueError(
+                "expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}"
+            )
         return self
 
     @model_validator(mode="after")
@@ -101,7 +109,9 @@ class ParhamiKwai(Choice):
 class Dally(Section):
     """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990): every dimension of every number of nodes."""
 
-    model: Literal["dally-1990"] = Field(description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's")
+    model: Literal["dally-1990"] = Field(
+        description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's"
+    )
     nodes: Sizes = Field(description="number of nodes of the cubes: a number, or several")
     message_bits: Positives = Field(description="bits of a message: a number, or several")
     wire_delay: Annotated[
@@ -114,7 +124,8 @@ class Dally(Section):
         Field(min_length=1, strict=False),
         BeforeValidator(
             _numbers,
-            json_schema_input_type=Annotated[float, Field(gt=0, le=1)] | Annotated[list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)],
+            json_schema_input_type=Annotated[float, Field(gt=0, le=1)]
+            | Annotated[list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)],
         ),
     ] = Field((1.0,), description="mean distance as a share of the uniform one: a number, or several")
     radices: Literal["real", "whole"] = Field(
@@ -135,6 +146,8 @@ def _latency_model(entry: Any) -> str | None:
 Latency = Annotated[
     Annotated[ParhamiKwai, Tag("<parhami-kwai-2004>")] | Annotated[Dally, Tag("<dally-1990>")],
     Discriminator(
-        _latency_model, custom_error_type="entry", custom_error_message="expected a mapping with model: parhami-kwai-2004 or model: dally-1990"
+        _latency_model,
+        custom_error_type="entry",
+        custom_error_message="expected a mapping with model: parhami-kwai-2004 or model: dally-1990",
     ),
 ]

@@ -11,12 +11,21 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PrivateAttr, Tag, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
-from pipeline.config.entries import Bounds, Choice, Section, Spellings
-from pipeline.config.models import Latency
-from pipeline.config.simulation import Simulation
-from pipeline.config.yaml import Place
+from torusweep.sweep.configuration.entries import Bounds, Choice, Section, Spellings
+from torusweep.sweep.configuration.models import Latency
+from torusweep.sweep.configuration.simulation import Simulation
+from torusweep.sweep.configuration.yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
@@ -29,8 +38,12 @@ class Family(Section):
     model_config = ConfigDict(extra="allow")
 
     family: str = Field(description="name of the family; 'torusweep topologies' lists all")
-    fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for their fault diameter; null: the sweep's")
-    skip_invalid: bool = Field(False, description="leave out combinations that violate the family's constraints instead of refusing the sweep")
+    fault_nodes: int | None = Field(
+        None, ge=1, le=1000, description="node faults at a time for their fault diameter; null: the sweep's"
+    )
+    skip_invalid: bool = Field(
+        False, description="leave out combinations that violate the family's constraints instead of refusing the sweep"
+    )
 
 
 class Requirement(Section):
@@ -42,7 +55,9 @@ class Requirement(Section):
     excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are not asked")
     nodes: Bounds = Field(description="number of nodes: {from, to}, or one number")
     degree: Bounds | None = Field(None, description="most links of a node: {from, to}, or one number")
-    directed: bool | None = Field(None, description="true: links of one direction only; false: bidirectional links only; null: both")
+    directed: bool | None = Field(
+        None, description="true: links of one direction only; false: bidirectional links only; null: both"
+    )
     parameters: dict[str, Any] = Field(
         default_factory=dict,
         description="values, lists or ranges of parameters, for the families that have them; any other parameter that has a default keeps it",
@@ -80,7 +95,10 @@ class Sampled(Section):
     packets: int = Field(10_000_000, ge=64, le=10**12, description="packets, at most")
     seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
     relative_error: float | None = Field(
-        None, gt=0, lt=1, description="the sample ends once the standard error of the largest load is that share of it; null: all packets"
+        None,
+        gt=0,
+        lt=1,
+        description="the sample ends once the standard error of the largest load is that share of it; null: all packets",
     )
 
 
@@ -88,12 +106,16 @@ class Loads(Choice):
     """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
 
     routing: Spellings = Field(
-        ("minimal",), description="how packets find their way: a routing as 'torusweep loads --help' lists them, or several; minimal by default"
+        ("minimal",),
+        description="how packets find their way: a routing as 'torusweep loads --help' lists them, or several; minimal by default",
     )
-    traffic: Spellings = Field(description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
+    traffic: Spellings = Field(
+        description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
+    )
     sample: Sampled | None = Field(None, description="from random packets; null: exact")
     bounds: bool = Field(
-        False, description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only"
+        False,
+        description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only",
     )
 
 
@@ -109,7 +131,8 @@ class Deadlock(Choice):
         Field(min_length=1, strict=False),
         BeforeValidator(
             lambda value: [value] if isinstance(value, int) else value,
-            json_schema_input_type=Annotated[int, Field(ge=1, le=16)] | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
+            json_schema_input_type=Annotated[int, Field(ge=1, le=16)]
+            | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
         ),
     ] = Field((2,), description="virtual channels of every channel: a number, or several")
 
@@ -117,7 +140,9 @@ class Deadlock(Choice):
 class Layout(Choice):
     """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
 
-    placement: Spellings = Field(description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])")
+    placement: Spellings = Field(
+        description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
+    )
 
 
 class Tls(Section):
@@ -134,10 +159,14 @@ class Slurm(Section):
     jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each is one node's share")
     cores: int = Field(1, ge=1, le=4096, description="cores, and workers, a job")
     memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory a job, as in 16GiB")
-    walltime: str = Field("01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time a job, as hours:minutes:seconds")
+    walltime: str = Field(
+        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time a job, as hours:minutes:seconds"
+    )
     queue: str | None = Field(None, pattern=_FIELD, description="partition: one word")
     account: str | None = Field(None, pattern=_FIELD, description="account that is charged: one word")
-    interface: str | None = Field(None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0")
+    interface: str | None = Field(
+        None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0"
+    )
     directives: tuple[Annotated[str, Field(pattern=r"^--?[\w.,:@+=/% -]+$")], ...] = Field(
         (), strict=False, description="further #SBATCH options, as in --constraint=epyc"
     )
@@ -151,8 +180,12 @@ class Cluster(Section):
         description="worker processes, one thread each; auto: one a core or GPU, as far as this process may have files open for them,"
         " none where all takes a few seconds; 0: this process computes alone",
     )
-    memory_per_worker_gib: float | None = Field(None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's")
-    batch_seconds: float = Field(2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks")
+    memory_per_worker_gib: float | None = Field(
+        None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
+    )
+    batch_seconds: float = Field(
+        2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks"
+    )
     worker_ttl_seconds: float = Field(
         60.0,
         ge=10,
@@ -166,9 +199,14 @@ class Cluster(Section):
         description="seconds after which the worker of a batch is stopped and the batch tried again, where 20 times the estimate are less; for a"
         " network alone twice as many each time",
     )
-    scheduler: str | None = Field(None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own")
+    scheduler: str | None = Field(
+        None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own"
+    )
     tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
-    insecure: bool = Field(False, description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here")
+    insecure: bool = Field(
+        False,
+        description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here",
+    )
     slurm: Slurm | None = Field(None, description="start workers as Slurm jobs")
 
     @model_validator(mode="after")
@@ -179,11 +217,15 @@ class Cluster(Section):
             return self
         address = _ADDRESS.fullmatch(self.scheduler)
         if address is None or not 0 < int(address["port"]) < 65536:
-            raise ValueError(f"scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786, got {self.scheduler!r}")
+            raise ValueError(
+                f"scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786, got {self.scheduler!r}"
+            )
         if address["protocol"] == "tls" and self.tls is None:
             raise ValueError("expected tls: {ca: …, cert: …, key: …} with a tls:// scheduler, got none")
         if address["protocol"] == "tcp" and not is_loopback(address["host"]) and not self.insecure:
-            raise ValueError(f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}")
+            raise ValueError(
+                f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}"
+            )
         return self
 
 
@@ -199,7 +241,9 @@ class Limits(Section):
     """What a sweep may ask for; more is refused before anything is computed."""
 
     points: int = Field(100_000, ge=1, le=100_000_000, description="most networks in a sweep")
-    memory_gib: float | None = Field(None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory")
+    memory_gib: float | None = Field(
+        None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory"
+    )
 
 
 class Sweep(Section):
@@ -210,25 +254,42 @@ class Sweep(Section):
         description="name of the results' folder: letters, digits, - and _, at most 64, a letter or digit first",
     )
     description: str = Field("", max_length=2000, description="what the sweep is for; the report prints it")
-    topologies: tuple[Entry, ...] = Field((), strict=False, description="the networks: spellings, families with values, requirements")
+    topologies: tuple[Entry, ...] = Field(
+        (), strict=False, description="the networks: spellings, families with values, requirements"
+    )
     loads: tuple[Loads, ...] = Field(
-        (), strict=False, description="channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
+        (),
+        strict=False,
+        description="channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of",
     )
     deadlock: tuple[Deadlock, ...] = Field(
-        (), strict=False, description="channel dependency graphs to analyse; without it, only those that the papers say something of"
+        (),
+        strict=False,
+        description="channel dependency graphs to analyse; without it, only those that the papers say something of",
     )
     layout: tuple[Layout, ...] = Field(
-        (), strict=False, description="placements whose wires are to be measured; without it, only those that the papers print numbers of"
+        (),
+        strict=False,
+        description="placements whose wires are to be measured; without it, only those that the papers print numbers of",
     )
     latency: tuple[Latency, ...] = Field(
         (), strict=False, description="latency by the papers' models; without it, only what the papers print numbers of"
     )
-    simulation: tuple[Simulation, ...] = Field((), strict=False, description="networks to simulate flit by flit; without it, none")
-    papers: tuple[str, ...] = Field(
-        (), strict=False, description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
+    simulation: tuple[Simulation, ...] = Field(
+        (), strict=False, description="networks to simulate flit by flit; without it, none"
     )
-    fault_nodes: int | None = Field(None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed")
-    symmetry: bool = Field(True, description="use proved symmetry; false searches distances and follows loads from every node, with the same result")
+    papers: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05",
+    )
+    fault_nodes: int | None = Field(
+        None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed"
+    )
+    symmetry: bool = Field(
+        True,
+        description="use proved symmetry; false searches distances and follows loads from every node, with the same result",
+    )
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
         "auto", description="what computes; auto: a GPU where there is one, NumPy where little is to be done"
     )
@@ -256,7 +317,11 @@ class Sweep(Section):
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
         """Who computes, where the command line may say how many workers."""
-        return self.cluster.model_copy(update={"workers": overrides["workers"]}) if "workers" in overrides else self.cluster
+        return (
+            self.cluster.model_copy(update={"workers": overrides["workers"]})
+            if "workers" in overrides
+            else self.cluster
+        )
 
     @property
     def source(self) -> str:

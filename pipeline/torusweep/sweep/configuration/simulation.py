@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from pipeline.config.entries import Choice, Spellings, listed
-from pipeline.config.models import Rates, Spread
+from torusweep.sweep.configuration.entries import Choice, Spellings, listed
+from torusweep.sweep.configuration.models import Rates, Spread
 
 
 def _several(value: Any) -> Any:
@@ -25,14 +25,21 @@ Wholes = Annotated[
 class Simulation(Choice):
     """Flit-level simulation of the sweep's networks: every combination of the lists on every network chosen, a row a load."""
 
-    router: Spellings = Field(("default",), description="a preset as 'torusweep simulate --help' lists them, or several: what is not given below")
+    router: Spellings = Field(
+        ("default",),
+        description="a preset as 'torusweep simulate --help' lists them, or several: what is not given below",
+    )
     routing: Spellings | None = Field(
-        None, description="a routing as 'torusweep deadlock --help' lists them, or several; null: the router's, or the first that suits"
+        None,
+        description="a routing as 'torusweep deadlock --help' lists them, or several; null: the router's, or the first that suits",
     )
     vc_rule: Spellings | None = Field(
-        None, description="a rule as 'torusweep deadlock --help' lists them, or several; null: the first that cannot lock up"
+        None,
+        description="a rule as 'torusweep deadlock --help' lists them, or several; null: the first that cannot lock up",
     )
-    virtual_channels: Wholes | None = Field(None, description="of every channel, at most 16: a number, or several; null: the router's")
+    virtual_channels: Wholes | None = Field(
+        None, description="of every channel, at most 16: a number, or several; null: the router's"
+    )
     buffer_flits: Wholes | None = Field(
         None, description="of a virtual channel: a number, or several; null: the router's, or what the switching needs"
     )
@@ -41,35 +48,59 @@ class Simulation(Choice):
         None, description="how packets move; null: the router's"
     )
     input_speedup: Wholes | None = Field(
-        None, description="virtual channels of an input port that may send in the same cycle, at most 16: a number, or several; null: the router's"
+        None,
+        description="virtual channels of an input port that may send in the same cycle, at most 16: a number, or several; null: the router's",
     )
-    traffic: Spellings = Field(("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several")
+    traffic: Spellings = Field(
+        ("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
+    )
     injection: Spellings | None = Field(
-        None, description="when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several; null: the router's"
+        None,
+        description="when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several; null: the router's",
     )
-    source_queue: int | None = Field(None, ge=0, le=2**30, description="packets that a source queue holds; null: the router's, or any number")
+    source_queue: int | None = Field(
+        None, ge=0, le=2**30, description="packets that a source queue holds; null: the router's, or any number"
+    )
     workload: Spellings | None = Field(
         None,
         description="instead of traffic and loads: messages as 'torusweep simulate --help' lists them, or several, a row each; null: none",
     )
-    placement: Annotated[tuple[Literal["consecutive", "random"], ...], Field(min_length=1, strict=False), BeforeValidator(listed)] | None = Field(
-        None, description="of a workload's tasks on terminals: consecutive, or random, drawn anew for each seed, or both; null: consecutive"
+    placement: (
+        Annotated[
+            tuple[Literal["consecutive", "random"], ...], Field(min_length=1, strict=False), BeforeValidator(listed)
+        ]
+        | None
+    ) = Field(
+        None,
+        description="of a workload's tasks on terminals: consecutive, or random, drawn anew for each seed, or both; null: consecutive",
     )
-    loads: Rates = Field((), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0")
+    loads: Rates = Field(
+        (), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0"
+    )
     saturation_precision: float | None = Field(
         None, gt=0, le=1, description="find saturation, too, to so many flits per terminal and cycle; null: not sought"
     )
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, le=2**63 - 1)], ...], Field(min_length=1, strict=False)] = Field(
         (0,), description="of the random packets: every load is simulated with each, and its row is about all together"
     )
-    cycles: int | None = Field(None, ge=1, le=2**30, description="length of a run; null: 10,000, of a workload as many as it takes")
-    warm_up: int | None = Field(None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected")
+    cycles: int | None = Field(
+        None, ge=1, le=2**30, description="length of a run; null: 10,000, of a workload as many as it takes"
+    )
+    warm_up: int | None = Field(
+        None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected"
+    )
     allow_deadlock: bool = Field(False, description="simulate what is not shown to be free of deadlock, too")
 
     @field_validator("loads")
     @classmethod
     def _above_0(cls, loads: Rates) -> Rates:
-        lowest = loads.lowest if isinstance(loads, Spread) else min(loads, default=1.0) if isinstance(loads, tuple) else loads
+        lowest = (
+            loads.lowest
+            if isinstance(loads, Spread)
+            else min(loads, default=1.0)
+            if isinstance(loads, tuple)
+            else loads
+        )
         if not lowest > 0:
             raise ValueError(f"expected loads above 0, got {lowest:g}; choose higher ones")
         return loads

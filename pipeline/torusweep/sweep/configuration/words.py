@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from pipeline.config.entries import Choice
-from pipeline.config.schema import Sweep, spelled
-from pipeline.config.yaml import Place
+from torusweep.sweep.configuration.entries import Choice
+from torusweep.sweep.configuration.schema import Sweep, spelled
+from torusweep.sweep.configuration.yaml import Place
 
 
 class Key:
@@ -62,7 +62,7 @@ def at(place: Place) -> Key | None:
 _INTRODUCTION = """\
 # Configuration
 
-Made from `pipeline/config/schema.py` by `make docs`. A configuration is a YAML file of plain values
+Made from `pipeline/torusweep/sweep/configuration/schema.py` by `make docs`. A configuration is a YAML file of plain values
 (no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
 the nearest key that is.
 

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import ScalarNode
 
-from pipeline.errors import BadInput
+from torusweep.errors import BadInput
 
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
@@ -47,9 +47,13 @@ def read_bytes(path: Path) -> bytes:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(f"{shown(path)}: expected a configuration file, got: {reason}; config/default.yaml is one") from None
+        raise BadInput(
+            f"{shown(path)}: expected a configuration file, got: {reason}; config/default.yaml is one"
+        ) from None
     if len(content) > LARGEST:
-        raise BadInput(f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more; write ranges or requirements instead of single networks")
+        raise BadInput(
+            f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more; write ranges or requirements instead of single networks"
+        )
     return content
 
 
@@ -60,7 +64,11 @@ def parse(content: bytes, name: str) -> Document:
     if found:
         before = text[: found.start()]
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        what = "a byte-order mark" if found.group() == "\ufeff" else f"the unprintable character U+{ord(found.group()):04X}"
+        what = (
+            "a byte-order mark"
+            if found.group() == "\ufeff"
+            else f"the unprintable character U+{ord(found.group()):04X}"
+        )
         raise BadInput(f"{name}:{line}:{column}: expected plain UTF-8 text, got {what}; remove it")
     try:
         try:
@@ -84,7 +92,9 @@ def _decode(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        raise BadInput(f"{name}:{line}:{column}: expected UTF-8 text, got the byte 0x{content[error.start]:02x}; save the file as UTF-8") from None
+        raise BadInput(
+            f"{name}:{line}:{column}: expected UTF-8 text, got the byte 0x{content[error.start]:02x}; save the file as UTF-8"
+        ) from None
 
 
 def _explained(error: MarkedYAMLError, name: str) -> str:
@@ -117,7 +127,10 @@ class _Reader:
             if kind == "DocumentStartEvent":
                 documents += 1
                 if event.version not in (None, (1, 2)) or event.tags:
-                    self.fail(event, "expected YAML 1.2 and no directive, got another version, or %TAG; remove the line that begins with %")
+                    self.fail(
+                        event,
+                        "expected YAML 1.2 and no directive, got another version, or %TAG; remove the line that begins with %",
+                    )
                 if documents > 1:
                     self.fail(event, "expected one document, got a second one after '---'; keep one a file")
                 data = self.value(next(self.events), (), 0)
@@ -140,7 +153,10 @@ class _Reader:
         if type(event).__name__ == "AliasEvent":
             self.fail(event, f"expected a value, got the alias *{shown(event.anchor)[:40]}; write the value out")
         if event.anchor is not None:
-            self.fail(event, f"expected a value, got the anchor &{shown(event.anchor)[:40]}; write the value out where it is used")
+            self.fail(
+                event,
+                f"expected a value, got the anchor &{shown(event.anchor)[:40]}; write the value out where it is used",
+            )
         if event.tag is not None and str(event.tag) != "!":
             self.fail(event, f"expected a plain value, got the tag {shown(str(event.tag))[:60]}; remove it")
         if depth > DEEPEST:
@@ -151,7 +167,10 @@ class _Reader:
         if tag.endswith((":merge", ":value")):
             tag = "tag:yaml.org,2002:str"
         if tag not in _PLAIN:
-            self.fail(event, f"expected a number or text, got the {tag.rpartition(':')[2]} {event.value[:40]!r}; put it in quotes if it is text")
+            self.fail(
+                event,
+                f"expected a number or text, got the {tag.rpartition(':')[2]} {event.value[:40]!r}; put it in quotes if it is text",
+            )
         if tag.endswith(":str"):
             return event.value
         if len(event.value) > 40:
