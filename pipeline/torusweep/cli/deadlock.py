@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from torusweep.cli import options
-from torusweep.cli.network import complete_topology
+from torusweep.cli.describe import complete_topology
 
 
 def _complete_rule(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -59,7 +59,7 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
       torusweep deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3
       torusweep deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json
     """
-    from torusweep.cli.sampling import shared
+    from torusweep.cli.progress import shared
     from torusweep.networks.families import build
     from torusweep.stages.deadlock import deadlock_record
 
@@ -71,6 +71,6 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
     if as_json:
         options.print_json(record)
     else:
-        from torusweep.cli.rendering_deadlock import print_verdict
+        from torusweep.cli.deadlock_text import print_verdict
 
         print_verdict(record)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from torusweep.cli import options
-from torusweep.cli.network import complete_topology
+from torusweep.cli.describe import complete_topology
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MOST_NODES = 2**31 - 1
@@ -119,7 +119,7 @@ def latency(
     if as_json:
         options.print_json(record if model == DALLY else found[0] if len(found) == 1 else found)
         return
-    from torusweep.cli.rendering_latency import print_comparison, print_cubes, print_latency
+    from torusweep.cli.latency_text import print_comparison, print_cubes, print_latency
 
     if model == DALLY:
         print_cubes(record, all_dimensions)
@@ -133,7 +133,7 @@ def _of_networks(
     topologies: tuple[str, ...], message_bits: float, backend: str, given: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The networks' records, measured here, and what is not known of them."""
-    from torusweep.cli.sampling import shared, waiting
+    from torusweep.cli.progress import shared, waiting
     from torusweep.errors import BadInput
     from torusweep.models.measure import static_of, width_measured, with_loads
     from torusweep.models.normalisation import held

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from torusweep.cli import options
-from torusweep.cli.network import complete_topology
+from torusweep.cli.describe import complete_topology
 
 
 def _complete_placement(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -71,6 +71,6 @@ def layout(
     if as_json:
         options.print_json(record)
         return
-    from torusweep.cli.rendering_layout import print_layout
+    from torusweep.cli.layout_text import print_layout
 
     print_layout(record, network)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from torusweep.cli import options
-from torusweep.cli.network import complete_topology
+from torusweep.cli.describe import complete_topology
 
 
 def _complete_traffic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -107,7 +107,7 @@ def loads(
     """
     from torusweep_kernels.backend import device_name, resolve
 
-    from torusweep.cli.sampling import counting, shared, waiting
+    from torusweep.cli.progress import counting, shared, waiting
     from torusweep.errors import BadInput
     from torusweep.networks.families import build
     from torusweep.stages.loads import channel_table, exact_loads, record_of, sampled_loads
@@ -159,6 +159,6 @@ def loads(
     if as_json:
         options.print_json(record)
     else:
-        from torusweep.cli.rendering_loads import print_loads
+        from torusweep.cli.loads_text import print_loads
 
         print_loads(record, computed_by=f"{running} on {device_name(running)}")

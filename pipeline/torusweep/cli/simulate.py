@@ -7,7 +7,7 @@ from typing import Any, TextIO
 import click
 
 from torusweep.cli import options
-from torusweep.cli.network import complete_topology
+from torusweep.cli.describe import complete_topology
 
 
 def _complete_router(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -186,7 +186,7 @@ def simulate(
       torusweep simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2 --seed 3
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8
     """
-    from torusweep.cli.sampling import counting, shared
+    from torusweep.cli.progress import counting, shared
     from torusweep.errors import BadInput
     from torusweep.networks.families import build
     from torusweep.stages.simulation import PRECISION, Completion, Parameters, simulation_records
@@ -228,12 +228,12 @@ def simulate(
             network, parameters, loads=loads, seeds=seeds, precision=sought, progress=progress, **how
         )
     if completions and workload:
-        from torusweep.cli.completions import write_completions
+        from torusweep.cli.simulate_csv import write_completions
 
         write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
         options.print_json(rows if len(rows) > 1 else rows[0])
     else:
-        from torusweep.cli.rendering_simulation import print_simulation
+        from torusweep.cli.simulate_text import print_simulation
 
         print_simulation(rows)

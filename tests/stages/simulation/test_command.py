@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
-from torusweep.cli import rendering_simulation
+from torusweep.cli import simulate_text
 from torusweep.cli.simulate import simulate
 from torusweep.errors import BadInput
 from torusweep.stages.simulation import PRESETS
@@ -112,8 +112,8 @@ def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
     def narrow():
         yield Console(file=text, width=40)
 
-    monkeypatch.setattr(rendering_simulation, "page", narrow)
-    rendering_simulation.print_simulation(rows)
+    monkeypatch.setattr(simulate_text, "page", narrow)
+    simulate_text.print_simulation(rows)
     for row in rows:
         (line,) = (
             line

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.page import named, page
+from torusweep.cli.console import named, page
 from torusweep.networks.topology import Topology
 
 SHOWN = 12  # lengths of the histogram; --json has all

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.page import named, page
+from torusweep.cli.console import named, page
 
 SHOWN = 32  # channels of a cycle; --json has all
 

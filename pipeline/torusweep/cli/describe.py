@@ -50,7 +50,7 @@ def topologies(name: str | None, as_json: bool) -> None:
     if as_json:
         options.print_json(entries)
         return
-    from torusweep.cli.rendering import print_families
+    from torusweep.cli.describe_text import print_families
 
     print_families(entries, in_full=name is not None)
 
@@ -93,6 +93,6 @@ def describe(
     if as_json:
         options.print_json(record)
         return
-    from torusweep.cli.rendering import print_description
+    from torusweep.cli.describe_text import print_description
 
     print_description(record, network, picture=not no_picture, computed_by=f"{running} on {device_name(running)}")

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.cli.page import named, page, uncut
+from torusweep.cli.console import named, page, uncut
 from torusweep.counts import counted
 
 BAR = 40  # characters

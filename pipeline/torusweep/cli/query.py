@@ -119,7 +119,7 @@ def verify(results: Path, as_json: bool, everything: bool) -> None:
     if as_json:
         options.print_json(rows)
     else:
-        from torusweep.cli.rendering import print_verification
+        from torusweep.cli.describe_text import print_verification
 
         print_verification(rows, everything=everything)
     if any(row["verdict"] == "unexplained" for row in rows):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.cli.page import named, page, uncut
+from torusweep.cli.console import named, page, uncut
 
 Record = dict[str, Any]
 VARIANTS = ("", "_corrected")  # endings of columns: as printed, corrected

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.page import named, page
+from torusweep.cli.console import named, page
 from torusweep.counts import counted
 
 BAR = 40  # characters

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.cli.page import named, page
+from torusweep.cli.console import named, page
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
 from torusweep.papers.verification import not_compared
