@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import networkx
 from race import Race
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.connectivity import edge_connectivity
-from torusweep.stages.static.links import channel_matrix, link_orbits
 
 from tests.stages.static.networks import in_igraph, in_networkx
 

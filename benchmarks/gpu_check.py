@@ -102,7 +102,7 @@ def routes(spelling: str, packets: int) -> Case:
     assert isinstance(made, SourceRouting)
     table, rng = RouteTable(made), np.random.default_rng(1)
     start, destination = rng.integers(0, len(made.moves.next), (2, packets), np.int32)
-    row = table.drawn(start, destination, np.zeros(packets, np.uint32))
+    row = table.sample(start, destination, np.zeros(packets, np.uint32))
 
     def run(backend: str, threads: int | None) -> Answer:
         return (

@@ -63,7 +63,7 @@ class Case:
             order = np.lexsort((moment, source))
             source, moment = source[order], moment[order]
             destination = (source + rng.integers(1, self.nodes, number, np.int32)) % self.nodes
-            row = self.table.drawn(source, destination, np.zeros(number, np.uint32))
+            row = self.table.sample(source, destination, np.zeros(number, np.uint32))
             first.append(begin + np.searchsorted(source, np.arange(self.nodes + 1)))
             parts.append((moment, row, np.full(number, FLITS), destination))
             begin += number

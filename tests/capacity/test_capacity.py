@@ -19,11 +19,11 @@ from torusweep.capacity.certificate import proved_bound, proved_loads
 from torusweep.capacity.commodities import distances, gather, usable_arcs
 from torusweep.capacity.linear_program import Solution, solve
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.cuts import cut_width
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix, channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Plan, Wiring, realise
-from torusweep.stages.static.bisection import cut_width
-from torusweep.stages.static.links import channel_matrix, channel_orbits
 from torusweep.traffic import traffic
 from torusweep_kernels.loads import minimal_loads
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.networks.families import plan
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.spelling import DEEPEST, LONGEST, Spelling, Word, parse
 from torusweep.networks.topology import Number, Whole
 
@@ -144,7 +144,7 @@ TABLE = {function.__name__: function for function in (two_words, a_file)}
 
 
 def named(spelling):
-    return bound(spelling, TABLE, kind="rule", example="two_words(tie=sign)")
+    return resolve(spelling, TABLE, kind="rule", example="two_words(tie=sign)")
 
 
 @pytest.mark.parametrize(

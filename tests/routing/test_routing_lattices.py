@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.networks.families.hermite import box, joined
+from torusweep.networks.families.hermite import box, extended
 from torusweep.networks.topology import Topology
 from torusweep.routing import SourceRouting, routing
 
@@ -216,9 +216,9 @@ def test_cells_and_first_routes_by_plain_loops(network, arcs, sides):
     def moved(address, by, sign=1):
         return tuple((a + sign * b) % side for a, b, side in zip(address, by, sides))
 
-    keeping = [by for by in nodes if all((moved(u, by), moved(v, by)) in known for u, v in known)]
-    assert route.cell.max() + 1 == len(nodes) // len(keeping)
-    assert all(route.cell[number[moved(a, by)]] == route.cell[number[a]] for a in nodes for by in keeping)
+    translation_lattice = [by for by in nodes if all((moved(u, by), moved(v, by)) in known for u, v in known)]
+    assert route.cell.max() + 1 == len(nodes) // len(translation_lattice)
+    assert all(route.cell[number[moved(a, by)]] == route.cell[number[a]] for a in nodes for by in translation_lattice)
 
     steps = [tuple(sign * (i == axis) for i in range(len(sides))) for axis in range(len(sides)) for sign in (1, -1)]
     for source in nodes if len(nodes) <= 24 else random.Random(1).sample(nodes, 12):
@@ -255,7 +255,7 @@ def test_a_lattice_joined_with_a_vector():
         found = box(sides)
         reached = {(0,) * len(sides)}
         for vector in vectors:
-            found = joined(found, vector)
+            found = extended(found, vector)
             reached = {
                 tuple((a + t * b) % side for a, b, side in zip(at, vector, sides)) for at in reached for t in range(60)
             }

@@ -363,14 +363,14 @@ BESIDES["simulation"] = BESIDES["loads"]
                 "kernels/torusweep_kernels/loads/cpu.py",
                 "pipeline/torusweep/networks/families/cubes.py",
                 "pipeline/torusweep/traffic/demands.py",
-                "pipeline/torusweep/stages/static/links.py",
+                "pipeline/torusweep/networks/links.py",
             },
         ),
         (
             "deadlock",
             {
                 "kernels/torusweep_kernels/dependencies/cpu.py",
-                "pipeline/torusweep/routing/orders.py",
+                "pipeline/torusweep/routing/dimension_order.py",
                 "pipeline/torusweep/stages/deadlock/rules.py",
             },
         ),

@@ -2,6 +2,6 @@
 
 from torusweep.capacity.bisection_use import BisectionUse, best_half, effective_bisection
 from torusweep.capacity.throughput import Capacity, capacity
-from torusweep.capacity.worst_case import Worst, worst_permutation
+from torusweep.capacity.worst_case import WorstCase, worst_permutation
 
-__all__ = ["BisectionUse", "Capacity", "Worst", "best_half", "capacity", "effective_bisection", "worst_permutation"]
+__all__ = ["BisectionUse", "Capacity", "WorstCase", "best_half", "capacity", "effective_bisection", "worst_permutation"]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from torusweep.networks.cuts import best_cut, cut_width
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.topology import Topology
-from torusweep.stages.static.bisection import best_cut, cut_width
-from torusweep.stages.static.links import channel_matrix
 from torusweep.traffic import Traffic
 
 

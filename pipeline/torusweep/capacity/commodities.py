@@ -10,9 +10,9 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
-from torusweep.stages.static.links import channel_orbits
 from torusweep.traffic import Traffic
 
 ROUTES = ("all", "minimal")

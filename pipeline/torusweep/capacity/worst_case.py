@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
-class Worst(NamedTuple):
+class WorstCase(NamedTuple):
     """load   flits per cycle over the channel, divided by its capacity, at one flit injected per terminal and cycle
     channel      the first of the channels that reach this load
     permutation  int32[T]  terminal s sends everything to terminal permutation[s]
@@ -24,7 +24,7 @@ def worst_permutation(
     shares: np.ndarray | Callable[[int], np.ndarray],
     channels: Iterable[int] | None = None,
     capacity: np.ndarray | None = None,
-) -> Worst:
+) -> WorstCase:
     """The permutation, and the channel, with the largest load that any permutation makes.
 
     shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that cross channel c (how often, where a route meets it
@@ -34,7 +34,7 @@ def worst_permutation(
 
     No traffic whose rows and columns sum to 1 or less loads a channel more: it is a mixture of permutations, or less than
     one (Birkhoff & von Neumann), and the load is linear. So the throughput 1/load is guaranteed (Towles & Dally,
-    "Worst-case traffic for oblivious routing functions", 2002): each channel's worst permutation is a matching of greatest
+    "WorstCase-case traffic for oblivious routing functions", 2002): each channel's worst permutation is a matching of greatest
     weight. One channel of each orbit is enough where the automorphisms that make the orbits also keep the routing: what g
     makes of a permutation loads what g makes of the channel alike. A tie broken by sign, or an order of dimensions, may
     not be kept.
@@ -55,7 +55,7 @@ def worst_permutation(
         share_of = shares
     if channels is None:
         raise ValueError("channels: expected the channels to look at beside a function, got None; name them")
-    worst: Worst | None = None
+    worst: WorstCase | None = None
     for channel in channels:
         weight = np.asarray(share_of(channel), np.float64)
         if weight.ndim != 2 or weight.shape[0] != weight.shape[1] or not (weight >= 0).all():
@@ -69,7 +69,7 @@ def worst_permutation(
         source, destination = linear_sum_assignment(weight, maximize=True)
         load = float(weight[source, destination].sum()) / links
         if worst is None or load > worst.load * (1 + 1e-12):
-            worst = Worst(load, int(channel), destination.astype(np.int32))
+            worst = WorstCase(load, int(channel), destination.astype(np.int32))
     if worst is None:
         raise ValueError("channels: expected one or more, got none; a network without channels has no worst case")
     return worst

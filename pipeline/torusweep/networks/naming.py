@@ -17,7 +17,7 @@ from torusweep.networks.spelling import LONGEST, Spelling, Value, parse, written
 Named = TypeVar("Named", bound=Callable[..., object])
 
 
-def bound(spelling: str, table: Mapping[str, Named], *, kind: str, example: str) -> tuple[str, Named, dict[str, Value]]:
+def resolve(spelling: str, table: Mapping[str, Named], *, kind: str, example: str) -> tuple[str, Named, dict[str, Value]]:
     """(canonical spelling, function, values of its parameters that are given) of a spelling.
 
     table    name → function; its first parameter is the topology, the others are annotated as a family's are

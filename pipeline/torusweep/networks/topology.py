@@ -254,11 +254,6 @@ def simple_graph(ports: np.ndarray, link_class: np.ndarray) -> Wiring:
     return Wiring(np.ascontiguousarray(ports[:, used]), np.ascontiguousarray(link_class[:, used]))
 
 
-def counted(number: int, thing: str) -> str:
-    """'1 link', '2,000 links': how notes count."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 # --- parameters --------------------------------------------------------------------------------
 
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
-from torusweep.routing.by_address import minimal_by_address
 from torusweep.routing.clustering import clustering
+from torusweep.routing.dimension_order import dimension_order, random_order
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
 from torusweep.routing.hierarchical import hierarchical
-from torusweep.routing.lattices import routing_record
 from torusweep.routing.minimal import minimal, minimal_ecmp
-from torusweep.routing.orders import dimension_order, random_order
+from torusweep.routing.minimal_by_address import minimal_by_address
+from torusweep.routing.routing_record import routing_record
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
 
@@ -46,7 +46,7 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
             "routing adaptive: expected a routing whose shares follow from the network, got one that looks at how full its channels are;"
             " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
         )
-    canonical, function, values = bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
+    canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
     try:
         return canonical, function(topology, **values)
     except BadInput as refusal:
@@ -56,7 +56,7 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
 
 def canonical(spelling: str) -> str:
     """The canonical spelling of a routing, whatever the network. Raises BadInput where name or parameters are wrong."""
-    return bound(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
+    return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
 
 
 def own_routing(family: str) -> str | None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
+from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.forms import AdaptiveRouting, SourceRouting
-from torusweep.routing.lattices import routing_record
-from torusweep.routing.orders import dimension_order
+from torusweep.routing.routing_record import routing_record
 
 Escape = Annotated[
     Literal["dimension_order", "routing_record"] | None,

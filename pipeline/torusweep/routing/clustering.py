@@ -10,8 +10,8 @@ from torusweep.networks.families.hermite import box
 from torusweep.networks.families.pruned import Pruning
 from torusweep.networks.topology import Topology
 from torusweep.routing.axes import along_axes
+from torusweep.routing.dimension_order import Tie
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
-from torusweep.routing.orders import Tie
 
 
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:

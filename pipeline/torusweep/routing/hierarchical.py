@@ -24,13 +24,13 @@ Tie = Annotated[
 ]
 
 
-def towards(made: Hierarchy, level: int) -> tuple[int, int]:
+def gate_phases(made: Hierarchy, level: int) -> tuple[int, int]:
     """The two phases of a packet in a module that is on its way to a gate of a level: in its source's module, and in a later one."""
     first = 2 * (made.levels - level)
     return first, first + 1
 
 
-def links_and_last(made: Hierarchy) -> tuple[int, int]:
+def last_phases(made: Hierarchy) -> tuple[int, int]:
     """The phases on links between modules, and in the destination's module."""
     first = 2 * (made.levels - 1)
     return first, first + 1
@@ -158,7 +158,7 @@ class _Router:
 
     def routes(self, keys: np.ndarray) -> Routes:
         made, dimensions, runs = self.made, len(self.made.module), _Runs()
-        links, last = links_and_last(made)
+        links, last = last_phases(made)
         keys, ahead = np.asarray(keys, np.int64), []
         for _ in range(self.above):
             keys, relative = np.divmod(keys, self.base)
@@ -177,7 +177,7 @@ class _Router:
                 first[apart != 0] = d
                 some |= apart != 0
             corner = self.nearest(at, gates, first)
-            before, later = towards(made, level)
+            before, later = gate_phases(made, level)
             phase = np.where(travelled, later, before)
             at = self.inside(
                 runs,

@@ -8,7 +8,7 @@ import numpy as np
 
 from torusweep.routing.forms import Routes, SourceRouting
 
-WHOLE = 1 << 19  # keys up to which all routes are made at once
+MAX_WHOLE_KEYS = 1 << 19  # keys up to which all routes are made at once
 
 
 class PairRoutes(NamedTuple):
@@ -24,7 +24,7 @@ class RouteTable:
 
     def __init__(self, routing: SourceRouting) -> None:
         self.routing = routing
-        self.whole = routing.keys <= WHOLE
+        self.whole = routing.keys <= MAX_WHOLE_KEYS
         self._routes = routing.routes(np.arange(routing.keys)) if self.whole else None
 
     @property
@@ -40,7 +40,7 @@ class RouteTable:
     def hops(self) -> np.ndarray:
         return self.routes.hops
 
-    def place(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+    def key_index(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """int64[B]: for each pair, the number of its key among those whose routes are in the table now."""
         key = self.routing.key(source.astype(np.int64), destination.astype(np.int64))
         if self.whole:
@@ -49,9 +49,9 @@ class RouteTable:
         self._routes = self.routing.routes(keys)
         return place
 
-    def of(self, source: np.ndarray, destination: np.ndarray) -> PairRoutes:
+    def weighted_rows(self, source: np.ndarray, destination: np.ndarray) -> PairRoutes:
         """All routes of B pairs, int32[B] each."""
-        place = self.place(source, destination)
+        place = self.key_index(source, destination)
         first = self.routes.first
         many = first[place + 1] - first[place]
         pair = np.repeat(np.arange(len(place)), many)
@@ -59,9 +59,9 @@ class RouteTable:
         row = np.arange(len(pair)) - np.repeat(behind - first[place], many)
         return PairRoutes(pair, row.astype(np.int32), self.routes.weight[row])
 
-    def drawn(self, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> np.ndarray:
+    def sample(self, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> np.ndarray:
         """int32[B]: one route of each pair by its weight, from a 32-bit draw, uint32[B]."""
-        place = self.place(source, destination)
+        place = self.key_index(source, destination)
         first, last = self.routes.first[place], self.routes.first[place + 1]
         row = first.copy()
         # at most a few rows a key: go on while the draw lies beyond the rows so far

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
 from torusweep.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
 from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
 from torusweep.traffic.demands import demand
 from torusweep.traffic.digits import neighbour, tornado
-from torusweep.traffic.drawn import random_permutation
-from torusweep.traffic.even import all_to_all, uniform, uniform_other
 from torusweep.traffic.halo import nearest_neighbour
-from torusweep.traffic.hot import hot_region, hot_spot
+from torusweep.traffic.hot_spot import hot_region, hot_spot
 from torusweep.traffic.matrix import Phase, Traffic
+from torusweep.traffic.random_permutation import random_permutation
+from torusweep.traffic.uniform import all_to_all, uniform, uniform_other
 
 PATTERNS: dict[str, Callable[..., Traffic]] = {
     pattern.__name__: pattern
@@ -69,7 +69,7 @@ def files_of(spelling: str) -> list[Path]:
 
 def _bound(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
     """(canonical spelling, pattern, its parameters' values)."""
-    return bound(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
+    return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
 
 
 __all__ = ["PATTERNS", "SYMMETRIC", "Phase", "Traffic", "canonical", "files_of", "traffic"]

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology, require
 from torusweep.traffic.hamiltonian import hamiltonian_ring
-from torusweep.traffic.matrix import Phase, Traffic, in_phases, listed, permutation
-from torusweep.traffic.steps import LATTICES, MESHES, TORI, cosets, orbit, steps
+from torusweep.traffic.matrix import Phase, Traffic, combine_phases, from_pairs, permutation
+from torusweep.traffic.ring_steps import LATTICES, MESHES, TORI, cosets, orbit, steps
 
 BothWays = Annotated[bool, Meaning("half of every message goes round the other way")]
 
@@ -31,7 +31,7 @@ def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traf
     following[ring] = np.roll(ring, -1)
     n = topology.nodes
     traffic = _round(following, bidirectional)
-    return in_phases([Phase(name, (n - 1) / n, n - 1, traffic) for name in ("reduce-scatter", "all-gather")])
+    return combine_phases([Phase(name, (n - 1) / n, n - 1, traffic) for name in ("reduce-scatter", "all-gather")])
 
 
 def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False) -> Traffic:
@@ -60,10 +60,10 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
         traffic = _round(step, bidirectional)
         scatter.append(Phase(f"reduce-scatter {name}", volume, ring - 1, traffic))
         gather.append(Phase(f"all-gather {name}", volume, ring - 1, traffic))
-    return in_phases([*scatter, *reversed(gather)])
+    return combine_phases([*scatter, *reversed(gather)])
 
 
 def _round(following: np.ndarray, bidirectional: bool) -> Traffic:
     """Everything to the next node, int[N], or half of it to the one before."""
     onwards = permutation(following)
-    return listed(csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards
+    return from_pairs(csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards

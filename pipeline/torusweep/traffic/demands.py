@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology, default_memory
-from torusweep.traffic.matrix import Traffic, listed
+from torusweep.traffic.matrix import Traffic, from_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ def demand(topology: Topology, path: str) -> Traffic:
     own = csr_array(coo_array((amount, (source, destination)), shape=(terminals, terminals)))
     own.sum_duplicates()
     own.eliminate_zeros()
-    return listed(own)
+    return from_pairs(own)
 
 
 def _read(path: Path) -> pa.Table:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.topology import Topology, require
-from torusweep.stages.static.links import channel_matrix
-from torusweep.traffic.matrix import Traffic, listed
+from torusweep.traffic.matrix import Traffic, from_pairs
 
 
 def nearest_neighbour(topology: Topology) -> Traffic:
@@ -22,4 +22,4 @@ def nearest_neighbour(topology: Topology) -> Traffic:
     place = csr_array(coo_array((share, (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)))
     pairs = csr_array(place @ channel_matrix(topology) @ place.T)
     require(pairs.nnz > 0, "links", 0, "a link between two terminals", "nobody has a neighbour to send to")
-    return listed(pairs, symmetric=True)
+    return from_pairs(pairs, symmetric=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology, addresses, node_index, require
-from torusweep.traffic.steps import LATTICES, MESHES, TORI, cosets, steps
+from torusweep.traffic.ring_steps import LATTICES, MESHES, TORI, cosets, steps
 
 
 def hamiltonian_ring(topology: Topology) -> np.ndarray:

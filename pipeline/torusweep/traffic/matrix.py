@@ -90,8 +90,8 @@ class Phase(NamedTuple):
     traffic: Traffic
 
 
-def in_phases(phases: Sequence[Phase]) -> Traffic:
-    """Phases one after the other; their mean by volume is the matrix. All pair by pair (`listed`, `permutation`)."""
+def combine_phases(phases: Sequence[Phase]) -> Traffic:
+    """Phases one after the other; their mean by volume is the matrix. All pair by pair (`from_pairs`, `permutation`)."""
     total = sum(phase.volume for phase in phases)
     own = sum(
         (phase.traffic.own * (phase.volume / total) for phase in phases[1:]),
@@ -102,13 +102,13 @@ def in_phases(phases: Sequence[Phase]) -> Traffic:
     )
 
 
-def alike(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
+def same_from_all(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
     """Every source sends common, float64[T]."""
     terminals = len(common)
     return Traffic(np.ones(terminals), common, csr_array((terminals, terminals)), symmetric)
 
 
-def to_others(terminals: int) -> Traffic:
+def all_but_self(terminals: int) -> Traffic:
     """Every source sends the same to every other terminal, and nothing to itself."""
     share = 1 / (terminals - 1)
     return Traffic(
@@ -119,10 +119,10 @@ def to_others(terminals: int) -> Traffic:
 def permutation(destination: np.ndarray) -> Traffic:
     """Terminal s sends everything to destination[s], int[T]."""
     terminals = len(destination)
-    return listed(csr_array((np.ones(terminals), destination, np.arange(terminals + 1)), shape=(terminals, terminals)))
+    return from_pairs(csr_array((np.ones(terminals), destination, np.arange(terminals + 1)), shape=(terminals, terminals)))
 
 
-def listed(own: csr_array, *, symmetric: bool = False) -> Traffic:
+def from_pairs(own: csr_array, *, symmetric: bool = False) -> Traffic:
     """Amounts pair by pair, float64[T, T] sparse, scaled to a mean row sum of 1."""
     terminals = own.shape[0]
     return Traffic(np.ones(terminals), np.zeros(terminals), csr_array(own * (terminals / own.sum())), symmetric)

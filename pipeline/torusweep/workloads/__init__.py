@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.workloads.cg import cg
 from torusweep.workloads.collectives import all_to_all, ring_all_reduce
 from torusweep.workloads.files import file
+from torusweep.workloads.is_ft import ft, integer_sort
 from torusweep.workloads.lu import lu
 from torusweep.workloads.messages import Program, Workload
 from torusweep.workloads.mg import mg
-from torusweep.workloads.transposes import ft, integer_sort
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {
     "cg": cg,
@@ -63,7 +63,7 @@ def _bound(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]
     if _SUFFIX.fullmatch(spelling.strip()):
         quoted = spelling.strip().replace("\\", "\\\\").replace('"', '\\"')
         spelling = f'file(path="{quoted}")'
-    return bound(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')
+    return resolve(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')
 
 
 __all__ = ["WORKLOADS", "Program", "Workload", "canonical", "files_of", "workload"]

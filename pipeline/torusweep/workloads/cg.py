@@ -6,7 +6,7 @@ from typing import Annotated
 
 from torusweep.networks.topology import Whole
 from torusweep.workloads.collectives import Rounds, Tasks
-from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks
 
 DOUBLE = 8  # bytes
 
@@ -24,7 +24,7 @@ def cg(
     that stands at the transposed place. Two scalar products follow, each log₂ columns exchanges of a double within the row.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it, whose class they do not print.
     """
-    number = power_of_2(terminals, tasks)
+    number = power_of_2_tasks(terminals, tasks)
     bits = number.bit_length() - 1
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     segment = flits_of(DOUBLE * order / columns)

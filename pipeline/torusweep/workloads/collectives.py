@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.networks.topology import Whole
-from torusweep.workloads.messages import Program, Workload, all_of
+from torusweep.workloads.messages import Program, Workload, task_count
 
 Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
 Flits = Annotated[int, Whole(1, "flits", 2**40)]
@@ -20,7 +20,7 @@ def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) ->
     A task sends in a step what it received in the one before.
     Source: Patarasuk & Yuan 2009.
     """
-    number = all_of(terminals, tasks)
+    number = task_count(terminals, tasks)
     program, share = Program(number), -(-flits // number)
     for _ in range(2 * (number - 1)):
         program.exchange((task, (task + 1) % number, share) for task in range(number))
@@ -33,7 +33,7 @@ def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tas
     Task i sends to i + 1, i + 2, … in this order, so that no task is everybody's first.
     Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).
     """
-    number = all_of(terminals, tasks)
+    number = task_count(terminals, tasks)
     program = Program(number)
     for _ in range(rounds):
         exchange_all(program, flits)

@@ -7,7 +7,7 @@ from typing import Annotated
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Whole
 from torusweep.workloads.collectives import Rounds, Tasks
-from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks
 
 POINT = 5 * 8  # bytes: five doubles
 
@@ -26,7 +26,7 @@ def lu(
     along columns of tasks first, then along rows.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its exchange_1 and exchange_3).
     """
-    number = power_of_2(terminals, tasks)
+    number = power_of_2_tasks(terminals, tasks)
     bits = number.bit_length() - 1
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     if side < columns:

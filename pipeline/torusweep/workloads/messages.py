@@ -126,7 +126,7 @@ def flits_of(bytes_: float) -> int:
     return max(1, -int(-bytes_ // FLIT_BYTES))
 
 
-def all_of(terminals: int, tasks: int | None) -> int:
+def task_count(terminals: int, tasks: int | None) -> int:
     """How many tasks there are: as many as asked for, or one a terminal. Raises BadInput where terminals do not suffice."""
     number = terminals if tasks is None else tasks
     if not 2 <= number <= terminals:
@@ -136,9 +136,9 @@ def all_of(terminals: int, tasks: int | None) -> int:
     return number
 
 
-def power_of_2(terminals: int, tasks: int | None) -> int:
-    """As `all_of`. Raises BadInput for what is no power of 2, too."""
-    number = all_of(terminals, tasks)
+def power_of_2_tasks(terminals: int, tasks: int | None) -> int:
+    """As `task_count`. Raises BadInput for what is no power of 2, too."""
+    number = task_count(terminals, tasks)
     if number & (number - 1):
         raise BadInput(f"tasks={number}: expected a power of 2; choose tasks={1 << number.bit_length() - 1}")
     return number

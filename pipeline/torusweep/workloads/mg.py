@@ -7,7 +7,7 @@ from typing import Annotated
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Whole
 from torusweep.workloads.collectives import Rounds, Tasks
-from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks
 
 DOUBLE = 8  # bytes
 
@@ -26,7 +26,7 @@ def mg(
     fewer points than tasks along a dimension, only every second, fourth … task has a part.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its comm3 in mg3P).
     """
-    number = power_of_2(terminals, tasks)
+    number = power_of_2_tasks(terminals, tasks)
     if side & (side - 1):
         raise BadInput(f"side={side}: expected a power of 2; choose {1 << side.bit_length() - 1}")
     bits = number.bit_length() - 1

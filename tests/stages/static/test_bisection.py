@@ -7,19 +7,12 @@ import igraph
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from torusweep.networks.cuts import balanced, coordinate_cut, cut_width, metis, refined
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.stages.static import bisection, spectrum
-from torusweep.stages.static.bisection import (
-    balanced,
-    bisection_bounds,
-    coordinate_cut,
-    cut_width,
-    lower_bound,
-    metis,
-    refined,
-)
-from torusweep.stages.static.links import channel_matrix
+from torusweep.stages.static.bisection import bisection_bounds, lower_bound
 from torusweep.stages.static.spectrum import second_eigenvalue
 from torusweep.stages.static.translations import translations
 

@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.stages.static import transitivity
-from torusweep.stages.static.links import channel_matrix, link_orbits
 from torusweep.stages.static.transitivity import decide_transitivity, shortest_paths_from, whole_group
 
 from tests.stages.static.networks import as_networkx, network, random_network

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, counted, no_symmetries, require
+from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, no_symmetries, require
 
 Network = Annotated[
     Plan, Meaning("any network, written before the other parameters, as in faulty(torus(k=8, n=3), links=4)")

@@ -9,10 +9,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing, shown
 from torusweep.networks.spelling import Spelling, parse
-from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, counted, default_memory
+from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, default_memory
 
 # Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
 # rule, and takes 16 bytes as two numbers and some 200 while duplicates are sought (measured: 15.7).

@@ -105,7 +105,7 @@ def hermite(matrix: Matrix) -> Lattice:
     return _spanned(columns, modulus)
 
 
-def joined(shape: Lattice, vector: Sequence[int]) -> Lattice:
+def extended(shape: Lattice, vector: Sequence[int]) -> Lattice:
     """The smallest lattice that contains another one and a vector."""
     return _spanned([list(column) for column in (*shape.columns, vector)], prod(shape.sides))
 

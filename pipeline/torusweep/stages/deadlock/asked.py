@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing import EXAMPLE, ROUTINGS, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on
@@ -43,12 +43,12 @@ def suited(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: 
 
 def routing_spelling(spelling: str) -> str:
     """The canonical spelling of a routing, `adaptive` among them, whatever the network. Raises BadInput where it is wrong."""
-    return bound(spelling, ALL, kind="routing", example=EXAMPLE)[0]
+    return resolve(spelling, ALL, kind="routing", example=EXAMPLE)[0]
 
 
 def routing_of(spelling: str, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
     """(canonical spelling, routing). Raises BadInput where it does not suit the network."""
-    canonical, function, values = bound(spelling, ALL, kind="routing", example=EXAMPLE)
+    canonical, function, values = resolve(spelling, ALL, kind="routing", example=EXAMPLE)
     if canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # which names itself in what it refuses

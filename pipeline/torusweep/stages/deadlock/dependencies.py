@@ -100,7 +100,7 @@ def walk_all(
         if routing.passes == 2:
             marks = channels._replace(ending=aside) if half else channels._replace(starting=aside)
         for source, destination in _pairs(routing.cell, *ends):
-            route = table.place(source, destination).astype(np.int32)
+            route = table.key_index(source, destination).astype(np.int32)
             first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
             follow_routes(

@@ -156,7 +156,7 @@ def _ways(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     node, table, until = np.arange(topology.nodes), RouteTable(escape), _until_dateline(escape.moves)
     for begin in range(0, len(destinations), BLOCK):
         some = destinations[begin : begin + BLOCK]
-        place = table.place(np.tile(node, len(some)), np.repeat(some, len(node))).reshape(len(some), -1)
+        place = table.key_index(np.tile(node, len(some)), np.repeat(some, len(node))).reshape(len(some), -1)
         first, _, direction, hops, _ = table.routes
         assert (np.diff(first) == 1).all(), "an escape has one route"
         row, run = np.arange(len(hops)), (hops > 0).argmax(axis=1)  # of each route the run that it begins with

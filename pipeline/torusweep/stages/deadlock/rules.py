@@ -15,10 +15,10 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Meaning
 from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
-from torusweep.routing.hierarchical import links_and_last, towards
+from torusweep.routing.hierarchical import gate_phases, last_phases
 
 MOST = 16  # virtual channels of a physical one
 
@@ -149,11 +149,11 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
             "rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline"
         )
     classes = np.zeros((routing.phases, 2), np.int16)
-    links, last = links_and_last(made)
+    links, last = last_phases(made)
     classes[links] = [0, 1]
     classes[last] = [made.levels - 1, made.levels] if split == "levels" else [1, 2]
     for level in range(2, made.levels + 1):
-        source, later = towards(made, level)
+        source, later = gate_phases(made, level)
         if split == "levels":
             classes[[source, later]] = made.levels - level
         elif split == "after_first":
@@ -191,13 +191,13 @@ def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
 
     Raises BadInput where name or parameters are wrong, or the routing does not suit the rule.
     """
-    canonical, function, values = bound(_read(spelling), RULES, kind="rule", example=EXAMPLE)
+    canonical, function, values = resolve(_read(spelling), RULES, kind="rule", example=EXAMPLE)
     return canonical, function(routing, **values)
 
 
 def rule_spelling(spelling: str) -> str:
     """The canonical spelling of a rule, whatever the routing. Raises BadInput where name or parameters are wrong."""
-    return bound(_read(spelling), RULES, kind="rule", example=EXAMPLE)[0]
+    return resolve(_read(spelling), RULES, kind="rule", example=EXAMPLE)[0]
 
 
 def _read(spelling: str) -> str:

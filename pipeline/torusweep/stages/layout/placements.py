@@ -16,7 +16,7 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.families.hermite import Lattice, triangular
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Meaning, Plan, Whole, addresses, node_index
 
 MOST_DIMENSIONS = 3
@@ -111,7 +111,7 @@ PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
 
 def canonical(spelling: str) -> str:
     """The canonical spelling of a placement, whatever the network. Raises BadInput where name or parameters are wrong."""
-    return bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
+    return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
 def spelled(name: str, dimensions: int | None = None, block: str | None = None) -> str:
@@ -152,7 +152,7 @@ def check_suits(spelling: str, plan: Plan, name: str) -> str:
 
 
 def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[int]], list[np.ndarray]]) -> Placement:
-    canonical_spelling, function, values = bound(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
+    canonical_spelling, function, values = resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
     try:
         radices = plan.radices
         if len(radices) == 1 and plan.classes == ("link",):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from torusweep.counts import counted
 from torusweep.errors import Refused
-from torusweep.networks.topology import counted
 
 if TYPE_CHECKING:
     from torusweep.stages.loads.channels import ChannelLoads

@@ -8,10 +8,10 @@ import numpy as np
 from torusweep_kernels.loads import minimal_loads
 
 from torusweep.errors import BadInput
+from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting
-from torusweep.stages.static.links import channel_orbits
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands that are written out at a time: 64 MiB

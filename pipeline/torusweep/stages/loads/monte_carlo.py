@@ -121,10 +121,10 @@ class _Routes:
         source, destination = self.drawn.drawn(first, number)
         words = self.drawn.words(first, number)
         if self.routing.passes == 1:
-            return [source, self.table.drawn(source, destination, words[0])]
+            return [source, self.table.sample(source, destination, words[0])]
         nodes = self.routing.topology.nodes
         between = (words[1].astype(np.uint64) * np.uint64(nodes) >> np.uint64(32)).astype(np.int32)
-        rows = self.table.drawn(
+        rows = self.table.sample(
             np.append(source, between), np.append(between, destination), np.append(words[0], words[2])
         )
         return [source, rows[:number], between, rows[number:]]

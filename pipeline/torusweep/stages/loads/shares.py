@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing import LayeredRouting, Routing, SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.loads.layered import arc_capacity
-from torusweep.stages.static.links import channel_orbits
 
 BLOCK = 1 << 20  # pairs whose routes are walked at a time
 
@@ -52,7 +52,7 @@ def _source(routing: SourceRouting, number: np.ndarray, channels: int) -> np.nda
     for first in range(0, nodes, step):
         pairs = np.arange(first * nodes, min(first + step, nodes) * nodes)
         source, destination = np.divmod(pairs, nodes)
-        routes = table.of(source, destination)
+        routes = table.weighted_rows(source, destination)
         node, start = source[routes.pair], source[routes.pair]
         end = destination[routes.pair]
         for run in range(table.direction.shape[1]):

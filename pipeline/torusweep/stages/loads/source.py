@@ -14,7 +14,7 @@ from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.traffic import Traffic
-from torusweep.traffic.matrix import alike
+from torusweep.traffic.matrix import same_from_all
 
 BLOCK = 1 << 20  # pairs that are written out at a time
 MOST_PAIRS = 10**10  # whose routes are followed: a quarter of an hour
@@ -110,8 +110,8 @@ def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
     if routing.passes == 1:
         return [traffic]
     nodes, sent, received = len(traffic.weight), traffic.sent(), traffic.received()
-    spread = Traffic(sent, np.full(nodes, 1 / nodes), alike(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0)
-    return [spread, alike(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
+    spread = Traffic(sent, np.full(nodes, 1 / nodes), same_from_all(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0)
+    return [spread, same_from_all(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
 
 
 def _averaged(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ def _flows(
     The unit is a whole fraction of the smallest share, so that equal demands and their halves are
     counted without rounding; the others are off by at most a 2⁻⁵⁴-th of all that the block sends.
     """
-    routes = table.of(source, destination)
+    routes = table.weighted_rows(source, destination)
     share = demand[routes.pair] * routes.weight
     if not len(share):
         return np.zeros(table.routing.moves.port.shape)

@@ -13,7 +13,7 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.routing.route_table import WHOLE
+from torusweep.routing.route_table import MAX_WHOLE_KEYS
 from torusweep.stages.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
 from torusweep.stages.deadlock.rules import Rule
 
@@ -105,7 +105,7 @@ def balanced(routing: Routing, rule: Rule) -> bool:
         or (rule.classes[:, 0] == rule.classes[:, 1]).all()
     ):
         return False
-    if routing.keys > WHOLE:
+    if routing.keys > MAX_WHOLE_KEYS:
         return False  # not looked at
     _, _, direction, hops, phase = routing.routes(np.arange(routing.keys))
     axes = routing.moves.port.shape[1] // 2

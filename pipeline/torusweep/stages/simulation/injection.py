@@ -13,7 +13,7 @@ import numpy as np
 from torusweep_kernels.philox.draws import packet_words
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import bound
+from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology, Whole
 from torusweep.stages.simulation.destinations import unit
 
@@ -75,7 +75,7 @@ def process_of(spelling: str, topology: Topology) -> Process:
 
 
 def _bound(spelling: str) -> tuple[str, Callable[..., Process], dict]:
-    return bound(spelling, INJECTIONS, kind="injection", example="bernoulli or bursts(cycles=100, peak=1)")
+    return resolve(spelling, INJECTIONS, kind="injection", example="bernoulli or bursts(cycles=100, peak=1)")
 
 
 class Arrivals:

@@ -40,10 +40,10 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
         return RouteRows(direction, hops, np.zeros_like(direction), np.arange(len(source), dtype=np.int32))
     table, words = RouteTable(routing), draws(0)
     if routing.passes == 1:
-        row = table.drawn(source, destination, words[0])
+        row = table.sample(source, destination, words[0])
         return RouteRows(table.direction, table.hops, table.routes.phase, row)
     between = (words[1].astype(np.uint64) * np.uint64(routing.topology.nodes) >> WORD).astype(np.int32)
-    halves = table.drawn(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
+    halves = table.sample(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
     return _joined(table, halves, routing.phases)
 
 

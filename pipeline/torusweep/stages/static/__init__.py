@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
@@ -15,7 +16,6 @@ from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components, edge_connectivity
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.faults import fault_diameter
-from torusweep.stages.static.links import channel_matrix
 from torusweep.stages.static.routed import routed_distances
 from torusweep.stages.static.transitivity import decide_transitivity
 from torusweep.stages.static.working import working

@@ -14,13 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from torusweep.networks.cuts import best_cut
+from torusweep.networks.links import strengths
 from torusweep.networks.topology import Topology
-from torusweep.stages.static.links import strengths
 from torusweep.stages.static.spectrum import second_eigenvalue
 
-PARTITIONER_CHANNELS = 4_000_000  # METIS is asked for networks of at most so many channels
-PARTITIONER_SEEDS = 8  # and for a cut from so many seeds where there are few channels:
-FEW_CHANNELS = 40_000
 ROUNDING = 1e-9  # relative; a bound is taken down by so much before it is rounded up to whole links
 
 
@@ -56,131 +54,6 @@ def bisection_bounds(
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
         lower, lower_method = edge_connectivity, "edge connectivity"
     return Bisection(lower, upper, f"lower: {lower_method}; upper: {upper_method}")
-
-
-def cut_width(matrix: csr_array, half: np.ndarray) -> int:
-    """Links from the nodes where half (bool[N]) is true to the others, or back, whichever are fewer."""
-    inside = half.astype(np.int64)
-    into = matrix @ inside
-    leaving, entering = int(inside @ (matrix @ np.ones_like(inside))), int(into.sum())
-    return min(leaving, entering) - int(inside @ into)
-
-
-# --- upper bounds: cuts -------------------------------------------------------------------------
-
-
-def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, np.ndarray, str]:
-    """(width, one half as bool[N], what found it) of the best balanced cut found: across each dimension, or a partitioner's."""
-    found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
-    widths = [width for width, _ in found]
-    best, side = found[widths.index(min(widths))]
-    method = (
-        f"cut across digit {widths.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
-    )
-    if best == 0:
-        return best, side, method
-    if matrix.nnz > PARTITIONER_CHANNELS:
-        return best, side, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
-    for nearly in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
-        half = refined(undirected, balanced(undirected, nearly))
-        width = cut_width(matrix, half)
-        if width < best:
-            best, side, method = width, half, "METIS, balanced and refined by exchanges"
-    return best, side, method
-
-
-def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]:
-    """(width, side as bool[N]) of the narrowest cut that puts ⌊N/2⌋ consecutive nodes on one side, in the cyclic order by one digit.
-
-    Nodes with the same digit are ordered by their number, so that an odd radix is halved too. All N
-    offsets are tried: a channel lies within the window of h nodes for h − δ of them, δ being its
-    ends' distance in the cyclic order, so sums of marks at the ends of those intervals count them all.
-    """
-    n, half = topology.nodes, topology.nodes // 2
-    digit = (
-        np.arange(n, dtype=np.int64)
-        // int(np.prod(topology.plan.radices[:dimension], dtype=np.int64))
-        % topology.plan.radices[dimension]
-    )
-    place = np.empty(n, np.int64)
-    place[np.argsort(digit, kind="stable")] = np.arange(n)
-    tail, head, port = topology.arcs
-    weight = (
-        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
-    )
-    first, second = place[tail], place[head]
-    ahead = (second - first) % n
-    nearest = np.minimum(ahead, n - ahead)
-
-    def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """For each offset, the weight of the cyclic intervals (last − length, last] that it lies in."""
-        start = (last - lengths + 1) % n
-        marks = np.bincount(start, weight, 2 * n) - np.bincount(start + lengths, weight, 2 * n)
-        counts = np.cumsum(marks.astype(np.int64))
-        return counts[:n] + counts[n:]
-
-    within = windows(np.where(ahead < half, first, second), np.maximum(half - nearest, 0))
-    once = np.full(len(tail), half)
-    widths = np.minimum(windows(first, once), windows(second, once)) - within
-    offset = int(widths.argmin())
-    return int(widths[offset]), (place - offset) % n < half
-
-
-def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
-    """bool[N] each: one side of METIS's bisection, nearly balanced, from so many seeds; those that differ."""
-    import pymetis
-
-    graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
-    weights = undirected.data if undirected.data.max() > 1 else None
-    found = {}
-    for seed in range(seeds):
-        options = pymetis.Options(seed=seed, ufactor=1)
-        half = np.array(pymetis.part_graph(2, graph, eweights=weights, recursive=True, options=options)[1], bool)
-        found[half.tobytes()] = half
-    return list(found.values())
-
-
-def balanced(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: the smaller side after moving the nodes that cost least to it, until it has exactly ⌊N/2⌋."""
-    half = half.copy() if half.sum() * 2 <= len(half) else ~half
-    gain = _gain(undirected, half)
-    for _ in range(len(half) // 2 - int(half.sum())):
-        outside = np.flatnonzero(~half)
-        _move(undirected, half, gain, int(outside[gain[outside].argmax()]))
-    return half
-
-
-def refined(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: half after exchanging pairs of nodes as long as a pair narrows the cut (single steps of Kernighan & Lin 1970)."""
-    half = half.copy()
-    gain = _gain(undirected, half)
-    while True:
-        inside, outside = np.flatnonzero(half), np.flatnonzero(~half)
-        a = int(inside[gain[inside].argmax()])
-        _move(undirected, half, gain, a)
-        b = int(outside[gain[outside].argmax()])
-        if gain[b] - gain[a] <= 0:  # gain[a] is now what going back would gain
-            half[a] = True
-            return half
-        _move(undirected, half, gain, b)
-
-
-def _gain(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """int64[N]: by how much moving each node to the other side narrows the cut."""
-    inside = half.astype(np.int64)
-    return np.where(half, 1, -1) * (undirected @ (1 - 2 * inside))
-
-
-def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
-    """Put a node on the other side, and bring the gains up to date."""
-    half[node] = not half[node]
-    gain[node] = -gain[node]
-    row = slice(undirected.indptr[node], undirected.indptr[node + 1])
-    near = undirected.indices[row]
-    gain[near] += np.where(half[near] == half[node], -2, 2) * undirected.data[row]
-
-
-# --- lower bound: eigenvalues -------------------------------------------------------------------
 
 
 def lower_bound(

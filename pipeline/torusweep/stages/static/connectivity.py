@@ -7,9 +7,9 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from torusweep_kernels.cuts import both_ways, dominating, least_cut, spanning
 
+from torusweep.networks.links import LinkOrbits, strengths
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import Topology
-from torusweep.stages.static.links import LinkOrbits, strengths
 
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may look at: some twenty seconds

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from torusweep.networks.links import LinkOrbits, link_orbits, strengths
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.stages.static.links import LinkOrbits, link_orbits, strengths
 
 GROUP_NODES = 4096  # nodes up to which the whole automorphism group is computed
 GROUP_CELLS = 1 << 26  # and ports² × nodes

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.networks.topology import Number, Topology, Whole, require
-from torusweep.traffic.matrix import Traffic, alike
+from torusweep.traffic.matrix import Traffic, same_from_all
 
 Share = Annotated[float, Number(0, "percent of all traffic that is addressed to the hot node", maximum=100)]
 Node = Annotated[int, Whole(0, "number of the hot node")]
@@ -22,7 +22,7 @@ def hot_region(topology: Topology) -> Traffic:
     region = -(-terminals // 8)
     common = np.full(terminals, 0.75 / terminals)
     common[:region] += 0.25 / region
-    return alike(common)
+    return same_from_all(common)
 
 
 def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic:
@@ -34,4 +34,4 @@ def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic
     require(bool(hot.any()), "node", node, "a node that has a terminal", "nobody can send to the others")
     common = np.full(len(hot), (1 - percent / 100) / len(hot))
     common[hot] += percent / 100 / int(hot.sum())
-    return alike(common)
+    return same_from_all(common)

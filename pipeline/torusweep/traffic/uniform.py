@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep.networks.topology import Topology, require
-from torusweep.traffic.matrix import Traffic, alike, to_others
+from torusweep.traffic.matrix import Traffic, all_but_self, same_from_all
 
 
 def uniform(topology: Topology) -> Traffic:
@@ -14,7 +14,7 @@ def uniform(topology: Topology) -> Traffic:
     Source: Cámara et al. 2010, sec. 6.2 (UN).
     """
     terminals = len(topology.terminals)
-    return alike(np.full(terminals, 1 / terminals), symmetric=True)
+    return same_from_all(np.full(terminals, 1 / terminals), symmetric=True)
 
 
 def uniform_other(topology: Topology) -> Traffic:
@@ -36,4 +36,4 @@ def all_to_all(topology: Topology) -> Traffic:
 def _others(topology: Topology) -> Traffic:
     terminals = len(topology.terminals)
     require(terminals > 1, "terminals", terminals, "two or more", "a terminal alone has nobody to send to")
-    return to_others(terminals)
+    return all_but_self(terminals)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from torusweep.networks.topology import Whole
 from torusweep.workloads.collectives import Rounds, Tasks, exchange_all, recursive_doubling
-from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2
+from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks
 
 INTEGER, COMPLEX = 4, 16  # bytes
 TESTED = 5  # keys whose ranks are sent along with the buckets
@@ -27,7 +27,7 @@ def integer_sort(
     integer), and send each the keys of its buckets: keys/tasks², since they are spread evenly as a good approximation.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); collectives as in Thakur, Rabenseifner & Gropp 2005.
     """
-    number = power_of_2(terminals, tasks)
+    number = power_of_2_tasks(terminals, tasks)
     program = Program(number)
     for _ in range(rounds):
         recursive_doubling(program, flits_of(INTEGER * (buckets + TESTED)))
@@ -45,7 +45,7 @@ def ft(
     The next transform begins when a task has all that is sent to it; nobody waits for the checksum.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks, one-dimensional layout).
     """
-    number = power_of_2(terminals, tasks)
+    number = power_of_2_tasks(terminals, tasks)
     program = Program(number)
     for _ in range(rounds):
         exchange_all(program, flits_of(COMPLEX * nx * ny * nz / number**2))

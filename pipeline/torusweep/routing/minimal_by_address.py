@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names
-from torusweep.networks.families.hermite import Lattice, box, joined
+from torusweep.networks.families.hermite import Lattice, box, extended
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.axes import FARTHEST, address, along_axes
 from torusweep.routing.forms import Moves, Routes, SourceRouting
@@ -38,7 +38,7 @@ def minimal_by_address(topology: Topology) -> SourceRouting:
             f"routing minimal_by_address on {topology.spelling}: expected links that change one digit of the address by ± 1, got others;"
             " choose minimal, which suits every network"
         )
-    cells = keeping(moves, shape)
+    cells = translation_lattice(moves, shape)
     states = prod(cells.sides) * nodes
     if states > MOST_STATES:
         raise Refused(
@@ -65,7 +65,7 @@ def minimal_by_address(topology: Topology) -> SourceRouting:
     return SourceRouting(moves, cell, states, key, routes)
 
 
-def keeping(moves: Moves, shape: Lattice) -> Lattice:
+def translation_lattice(moves: Moves, shape: Lattice) -> Lattice:
     """The translations that keep every link and its direction: vectors that add to every node's address one with the same directions.
 
     moves    directions along the axes of `shape`
@@ -93,7 +93,7 @@ def keeping(moves: Moves, shape: Lattice) -> Lattice:
             if len(wrong):
                 witness = int(wrong[np.argmin(rarity[wrong])])
                 break
-            kept = joined(kept, [int(digit[first]) for digit in digits])
+            kept = extended(kept, [int(digit[first]) for digit in digits])
 
 
 class _Tree:
