@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.networks.families import plan
 from torusweep.networks.naming import resolve
-from torusweep.networks.spelling import DEEPEST, LONGEST, Spelling, Word, parse
+from torusweep.networks.spelling import MAX_CHARACTERS, MAX_DEPTH, Spelling, Word, parse
 from torusweep.networks.topology import Number, Whole
 
 
@@ -68,7 +68,7 @@ def test_read_and_written_back(text, canonical):
         ("torus(k=8; n=3)", 10, "','"),
         ("torus(k=8, n=3)\x00", 16, "the end"),
         ("torus(k=²)", 9, "a value"),
-        ("f(a=" + "[" * 20, 5 + DEEPEST, f"at most {DEEPEST} levels of nesting"),
+        ("f(a=" + "[" * 20, 5 + MAX_DEPTH, f"at most {MAX_DEPTH} levels of nesting"),
     ],
 )
 def test_refused_with_the_position(text, position, expected):
@@ -78,7 +78,7 @@ def test_refused_with_the_position(text, position, expected):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("text", ["f(" * 3000, "f(a=" + "[" * (LONGEST + 1), None, 8, "f(a=" + "1" * LONGEST + ")"])
+@pytest.mark.parametrize("text", ["f(" * 3000, "f(a=" + "[" * (MAX_CHARACTERS + 1), None, 8, "f(a=" + "1" * MAX_CHARACTERS + ")"])
 def test_hostile_sizes_and_kinds_are_refused(text):
     with pytest.raises(BadInput):
         parse(text)
@@ -194,7 +194,7 @@ def test_a_name_with_its_parameters(spelling, canonical, values):
         ('a_file(path="x", only=odd)', "only: expected even, got odd"),
         ("two_words(ring(k=4))", "expected only name=value arguments, got 'ring(k=4)'; two_words takes tie, share"),
         ("two_words(ties=sign)", "unknown parameter 'ties'; did you mean 'tie'?; two_words takes tie, share"),
-        ("two_words(" + "tie=sign," * LONGEST, f"rule of 180010 characters; at most {LONGEST} are read"),
+        ("two_words(" + "tie=sign," * MAX_CHARACTERS, f"rule of 180010 characters; at most {MAX_CHARACTERS} are read"),
     ],
 )
 def test_a_name_or_parameter_that_is_wrong(spelling, says):

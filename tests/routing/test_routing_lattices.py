@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.networks.families.hermite import box, extended
+from torusweep.networks.families.hermite import box, extend
 from torusweep.networks.topology import Topology
 from torusweep.routing import SourceRouting, routing
 
@@ -255,7 +255,7 @@ def test_a_lattice_joined_with_a_vector():
         found = box(sides)
         reached = {(0,) * len(sides)}
         for vector in vectors:
-            found = extended(found, vector)
+            found = extend(found, vector)
             reached = {
                 tuple((a + t * b) % side for a, b, side in zip(at, vector, sides)) for at in reached for t in range(60)
             }

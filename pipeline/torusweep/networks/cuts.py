@@ -8,13 +8,17 @@ from scipy.sparse import csr_array
 
 from torusweep.networks.topology import Topology
 
-PARTITIONER_CHANNELS = 4_000_000  # METIS is asked for networks of at most so many channels
-PARTITIONER_SEEDS = 8  # and for a cut from so many seeds where there are few channels:
+PARTITIONER_CHANNELS = 4_000_000  # largest number of channels for which METIS is used
+PARTITIONER_SEEDS = 8  # seeds of METIS in networks of at most FEW_CHANNELS channels; one seed otherwise
 FEW_CHANNELS = 40_000
 
 
 def cut_width(matrix: csr_array, half: np.ndarray) -> int:
-    """Links from the nodes where half (bool[N]) is true to the others, or back, whichever are fewer."""
+    """Links across a cut; if links have one direction, of the direction with fewer links.
+
+    matrix   int64[N, N]  channels (`channel_matrix`)
+    half     bool[N]      one side
+    """
     inside = half.astype(np.int64)
     into = matrix @ inside
     leaving, entering = int(inside @ (matrix @ np.ones_like(inside))), int(into.sum())
@@ -22,7 +26,11 @@ def cut_width(matrix: csr_array, half: np.ndarray) -> int:
 
 
 def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, np.ndarray, str]:
-    """(width, one half as bool[N], what found it) of the best balanced cut found: across each dimension, or a partitioner's."""
+    """Return (width, one half as bool[N], method) of the narrowest balanced cut found: by coordinates or by METIS.
+
+    matrix      int64[N, N]  channels (`channel_matrix`)
+    undirected  int64[N, N]  links in either direction
+    """
     found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
     widths = [width for width, _ in found]
     best, side = found[widths.index(min(widths))]
@@ -33,8 +41,8 @@ def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tu
         return best, side, method
     if matrix.nnz > PARTITIONER_CHANNELS:
         return best, side, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
-    for nearly in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
-        half = refined(undirected, balanced(undirected, nearly))
+    for side_of_metis in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
+        half = refine(undirected, balance(undirected, side_of_metis))
         width = cut_width(matrix, half)
         if width < best:
             best, side, method = width, half, "METIS, balanced and refined by exchanges"
@@ -42,11 +50,11 @@ def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tu
 
 
 def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]:
-    """(width, side as bool[N]) of the narrowest cut that puts ⌊N/2⌋ consecutive nodes on one side, in the cyclic order by one digit.
+    """Return (width, side as bool[N]) of the narrowest cut with ⌊N/2⌋ consecutive nodes on one side.
 
-    Nodes with the same digit are ordered by their number, so that an odd radix is halved too. All N
-    offsets are tried: a channel lies within the window of h nodes for h − δ of them, δ being its
-    ends' distance in the cyclic order, so sums of marks at the ends of those intervals count them all.
+    Consecutive means: in the cyclic order by one digit, then by number, so that an odd radix is halved
+    too. All N offsets are tried. A channel whose ends are δ apart in the cyclic order lies within the
+    window of h nodes for h − δ offsets; cumulative sums over the ends of these intervals count them.
     """
     n, half = topology.nodes, topology.nodes // 2
     digit = (
@@ -62,16 +70,16 @@ def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]
     )
     first, second = place[tail], place[head]
     ahead = (second - first) % n
-    nearest = np.minimum(ahead, n - ahead)
+    apart = np.minimum(ahead, n - ahead)
 
     def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """For each offset, the weight of the cyclic intervals (last − length, last] that it lies in."""
+        """For each offset, the total weight of the cyclic intervals (last − length, last] that contain it."""
         start = (last - lengths + 1) % n
         marks = np.bincount(start, weight, 2 * n) - np.bincount(start + lengths, weight, 2 * n)
         counts = np.cumsum(marks.astype(np.int64))
         return counts[:n] + counts[n:]
 
-    within = windows(np.where(ahead < half, first, second), np.maximum(half - nearest, 0))
+    within = windows(np.where(ahead < half, first, second), np.maximum(half - apart, 0))
     once = np.full(len(tail), half)
     widths = np.minimum(windows(first, once), windows(second, once)) - within
     offset = int(widths.argmin())
@@ -79,7 +87,7 @@ def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]
 
 
 def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
-    """bool[N] each: one side of METIS's bisection, nearly balanced, from so many seeds; those that differ."""
+    """Distinct bisections by METIS, one for each of `seeds` seeds: one side each, bool[N], nearly balanced."""
     graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
     weights = undirected.data if undirected.data.max() > 1 else None
     found = {}
@@ -90,8 +98,8 @@ def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
     return list(found.values())
 
 
-def balanced(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: the smaller side after moving the nodes that cost least to it, until it has exactly ⌊N/2⌋."""
+def balance(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+    """bool[N]: the smaller side, with the cheapest nodes moved to it until it has exactly ⌊N/2⌋ nodes."""
     half = half.copy() if half.sum() * 2 <= len(half) else ~half
     gain = _gain(undirected, half)
     for _ in range(len(half) // 2 - int(half.sum())):
@@ -100,8 +108,8 @@ def balanced(undirected: csr_array, half: np.ndarray) -> np.ndarray:
     return half
 
 
-def refined(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: half after exchanging pairs of nodes as long as a pair narrows the cut (single steps of Kernighan & Lin 1970)."""
+def refine(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+    """bool[N]: half, with pairs of nodes exchanged while a pair narrows the cut (steps of Kernighan & Lin 1970)."""
     half = half.copy()
     gain = _gain(undirected, half)
     while True:
@@ -109,20 +117,20 @@ def refined(undirected: csr_array, half: np.ndarray) -> np.ndarray:
         a = int(inside[gain[inside].argmax()])
         _move(undirected, half, gain, a)
         b = int(outside[gain[outside].argmax()])
-        if gain[b] - gain[a] <= 0:  # gain[a] is now what going back would gain
+        if gain[b] - gain[a] <= 0:  # gain[a] is now the gain of moving a back
             half[a] = True
             return half
         _move(undirected, half, gain, b)
 
 
 def _gain(undirected: csr_array, half: np.ndarray) -> np.ndarray:
-    """int64[N]: by how much moving each node to the other side narrows the cut."""
+    """int64[N]: the reduction of the cut by moving each node to the other side."""
     inside = half.astype(np.int64)
     return np.where(half, 1, -1) * (undirected @ (1 - 2 * inside))
 
 
 def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
-    """Put a node on the other side, and bring the gains up to date."""
+    """Move a node to the other side and update the gains."""
     half[node] = not half[node]
     gain[node] = -gain[node]
     row = slice(undirected.indptr[node], undirected.indptr[node + 1])

@@ -1,7 +1,7 @@
 """A small picture of a network in Unicode, for the terminal.
 
-It shows a network on the grid of its addresses. What is too large to draw is shown by a smaller
-instance of the same family, or by one corner; what has no grid is shown by its first nodes' links.
+The picture shows the network on the grid of its addresses. For a network that is too large it shows a
+smaller member of the family, or one corner; for a network without a grid, the links of the first nodes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 
-WINDOW = (16, 8, 4)  # most nodes along x, y, z in a text picture
+WINDOW = (16, 8, 4)  # largest number of nodes along x, y, z
 WIDTH = 100  # columns of a text picture
 FAILED = "×"
 LISTED = 12  # nodes in the list of a network without a grid
 
-# a member of each family that can be drawn, by the number of dimensions (0: whatever it is)
+# a small member of each family, by the number of dimensions (0: any other number)
 SMALL: dict[str, dict[int, str]] = {
     "ring": {0: "ring(k=8)"},
     "torus": {1: "torus(k=8, n=1)", 2: "torus(k=4, n=2)", 0: "torus(k=4, n=3)"},
@@ -53,9 +53,9 @@ SMALL: dict[str, dict[int, str]] = {
 
 
 def small_instance(topology: Topology) -> Topology:
-    """The member of the same family that pictures show, or the network itself where there is none.
+    """The member of the same family that pictures show, or the network itself if there is none.
 
-    Faults are those of one network: another one's faults would show nothing of it.
+    A faulty network is returned unchanged, because the faults of another one would be different.
     """
     choices = {} if topology.family == "faulty" else SMALL.get(topology.family, {})
     spelling = choices.get(len(topology.plan.radices), choices.get(0))
@@ -66,7 +66,7 @@ def small_instance(topology: Topology) -> Topology:
 
 
 def text_picture(topology: Topology) -> str:
-    """A drawing in Unicode, at most 100 columns wide, with a line for each sign used; ends without a line break."""
+    """Draw a network in Unicode, at most 100 columns wide, with a legend; without a final line break."""
     radices = topology.plan.radices
     shown = topology if all(side <= most for side, most in zip(radices, WINDOW)) else small_instance(topology)
     block = _Block(shown)
@@ -75,7 +75,7 @@ def text_picture(topology: Topology) -> str:
 
 
 class _Block:
-    """The nodes whose first digits lie in the window and whose other digits are 0: planes of rows of nodes."""
+    """The nodes whose first three digits lie in the window and whose other digits are 0, drawn plane by plane."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -91,11 +91,11 @@ class _Block:
                     self.at[x, y, z] = x * strides[0] + y * strides[1] + z * strides[2]
         self.place = {node: where for where, node in self.at.items()}
         self.out = {node: [int(v) for v in topology.ports[node] if v >= 0] for node in self.place}
-        self.used: dict[str, str] = {}
-        self.undrawn = self.aslant = 0
+        self.legend: dict[str, str] = {}
+        self.undrawn = self.oblique = 0
 
     def is_a_grid(self) -> bool:
-        """Whether most links that stay in the block are steps along one digit or come back round its edge."""
+        """Whether at least half of the links within the block are steps along one digit or wraparound links."""
         inside = [(self.place[u], self.place[v]) for u, heads in self.out.items() for v in heads if v in self.place]
         return bool(inside) and 2 * sum(_is_step(a, b) or self._stub(a, b) is not None for a, b in inside) >= len(
             inside
@@ -112,14 +112,14 @@ class _Block:
                     yield line
         if self.clipped or len(self.topology.plan.radices) > 3:
             yield f"one corner of {' × '.join(str(side) for side in self.topology.plan.radices)} nodes"
-        yield from (f"{sign}  {meaning}" for sign, meaning in self.used.items())
-        if self.aslant:
-            yield f"{self.aslant} links between planes lead to another place there"
+        yield from (f"{sign}  {meaning}" for sign, meaning in self.legend.items())
+        if self.oblique:
+            yield f"{self.oblique} links between planes lead to another place there"
         if self.undrawn:
             yield f"{self.undrawn} more links are not drawn"
 
     def _plane(self, z: int) -> list[str]:
-        """A plane as lines of equal length, y upwards: stubs, rows of nodes, stubs."""
+        """A plane as lines of equal length, y upwards: stubs of wraparound links, rows of nodes, stubs."""
         rows = [f"z = {z}"] if self.depth > 1 else []
         rows.append(self._edge(z, self.height - 1, +1))
         for y in reversed(range(self.height)):
@@ -147,40 +147,40 @@ class _Block:
 
     def _node(self, where: tuple[int, int, int]) -> str:
         if not self.topology.works[self.at[where]]:
-            return self._say(FAILED, "a node that has failed")
+            return self._mark(FAILED, "a node that has failed")
         z = where[2]
         heads = self.out[self.at[where]]
         places = [self.place[v] for v in heads if v in self.place]
         self.undrawn += sum(not _is_step(where, b) and self._stub(where, b) is None for b in places if b[2] == z)
-        self.aslant += sum(b[2] > z and b[:2] != where[:2] for b in places)
+        self.oblique += sum(b[2] > z and b[:2] != where[:2] for b in places)
         if len(self.topology.plan.radices) > 3 and len(places) < len(heads):
-            return self._say("◆", "has links that leave this corner")
+            return self._mark("◆", "has links that leave this corner")
         if self.depth == 1:
             return "●"
         around = self.topology.plan.radices[2] - 1
         steps = {b[2] - z for b in places}
         up, down = (step in steps or (around > 1 and -around * step in steps) for step in (1, -1))
         if up and down:
-            return self._say("●", "links to the planes z + 1 and z − 1")
+            return self._mark("●", "links to the planes z + 1 and z − 1")
         if up or down:
             return (
-                self._say("▲", "a link to the plane z + 1 only")
+                self._mark("▲", "a link to the plane z + 1 only")
                 if up
-                else self._say("▼", "a link to the plane z − 1 only")
+                else self._mark("▼", "a link to the plane z − 1 only")
             )
-        return self._say("○", "no links to other planes")
+        return self._mark("○", "no links to other planes")
 
     def _stub(self, a: tuple[int, int, int], b: tuple[int, int, int]) -> tuple[int, int] | None:
-        """(digit, direction) of a link that leaves the block at a's edge and comes in at b's, as far as planes go."""
+        """Return (digit, direction) of a wraparound link or of a link between planes; None for other links."""
         for digit, side in ((0, self.width), (1, self.height)):
             if a[2] == b[2] and side > 2 and {a[digit], b[digit]} == {0, side - 1}:
                 return digit, 1 if a[digit] else -1
         return None if a[2] == b[2] or a[:2] != b[:2] else (2, 0)
 
-    def _wrapped(
+    def _wraparounds(
         self, where: tuple[int, int, int], digit: int, direction: int
     ) -> list[tuple[tuple[int, int, int], str]]:
-        """(other end, which way it points) of links that go round from this node in this direction."""
+        """Return (other end, 'in', 'out' or 'both') of the wraparound links of a node in a direction."""
         node, found = self.at[where], []
         for other in self.place:
             forth, back = other in self.out[node], node in self.out[other]
@@ -193,9 +193,9 @@ class _Block:
         return found
 
     def _side(self, where: tuple[int, int, int], direction: int) -> str:
-        for other, way in self._wrapped(where, 0, direction)[:1]:
+        for other, way in self._wraparounds(where, 0, direction)[:1]:
             sign = {"both": "╌", "out": "→" if direction > 0 else "←", "in": "←" if direction > 0 else "→"}[way]
-            self._say_round("╌" if way == "both" else "→", "row", shifted=other[1] != where[1])
+            self._mark_wraparound("╌" if way == "both" else "→", "row", shifted=other[1] != where[1])
             label = "" if other[1] == where[1] else str(other[1])
             return sign + label if direction > 0 else label + sign
         return ""
@@ -204,23 +204,23 @@ class _Block:
         cells = []
         for x in range(self.width):
             sign = ""
-            for other, way in self._wrapped((x, y, z), 1, direction)[:1]:
+            for other, way in self._wraparounds((x, y, z), 1, direction)[:1]:
                 sign = {"both": "╎", "out": "↑" if direction > 0 else "↓", "in": "↓" if direction > 0 else "↑"}[way]
-                self._say_round("╎" if way == "both" else "↑", "column", shifted=other[0] != x)
+                self._mark_wraparound("╎" if way == "both" else "↑", "column", shifted=other[0] != x)
                 sign += "" if other[0] == x else str(other[0])
             cells.append(sign.ljust(4))
         return "   " + "".join(cells)
 
-    def _say_round(self, sign: str, line: str, *, shifted: bool) -> None:
-        self._say(
+    def _mark_wraparound(self, sign: str, line: str, *, shifted: bool) -> None:
+        self._mark(
             sign,
             ("at the edge: " if sign in "→↑" else "")
             + "goes round to the other side"
             + (f", to the {line} with the number beside it" if shifted else ""),
         )
 
-    def _say(self, sign: str, meaning: str) -> str:
-        self.used.setdefault(sign, meaning)
+    def _mark(self, sign: str, meaning: str) -> str:
+        self.legend.setdefault(sign, meaning)
         return sign
 
 
@@ -229,12 +229,13 @@ def _is_step(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def _list(topology: Topology) -> Iterator[str]:
-    """The first nodes' links, for what has no grid to be drawn on."""
+    """The links of the first nodes, for a network that has no grid."""
     arrow = "→" if topology.directed else "─"
     last = min(topology.nodes, LISTED)
     for node in range(last):
         heads = [str(v) for v in topology.ports[node] if v >= 0]
+        neighbours = " ".join(heads[:LISTED]) or ("(no links)" if topology.works[node] else FAILED)
         more = f" and {len(heads) - LISTED} more" if len(heads) > LISTED else ""
-        yield f"{node:>{len(str(last))}} {arrow} {' '.join(heads[:LISTED]) or ('(no links)' if topology.works[node] else FAILED)}{more}"
+        yield f"{node:>{len(str(last))}} {arrow} {neighbours}{more}"
     if topology.nodes > last:
         yield f"… and {topology.nodes - last:,} more nodes"

@@ -1,4 +1,4 @@
-"""A small picture of a network in SVG, for a page."""
+"""A small picture of a network in SVG, for the page."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from torusweep.errors import BadInput
 from torusweep.networks.picture import small_instance
 from torusweep.networks.topology import Topology, addresses
 
-DRAWN = 600  # most nodes in a picture
-PALETTE = (
-    "#006DAD",
-    "#B84300",
-    "#008A62",
-    "#CB73A3",
-    "#C48600",
-    "#379AD8",
-)  # by link class; of torusweep.results.charts.COLOURS
+MAX_NODES = 600
+# colours by link class
+PALETTE = ("#006DAD", "#B84300", "#008A62", "#CB73A3", "#C48600", "#379AD8")
 Point = np.ndarray  # float64[2], y downwards
 
 
 class _Frame(NamedTuple):
-    """positions float64[N, 2]; axes float64[K, 2]: where a step along each digit leads; digits int32[N, K]."""
+    """positions float64[N, 2]; axes float64[K, 2]: displacement of a step along each digit; digits int32[N, K]."""
 
     positions: np.ndarray
     axes: np.ndarray
@@ -33,28 +27,36 @@ class _Frame(NamedTuple):
 
 
 def svg_picture(topology: Topology) -> str:
-    """An SVG element: nodes on the grid of their addresses, links coloured by class, those that go round as dashed stubs.
+    """Draw a network as an SVG element.
 
-    A network of more than 600 nodes is shown by a smaller one of its family. Colours of nodes follow the text's.
+    Nodes lie on the grid of their addresses and have the colour of the text. Links are coloured by class;
+    wraparound links are dashed stubs. For more than 600 nodes, a smaller member of the family is drawn.
+    Raises BadInput if there is none.
     """
-    shown = topology if topology.nodes <= DRAWN else small_instance(topology)
-    if shown.nodes > DRAWN:
+    shown = topology if topology.nodes <= MAX_NODES else small_instance(topology)
+    if shown.nodes > MAX_NODES:
         raise BadInput(
-            f"expected at most {DRAWN} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one"
+            f"expected at most {MAX_NODES} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one"
         )
     frame = _frame(shown)
     low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
     box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
     marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions[shown.works])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="network"><title>{escape(shown.spelling)}</title>'
-        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g><g fill="currentColor">{marks}</g>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="network">'
+        f"<title>{escape(shown.spelling)}</title>"
+        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g>'
+        f'<g fill="currentColor">{marks}</g>'
         f"{''.join(_cross(place) for place in frame.positions[~shown.works])}</svg>"
     )
 
 
 def _frame(topology: Topology) -> _Frame:
-    """The first digits run right, up and (where there are three, or more than four) aslant; further ones space whole blocks, right and up in turn."""
+    """Positions of the nodes.
+
+    The first digits run right, up and (if there are three, or more than four) obliquely. Each further
+    digit places copies of the whole block, right and up alternately.
+    """
     radices = topology.plan.radices
     digits = addresses(radices)
     axes = np.zeros((len(radices), 2))
@@ -85,7 +87,7 @@ def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
         outwards = -np.sign(step[digit]) * frame.axes[digit] / np.linalg.norm(frame.axes[digit])
         yield _line(a, a + 0.36 * outwards, colour, ' stroke-dasharray="0.08 0.1"')
         if np.count_nonzero(step) > 1 and (one_way or u < v):
-            yield _curve(a, b, colour)  # a twisted link: its stubs do not show where it goes
+            yield _curve(a, b, colour)  # the stubs of a twisted link do not show its ends
         if one_way:
             yield _line(b - 0.36 * outwards, b, colour, ' stroke-dasharray="0.08 0.1"')
 
@@ -105,13 +107,14 @@ def _line(a: Point, b: Point, colour: str, more: str = "") -> str:
 
 
 def _curve(a: Point, b: Point, colour: str) -> str:
-    """A link that would pass over other nodes if it were straight."""
+    """A curved link; a straight one would pass over other nodes."""
     middle = (a + b) / 2 + 0.12 * np.array([b[1] - a[1], a[0] - b[0]])
-    return f'<path d="M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}" stroke="{colour}" stroke-opacity="0.5"/>'
+    path = f"M{a[0]:.2f} {a[1]:.2f}Q{middle[0]:.2f} {middle[1]:.2f} {b[0]:.2f} {b[1]:.2f}"
+    return f'<path d="{path}" stroke="{colour}" stroke-opacity="0.5"/>'
 
 
 def _arrow(a: Point, b: Point, colour: str) -> str:
-    """A triangle on the middle of a link, pointing to b."""
+    """A triangle at the middle of a link, pointing to b."""
     along = (b - a) / np.linalg.norm(b - a)
     across = np.array([-along[1], along[0]])
     tip, back = (a + b) / 2 + 0.16 * along, (a + b) / 2 - 0.08 * along

@@ -1,10 +1,11 @@
-"""The one grammar in which networks are written: `torus(k=8, n=3)`.
+"""The grammar of networks: `torus(k=8, n=3)`.
 
     spelling = name "(" [argument {"," argument}] ")"
-    argument = key "=" value | spelling          (only the first may be a bare spelling)
-    value    = integer | decimal | "true" | "false" | word | string | "[" values "]" | "{" integer ":" value … "}" | spelling
+    argument = key "=" value | spelling          (only the first may be a spelling)
+    value    = integer | decimal | "true" | "false" | word | string
+             | "[" values "]" | "{" integer ":" value … "}" | spelling
 
-A word is one of the values that a parameter has names for, as in `tie=split`; any other text is a string, in quotes.
+A word is one of the named values of a parameter, as in `tie=split`; all other text is a quoted string.
 
 Spellings are parsed as data and never evaluated. `str(parse(text))` is the same network in the
 canonical layout: one blank after commas, double quotes, no other blanks.
@@ -22,8 +23,8 @@ from torusweep.errors import BadInput
 
 Value = Union[int, float, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
 
-LONGEST = 20_000  # characters; a 16×16 lattice matrix of 18-digit entries needs about 5,000
-DEEPEST = 8  # nesting, of networks, lists and maps together
+MAX_CHARACTERS = 20_000  # a 16×16 lattice matrix of 18-digit entries has about 5,000
+MAX_DEPTH = 8  # nesting of networks, lists and maps together
 _VALUES = 'a number, a word, true, false, a "string", a [list] or a {map}'
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -38,14 +39,14 @@ _KINDS = ("", "name", "number", "string", "mark")  # the groups of a token, by n
 
 
 class Word(str):
-    """Text that is written without quotes."""
+    """Text that is format_value without quotes."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """A network as written: its family's name, its arguments, and the network it is made from."""
+    """A parsed spelling: the name of the family, its arguments, and the network it modifies, if any."""
 
     name: str
     arguments: dict[str, Value]
@@ -53,41 +54,42 @@ class Spelling:
 
     def __str__(self) -> str:
         parts = [] if self.inner is None else [str(self.inner)]
-        parts += [f"{key}={written(value)}" for key, value in self.arguments.items()]
+        parts += [f"{key}={format_value(value)}" for key, value in self.arguments.items()]
         return f"{self.name}({', '.join(parts)})"
 
     def __hash__(self) -> int:
         return hash(str(self))
 
 
-def written(value: Value) -> str:
-    """A value in the canonical layout."""
-    if type(value) is int:  # most are
+def format_value(value: Value) -> str:
+    """Return a value in the canonical layout."""
+    if type(value) is int:  # the most frequent type
         return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")  # the shortest that is read back as the same number
+        return repr(value).removesuffix(".0")  # the shortest text that reads back as the same number
     if isinstance(value, str) and not isinstance(value, Word):
-        # what a terminal would obey, or nobody can see, is escaped
+        # control and invisible characters are escaped
         return "".join(
             character if character.isprintable() else json.dumps(character)[1:-1]
             for character in json.dumps(value, ensure_ascii=False)
         )
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(written(item) for item in value) + "]"
+        return "[" + ", ".join(format_value(item) for item in value) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {written(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {format_value(item)}" for key, item in value.items()) + "}"
     return str(value)
 
 
 def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)") -> Spelling:
-    """Read one spelling. Raises BadInput with the position of the first thing that is wrong, and the remedy."""
+    """Parse a spelling. Raises BadInput with the position of the first error and the remedy."""
     if not isinstance(text, str):
         raise BadInput(f'expected a topology such as "torus(k=8, n=3)", got {text!r}')
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise BadInput(
-            f'topology of {len(text)} characters; at most {LONGEST} are read: put large networks in a file, graph(path="…")'
+            f"topology of {len(text)} characters; at most {MAX_CHARACTERS} are read:"
+            ' put large networks in a file, graph(path="…")'
         )
     reader = _Reader(text, remedy)
     spelling = reader.spelling(0)
@@ -96,8 +98,8 @@ def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)
     return spelling
 
 
-def _unescaped(escape: re.Match[str]) -> str:
-    """The character of an escape, as JSON writes them."""
+def _unescape(escape: re.Match[str]) -> str:
+    """The character of a JSON escape sequence."""
     code = escape.group(1)
     return (
         chr(int(code[1:], 16))
@@ -120,7 +122,7 @@ class _Reader:
             self.start = self.position + len(rest) - len(rest.lstrip())
             self.kind, self.token = ("end", "") if not rest.strip() else ("unknown", self.text[self.start])
             return
-        group: int = found.lastindex  # type: ignore[assignment]  # one of the four matched
+        group: int = found.lastindex  # type: ignore[assignment]  # one of the four groups matched
         self.kind = _KINDS[group]
         self.token = found[group]
         self.start, self.position = found.span(group)
@@ -146,8 +148,8 @@ class _Reader:
         return self.arguments(name, depth)
 
     def arguments(self, name: str, depth: int) -> Spelling:
-        if depth > DEEPEST:
-            self.fail(f"at most {DEEPEST} levels of nesting")
+        if depth > MAX_DEPTH:
+            self.fail(f"at most {MAX_DEPTH} levels of nesting")
         self.take("(")
         inner: Spelling | None = None
         arguments: dict[str, Value] = {}
@@ -170,16 +172,15 @@ class _Reader:
         return Spelling(name, arguments, inner)
 
     def value(self, depth: int) -> Value:
-        if depth > DEEPEST:
-            self.fail(f"at most {DEEPEST} levels of nesting")
+        if depth > MAX_DEPTH:
+            self.fail(f"at most {MAX_DEPTH} levels of nesting")
         if self.kind == "number":
             return self.integer() if self.token.lstrip("+-").isdigit() else self.decimal()
         if self.kind == "string":
             body = self.token[1:-1]
-            text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescaped, body)
-            text = text.encode("utf-16", "surrogatepass").decode(
-                "utf-16", "surrogatepass"
-            )  # two escapes are one character beyond U+FFFF, as in JSON
+            text = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescape, body)
+            # as in JSON, two escapes (a surrogate pair) give one character beyond U+FFFF
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             self.advance()
             return text
         if self.kind == "name":
@@ -189,7 +190,7 @@ class _Reader:
                 return self.arguments(name, depth + 1)
             if self.kind != "end" and not (
                 self.kind == "mark" and self.token in ",)]}"
-            ):  # text that wants quotes, such as a path
+            ):  # unquoted text, such as a path
                 self.kind, self.token, self.start = "name", name, start
                 self.fail('a value, text being in "quotes"')
             return name == "true" if name in ("true", "false") else Word(name)

@@ -1,8 +1,8 @@
-"""What every network is: first a plan, which costs nothing, then a topology, which is arrays.
+"""`Plan`, the description of a network without arrays, and `Topology`, its arrays.
 
-A family (pipeline/torusweep/networks/families/) is a function from parameters to a `Plan`: it checks the paper's
-constraints and counts nodes and ports, so that a sweep of a million designs can be counted, and a
-network of 10¹² nodes refused, before anything is allocated. `Plan.wire` then makes the arrays.
+A family (networks/families/) is a function from parameters to a `Plan`. It checks the constraints of
+the paper and computes the numbers of nodes and ports, so that a sweep can count a million designs, or
+refuse a network of 10¹² nodes, without allocating memory. `Plan.wire` makes the arrays.
 
 Numbering: dimension 0 is x; x varies fastest: index = a_0 + k_0 (a_1 + k_1 (a_2 + …)).
 """
@@ -25,13 +25,13 @@ NO_PORT = -1
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole-number parameter of a family: its range and meaning, as `Annotated[int, Whole(2, …)]`."""
+    """Range and meaning of an integer parameter: `Annotated[int, Whole(2, …)]`."""
 
     minimum: int
     meaning: str
     maximum: int | None = None
 
-    def holds(self, value: float) -> bool:
+    def contains(self, value: float) -> bool:
         return value >= self.minimum and (self.maximum is None or value <= self.maximum)
 
     def range(self) -> str:
@@ -40,23 +40,23 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number(Whole):
-    """A parameter that takes decimals too: its range and meaning, as `Annotated[float, Number(0, …)]`."""
+    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`."""
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What any other parameter means, as `Annotated[bool, Meaning("…")]`."""
+    """Meaning of a parameter of another type: `Annotated[bool, Meaning("…")]`."""
 
     meaning: str
 
 
 class Wiring(NamedTuple):
-    """A network's arrays, before they are checked.
+    """The arrays of a network, not yet checked.
 
-    ports       int32[N, P]    node reached through each port, -1 = none
+    ports       int32[N, P]    node at the other end of each port, -1 = no link
     link_class  int8[N, P]     dimension (or hierarchy level, or 0) of each port
-    capacity    int32[N, P]    parallel links that a channel stands for; None = 1 everywhere
-    terminals   int32[T]       nodes that send and receive, a node as often as it has terminals; None = each once
+    capacity    int32[N, P]    number of parallel links of each channel; None = 1 everywhere
+    terminals   int32[T]       node of each terminal; None = one terminal at each node
     """
 
     ports: np.ndarray
@@ -71,20 +71,20 @@ def no_symmetries() -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Plan:
-    """A network's promises.
+    """A network without its arrays.
 
     nodes       number of nodes
-    degree      most ports of any node
+    degree      largest number of ports of a node
     radices     sides of the address space, x first; their product is `nodes`
     wire        makes the arrays
-    directed    true where links have one direction
-    symmetries  generators of a group of automorphisms, each an int32[N] permutation of the nodes
-                (image of each node); checked before use, so a wrong one is an error, not a wrong table
-    bisection   exact bisection width where a theorem gives it
+    directed    whether links have one direction
+    symmetries  returns generators of a group of automorphisms, each a permutation int32[N] (image of each
+                node); verified before use, so that a wrong one is an error and not a wrong table
+    bisection   exact bisection width in links, if a theorem gives it
     bisection_source   that theorem
     classes     names of the link classes, for pictures and tables
-    notes       what a person should know of the network: what was left out of a file, which faults
-    structure   how the network is made, for the routings that follow it: a Lattice, a Hierarchy, …; None: nothing to follow
+    notes       remarks for the user: what was left out of a file, which faults
+    structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
     """
 
     nodes: int
@@ -101,16 +101,16 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Memory that the arrays and one breadth-first search over them need, about."""
+        """Approximate memory, in bytes, of the arrays and one breadth-first search."""
         return self.nodes * (self.degree * 16 + 64)
 
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A network as arrays, checked. Build one with `torusweep.networks.families.build`.
+    """A network as checked arrays, made by `torusweep.networks.families.build`.
 
     ports int32[N, P], link_class int8[N, P], capacity int32[N, P] or None, terminals int32[T]:
-    see `Wiring`. Rows may have fewer than P links; -1 may stand anywhere in a row.
+    see `Wiring`. A row may have fewer than P links; -1 may occur anywhere in a row.
     """
 
     spelling: str
@@ -131,13 +131,13 @@ class Topology:
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """int64[N]: links leaving each node, parallel links counted."""
+        """int64[N]: number of links that leave each node, parallel links included."""
         present = self.ports != NO_PORT
         return (present if self.capacity is None else np.where(present, self.capacity, 0)).sum(axis=1, dtype=np.int64)
 
     @cached_property
     def works(self) -> np.ndarray:
-        """bool[N]: nodes with a link or a terminal; the others have failed."""
+        """bool[N]: whether each node has a link or a terminal; the others have failed."""
         alive = self.degrees > 0
         alive[self.ports[self.ports != NO_PORT]] = True
         alive[self.terminals] = True
@@ -145,7 +145,7 @@ class Topology:
 
     @cached_property
     def links(self) -> int:
-        """Links, a bidirectional one counted once."""
+        """Number of links; a bidirectional link counts once."""
         arcs = int(self.degrees.sum())
         return arcs if self.directed else arcs // 2
 
@@ -161,7 +161,7 @@ class Topology:
 
 
 def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
-    """Make a plan's arrays, and check that they are a network. Refuses what `memory` bytes cannot hold."""
+    """Make and check the arrays of a plan. Raises Refused if they need more than `memory` bytes."""
     check_size(spelling, plan, memory)
     wiring = plan.wire()
     terminals = np.arange(plan.nodes, dtype=np.int32) if wiring.terminals is None else wiring.terminals
@@ -172,31 +172,33 @@ def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
 
 @cache
 def default_memory() -> int:
-    """Bytes that one network may take unless the configuration says otherwise: half the machine's."""
+    """Default limit on the memory of one network, in bytes: half of the machine's memory."""
     return psutil.virtual_memory().total // 2
 
 
 def check_size(spelling: str, plan: Plan, memory: int) -> None:
-    """Refuse a network that would not fit, naming what it needs and the limit."""
+    """Raise Refused if the network has 2³¹ nodes or more, or needs more than `memory` bytes."""
     if plan.nodes >= 2**31:
         needs = f"{_count(plan.nodes)} nodes, about {_count(plan.bytes >> 30)} GiB"
         raise Refused(
-            f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible: choose smaller parameters"
+            f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible:"
+            " choose smaller parameters"
         )
     if plan.bytes > memory:
         raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports and needs about {plan.bytes / 2**30:.1f} GiB;"
-            f" the limit is {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
+            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports"
+            f" and needs about {plan.bytes / 2**30:.1f} GiB; the limit is"
+            f" {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
         )
 
 
 def _count(number: int) -> str:
-    """A number as people read it, however large."""
+    """Return a number in digits, or as a power of ten if it is large."""
     return f"{number:,}" if number < 10**18 else f"10^{log10(number):.0f}"
 
 
 def check(topology: Topology) -> None:
-    """What every network must satisfy; a violation is a defect of the family that built it."""
+    """Assert the invariants of a network; a violation is a defect of the family."""
     ports, name = topology.ports, topology.spelling
     n, width = ports.shape
     assert (ports.dtype, topology.link_class.dtype, topology.terminals.dtype) == (np.int32, np.int8, np.int32), (
@@ -214,7 +216,7 @@ def check(topology: Topology) -> None:
     )
     assert not np.any(ports == np.arange(n, dtype=np.int32)[:, None]), f"{name}: a link from a node to itself"
     if not topology.directed and width:
-        # a link used in both directions must stand in both rows: compare the sorted lists of arcs
+        # a bidirectional link is an arc of each end: compare the sorted arcs with the sorted reversed arcs
         tail, head, port = topology.arcs
         weight = (
             np.ones(len(tail), np.int64)
@@ -230,13 +232,13 @@ def check(topology: Topology) -> None:
 
 
 def addresses(radices: Sequence[int]) -> np.ndarray:
-    """int32[N, K]: every node's digits, x (digit 0) varying fastest."""
+    """int32[N, K]: the digits of every node; x (digit 0) varies fastest."""
     grids = np.indices(tuple(reversed(radices)), dtype=np.int32)
     return np.ascontiguousarray(grids[::-1].reshape(len(radices), -1).T)
 
 
 def node_index(digits: np.ndarray, radices: Sequence[int]) -> np.ndarray:
-    """int32[…]: node numbers of digits int[…, K]; digits are taken modulo their radix."""
+    """int32[…]: node numbers of digits int[…, K], each taken modulo its radix."""
     index = np.zeros(digits.shape[:-1], dtype=np.int64)
     for dimension in reversed(range(len(radices))):
         index = index * radices[dimension] + digits[..., dimension] % radices[dimension]
@@ -244,7 +246,7 @@ def node_index(digits: np.ndarray, radices: Sequence[int]) -> np.ndarray:
 
 
 def simple_graph(ports: np.ndarray, link_class: np.ndarray) -> Wiring:
-    """Drop links from a node to itself and second links between the same two nodes (radix 1 and 2)."""
+    """Drop self-loops and repeated links between two nodes (radix 1 and 2), then unused ports."""
     ports = ports.copy()
     ports[ports == np.arange(len(ports), dtype=ports.dtype)[:, None]] = NO_PORT
     for port in range(1, ports.shape[1]):
@@ -257,7 +259,7 @@ def simple_graph(ports: np.ndarray, link_class: np.ndarray) -> Wiring:
 # --- parameters --------------------------------------------------------------------------------
 
 
-def require(holds: bool, parameter: str, value: object, needs: str, why: str) -> None:
-    """Refuse a parameter's value, saying which constraint it violates and why the constraint is there."""
-    if not holds:
+def require(condition: bool, parameter: str, value: object, needs: str, why: str) -> None:
+    """Raise BadInput unless `condition` holds: 'parameter=value: expected needs; why'."""
+    if not condition:
         raise BadInput(f"{parameter}={value}: expected {needs}; {why}")

@@ -231,7 +231,7 @@ class _Router:
 
     def way(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(whether −, hops, whether either way is alike) along a digit of the module."""
-        return self.shorter(ahead, side) if self.made.torus else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
+        return self.shorter(ahead, side) if self.made.is_torus else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
 
     def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `way`, around a ring; −side < ahead < side."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names
-from torusweep.networks.families.hermite import Lattice, box, extended
+from torusweep.networks.families.hermite import Lattice, box, extend
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.axes import FARTHEST, address, along_axes
 from torusweep.routing.forms import Moves, Routes, SourceRouting
@@ -93,7 +93,7 @@ def translation_lattice(moves: Moves, shape: Lattice) -> Lattice:
             if len(wrong):
                 witness = int(wrong[np.argmin(rarity[wrong])])
                 break
-            kept = extended(kept, [int(digit[first]) for digit in digits])
+            kept = extend(kept, [int(digit[first]) for digit in digits])
 
 
 class _Tree:

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.families.graph_formats import shown
+from torusweep.networks.families.graph_formats import printable
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.messages import Workload, flits_of
 from torusweep.workloads.tables import Row, rows_of
@@ -45,7 +45,7 @@ def file(terminals: int, path: File) -> Workload:
     Of CSV, lines that begin with # and empty ones are skipped; of Parquet, depends_on may be a list. Messages may stand in any order.
     Source: the file.
     """
-    where = shown(Path(path))
+    where = printable(Path(path))
     messages = _read(Path(path), where)
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:

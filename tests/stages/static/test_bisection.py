@@ -7,7 +7,7 @@ import igraph
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from torusweep.networks.cuts import balanced, coordinate_cut, cut_width, metis, refined
+from torusweep.networks.cuts import balance, coordinate_cut, cut_width, metis, refine
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import proved_symmetries
@@ -208,8 +208,8 @@ def test_balancing_and_exchanges_keep_exact_halves_and_never_widen(seed):
     topology = random_network(41, 4, seed, capacities=True)
     matrix = channel_matrix(topology)
     lopsided = np.arange(41) < 33
-    half = balanced(matrix, lopsided)
-    better = refined(matrix, half)
+    half = balance(matrix, lopsided)
+    better = refine(matrix, half)
     assert half.sum() == better.sum() == 20
     assert cut_width(matrix, better) <= cut_width(matrix, half)
     once, again = metis(matrix, 8), metis(matrix, 8)

@@ -1,4 +1,4 @@
-"""Cube-connected cycles: a hypercube whose nodes are rings, one node of the ring for each dimension."""
+"""Cube-connected cycles: a hypercube whose nodes are replaced by rings, with one ring node per dimension."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.grids import affine, digit, neighbour, table
+from torusweep.networks.families.grids import affine, digit, neighbour, wiring
 from torusweep.networks.topology import Plan, Whole, Wiring
 
 Dimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of each ring", maximum=26)]
@@ -26,7 +26,7 @@ def ccc(n: Dimensions) -> Plan:
         across = neighbour(sides, 1, 1).copy()
         for bit in range(1, n):
             np.copyto(across, neighbour(sides, 1 + bit, 1), where=place == bit)
-        return table([neighbour(sides, 0, 1), neighbour(sides, 0, -1), across], [0, 0, 1])
+        return wiring([neighbour(sides, 0, 1), neighbour(sides, 0, -1), across], [0, 0, 1])
 
     def symmetries() -> list[np.ndarray]:
         turn = affine(sides, [0, n, *range(1, n)], [1] * (n + 1), [1, *unchanged[1:]])

@@ -7,15 +7,15 @@ from math import prod
 from typing import Annotated
 
 from torusweep.networks.families.grids import (
-    alike,
     class_names,
     digit,
+    first_of_each_side,
+    keep_where,
     neighbour,
-    only_where,
     reflection,
     sides_of,
     swaps,
-    table,
+    wiring,
 )
 from torusweep.networks.families.hermite import box
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring
@@ -53,8 +53,8 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = 
         directed=directed,
         wire=lambda: _steps(sides, directed=directed, wrap=True),
         symmetries=lambda: [
-            *(neighbour(sides, i, 1).reshape(-1) for i in alike(sides)),
-            *(reflection(sides, i, 0) for i in alike(sides) if sides[i] > 2 and not directed),
+            *(neighbour(sides, i, 1).reshape(-1) for i in first_of_each_side(sides)),
+            *(reflection(sides, i, 0) for i in first_of_each_side(sides) if sides[i] > 2 and not directed),
             *swaps(sides),
         ],
         bisection=bisection,
@@ -76,7 +76,7 @@ def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = N
         degree=sum(1 if side == 2 else 2 for side in sides),
         radices=sides,
         wire=lambda: _steps(sides, directed=False, wrap=False),
-        symmetries=lambda: [*(reflection(sides, i, -1) for i in alike(sides)), *swaps(sides)],
+        symmetries=lambda: [*(reflection(sides, i, -1) for i in first_of_each_side(sides)), *swaps(sides)],
         bisection=_array_bisection(sides),
         bisection_source=PRODUCTS,
         classes=class_names(len(sides)),
@@ -92,8 +92,11 @@ def hypercube(n: Dimensions) -> Plan:
 
 
 def _array_bisection(sides: Sequence[int]) -> int:
-    """Bisection width of a mesh: cut across the longest side; where that is odd the halves are
-    evened out in the next plane, and so on down to the first even side."""
+    """Bisection width of a mesh, in links.
+
+    The cut is across the longest side. If that side is odd, the middle plane is cut across the next
+    longest side, and so on down to the first even side.
+    """
     longest_first = sorted(sides, reverse=True)
     across = [prod(longest_first[i + 1 :]) for i in range(len(sides))]
     even = next((i for i, side in enumerate(longest_first) if side % 2 == 0), len(sides) - 1)
@@ -101,11 +104,12 @@ def _array_bisection(sides: Sequence[int]) -> int:
 
 
 def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
-    """Bisection width of a torus: twice the mesh's. Directed: as many arcs leave a half as enter it, so half of that.
+    """Bisection width of a torus, in links; None where no theorem applies.
 
-    A side of 2 is one link and not a ring of two, so the theorem is used only where such a side is
-    not cut: where the longest is even and ≥ 4 (uniform traffic then loads the longest dimension
-    most and N²/4 pairs over that load give the same bound), or where all are 2 (hypercube).
+    It is twice that of the mesh. In a directed torus as many arcs leave a half as enter it, so it is
+    half of that. A side of 2 is one link and not a ring, so the theorem holds only if no such side is
+    cut: if the longest side is even and ≥ 4 (uniform traffic then loads the longest dimension most, and
+    N²/4 pairs over that load give the same bound), or if all sides are 2 (hypercube).
     """
     longest = max(sides)
     if longest == 2:
@@ -116,13 +120,13 @@ def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
 
 
 def _steps(sides: Sequence[int], *, directed: bool, wrap: bool) -> Wiring:
-    """Links by ± 1 in every dimension: the + port, then the −; one port where the side is 2."""
+    """Links ± 1 in every dimension: a + port, then a − port; one port if the side is 2."""
     columns, classes = [], []
     for dimension, side in enumerate(sides):
         for step in (1,) if directed or side == 2 else (1, -1):
             column = neighbour(sides, dimension, step)
             if not wrap and side > 2:
-                column = only_where(digit(sides, dimension) != (side - 1 if step == 1 else 0), column)
+                column = keep_where(digit(sides, dimension) != (side - 1 if step == 1 else 0), column)
             columns.append(column)
             classes.append(dimension)
-    return table(columns, classes)
+    return wiring(columns, classes)

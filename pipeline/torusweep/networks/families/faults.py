@@ -1,4 +1,4 @@
-"""A network some of whose links or nodes have failed at random."""
+"""Networks with random link or node faults."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0) -> Plan:
     """A network with random faults: `nodes` of its nodes fail, and then `links` of the links that are left.
 
-    A faulty node keeps its number, loses all its links, and sends and receives nothing. Of parallel
-    links one fails at a time. The faults of one seed are nested: a larger number adds to a smaller
-    one's. The network's symmetry is lost.
+    A faulty node keeps its number, loses all its links, and neither sends nor receives. Parallel links
+    fail one by one. The faults of one seed are nested: a larger number of faults contains a smaller one.
+    The symmetries of the network are lost.
 
-    Constraints: fewer faulty nodes than the network has, one of those that work being a terminal; at most
-    as many faulty links as the network has left.
+    Constraints: fewer faulty nodes than the network has, with a terminal left that works; at most as
+    many faulty links as the network has left.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
     """
     require(
@@ -49,7 +49,7 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
 def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> Wiring:
     n = topology.nodes
     works = np.ones(n, bool)
-    works[_drawn(n, nodes, seed, stream=0)] = False
+    works[_draw(n, nodes, seed, stream=0)] = False
     ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
     capacity = np.where(ports == NO_PORT, 0, 1 if wiring.capacity is None else wiring.capacity).astype(np.int32)
 
@@ -61,7 +61,7 @@ def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> 
     total = int(parallel.sum())
     if links > total:
         raise BadInput(f"links={links}: expected at most {total:,}; the network has no more links that work")
-    failed = np.repeat(np.arange(len(tail)), parallel)[_drawn(total, links, seed, stream=1)]
+    failed = np.repeat(np.arange(len(tail)), parallel)[_draw(total, links, seed, stream=1)]
     np.subtract.at(capacity, (tail[failed], port[failed]), 1)
     if not topology.directed and len(failed):
         head = ports[tail[failed], port[failed]]
@@ -76,7 +76,7 @@ def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> 
     return Wiring(ports, wiring.link_class, None if wiring.capacity is None else capacity, terminals)
 
 
-def _drawn(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
-    """int64[count]: distinct members of 0 … population − 1: those with the smallest random words."""
+def _draw(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
+    """int64[count]: distinct numbers of 0 … population − 1, those with the smallest random words."""
     words = np.random.Philox(key=[seed, stream]).random_raw(population)
     return np.argsort(words, kind="stable")[:count]

@@ -1,4 +1,4 @@
-"""Any network, read from a file: the family `graph`."""
+"""The family `graph`: a network read from a file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing, shown
+from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing, printable
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, default_memory
 
-# Memory while reading, per byte of the file: a link is written in 4 bytes at least and 10 or so as a
-# rule, and takes 16 bytes as two numbers and some 200 while duplicates are sought (measured: 15.7).
+# Peak memory per byte of the file. A link takes at least 4 bytes in the file, usually about 10; two
+# numbers take 16 bytes, and the search for duplicates about 200 bytes a link (measured: 15.7 per byte).
 MEMORY_PER_BYTE = 16
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
@@ -25,11 +25,11 @@ Directed = Annotated[bool | None, Meaning("each line is a link in one direction;
 
 
 class Graph(NamedTuple):
-    """A file's network: each arc once, in the order of tail and head.
+    """The network of a file; each arc once, ordered by tail and head.
 
     tail, head  int32[A]    an undirected link is two arcs
-    parallel    int32[A]    links that the arc stands for
-    terminals   int32[T]    node of each terminal (repeated where a node has several); None = every node
+    parallel    int32[A]    number of parallel links of each arc
+    terminals   int32[T]    node of each terminal (repeated if a node has several); None = every node
     notes       what was changed or left out
     """
 
@@ -45,18 +45,18 @@ class Graph(NamedTuple):
 def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     """A network from a file: edgelist, adjlist, graphml or anynet (BookSim2), told by its suffix or format="…".
 
-    The path is relative to the current directory. Node numbers are renumbered without gaps, in their
-    order. Links from a node to itself are left out. A link written twice is two parallel links (one in
-    anynet, as in BookSim2); written once from either end it is one. An anynet switch may have several
-    terminals or none: `terminals` names the switch of each, and means are over terminals.
+    The path is relative to the current directory. Nodes are renumbered without gaps, in the order of
+    their numbers. Links from a node to itself are left out. A link listed twice is two parallel links (one
+    in anynet, as in BookSim2); a link listed once at either end is one link. An anynet switch may have
+    several terminals or none; means are over terminals.
 
     Constraints: a suffix of .edges, .edgelist, .el, .adj, .adjlist, .graphml, .xml or .anynet, or format="…";
-    directed, where given, is not against what the file says.
+    directed must agree with the file.
     Source: the file.
     """
     file = Path(path)
     reader = _reader(file, format)
-    signature = _checked(file)
+    signature = _file_signature(file)
     found = _read(file, reader, directed, signature)
     degrees = np.bincount(found.tail, minlength=found.nodes)
     return Plan(
@@ -71,9 +71,9 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
 
 
 def files_of(spelling: str | Spelling) -> list[Path]:
-    """Every file that a network's spelling names, nested networks included, in the order of the spelling.
+    """Every file that a spelling names, nested networks included, in the order of the spelling.
 
-    Text without the word `path` names none, and is not read here; whether it is a network is found out by those who plan it.
+    Text without the word `path` is not parsed here, and may be invalid; `plan` checks it.
     """
     if isinstance(spelling, str) and "path" not in spelling:
         return []
@@ -88,7 +88,10 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
 
 def check_files(spelling: str | Spelling, memory: int | None) -> None:
-    """Refuse, unread, a network's files that `memory` bytes (None: half the machine's) cannot hold. Missing ones are for the reader to refuse."""
+    """Raise Refused, before reading, for a file that needs more than `memory` bytes (None: half of the machine's).
+
+    Missing files are reported when they are read.
+    """
     for path in files_of(spelling):
         try:
             size = path.stat().st_size
@@ -97,7 +100,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
         needed, limit = size * MEMORY_PER_BYTE, default_memory() if memory is None else memory
         if needed > limit:
             raise Refused(
-                f"{shown(path)}: a file of {size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
+                f"{printable(path)}: a file of {size / 2**30:.1f} GiB needs about {needed / 2**30:.1f} GiB to read;"
                 f" the limit is {limit / 2**30:.1f} GiB: use a smaller graph or raise limits.memory_gib"
             )
 
@@ -108,24 +111,24 @@ def _reader(path: Path, format: str | None) -> str:
         return name
     if format is None:
         raise BadInput(
-            f'{shown(path)}: expected a suffix of {", ".join(SUFFIXES)}, got {path.suffix!r}; say format="…": {", ".join(READERS)}'
+            f"{printable(path)}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r};"
+            f' say format="…": {", ".join(READERS)}'
         )
     raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
 
 
-def _checked(path: Path) -> tuple[int, int]:
-    """Size and time of change, so that a file is read anew only when it changed. Refuses what is no file."""
+def _file_signature(path: Path) -> tuple[int, int]:
+    """Return (bytes, modification time in ns), the cache key of the contents. Raises BadInput if it is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{shown(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}"
+            f"{printable(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}"
         ) from None
     if not stat.S_ISREG(status.st_mode):
-        raise BadInput(
-            f"{shown(path)}: expected a file, got a {'folder' if stat.S_ISDIR(status.st_mode) else 'device or pipe'}"
-        )
+        kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
+        raise BadInput(f"{printable(path)}: expected a file, got a {kind}")
     return status.st_size, status.st_mtime_ns
 
 
@@ -134,21 +137,22 @@ def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, 
     try:
         listing = READERS[reader](path)
     except OSError as error:
-        raise BadInput(f"{shown(path)}: expected a readable file, got: {error.strerror}") from None
+        raise BadInput(f"{printable(path)}: expected a readable file, got: {error.strerror}") from None
     if listing.directed is not None and directed is not None and directed != listing.directed:
         raise BadInput(
-            f"{shown(path)}: expected directed={str(listing.directed).lower()}, as the file says, got directed={str(directed).lower()}"
+            f"{printable(path)}: expected directed={str(listing.directed).lower()}, as the file says,"
+            f" got directed={str(directed).lower()}"
         )
-    return _tidy(path, listing, bool(listing.directed if directed is None else directed))
+    return _normalise(path, listing, bool(listing.directed if directed is None else directed))
 
 
-def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
-    """Nodes renumbered, self-loops dropped, repeated links counted."""
+def _normalise(path: Path, listing: Listing, directed: bool) -> Graph:
+    """Renumber the nodes, drop self-loops and count repeated links."""
     tails, heads, named = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
     ids = np.unique(np.concatenate([tails, heads, named]))
     n = len(ids)
     if not n:
-        raise BadInput(f"{shown(path)}: expected links or nodes, got an empty file")
+        raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
     notes = list(listing.notes)
     if ids[-1] != n - 1:
         notes.append(f"node numbers {ids[0]} … {ids[-1]} renumbered 0 … {n - 1}, in their order")
@@ -159,7 +163,7 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
     keep = tails != heads
     arcs, parallel = np.unique(tails[keep] * n + heads[keep], return_counts=True)
     if not directed:
-        # a link may be listed from one end or from both; the fuller listing counts
+        # a link may be listed from one end or from both; the larger count is the number of parallel links
         backwards = arcs % n * n + arcs // n
         both = np.isin(arcs, backwards)
         if both.any():
@@ -187,7 +191,7 @@ def _tidy(path: Path, listing: Listing, directed: bool) -> Graph:
 
 
 def _wire(found: Graph, degrees: np.ndarray) -> Wiring:
-    """Ports in the order of the neighbours' numbers."""
+    """Wiring with ports in the order of the neighbours' numbers."""
     port = np.arange(len(found.tail)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
     ports = np.full((found.nodes, int(degrees.max(initial=0))), NO_PORT, np.int32)
     ports[found.tail, port] = found.head

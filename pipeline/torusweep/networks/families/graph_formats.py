@@ -1,6 +1,6 @@
-"""Four formats in which people keep graphs, read line by line; every complaint names file and line.
+"""Readers of four graph formats: edge list, adjacency list, GraphML, BookSim2's anynet.
 
-Each reader returns a `Listing`: what the file says, with the file's own node numbers.
+Each reader returns a `Listing` with the node numbers of the file. Errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ from xml.parsers import expat
 
 from torusweep.errors import BadInput
 
-LARGEST = 2**62  # node numbers are kept as 64-bit integers
+LARGEST = 2**62  # node number; they are stored as int64
 
 
 @dataclass
 class Listing:
-    """tails, heads: one entry a link as written; nodes: every node the file names (repeats allowed, links' ends
-    may be left out); terminals: the node of each terminal, or None where every node is one; directed: what
-    the file says, None where the format does not say; parallel: whether a repeated link is a second link."""
+    """Contents of a graph file, with the node numbers of the file.
+
+    tails, heads  ends of each link as listed
+    nodes         nodes that the file names; repeats are allowed, and the ends of links may be left out
+    terminals     node of each terminal; None: one terminal at every node
+    directed      whether links have one direction; None: the format does not say
+    parallel      whether a repeated link is a second, parallel link
+    """
 
     tails: array = field(default_factory=lambda: array("q"))
     heads: array = field(default_factory=lambda: array("q"))
@@ -37,21 +42,22 @@ class Listing:
 
 
 def edge_list(path: Path) -> Listing:
-    """Two node numbers a line, separated by blanks or a comma; '#' and '%' begin comments."""
+    """Read an edge list: two node numbers per line, separated by blanks or a comma; '#' and '%' begin comments."""
     listing = Listing()
     for line, words in _lines(path):
         if len(words) != 2:
             _fail(
                 path,
                 line,
-                f"expected two node numbers, got {len(words)} fields; weights are not read, isolated nodes go into an adjacency list",
+                f"expected two node numbers, got {len(words)} fields;"
+                " weights are not read, isolated nodes go into an adjacency list",
             )
         listing.link(_number(path, line, words[0]), _number(path, line, words[1]))
     return listing
 
 
 def adjacency_list(path: Path) -> Listing:
-    """A node and its neighbours a line; each link may stand in one of its ends' lines or in both."""
+    """Read an adjacency list: a node and its neighbours per line; a link may be listed at one end or at both."""
     listing = Listing()
     for line, words in _lines(path):
         node, *others = (_number(path, line, word) for word in words)
@@ -62,17 +68,16 @@ def adjacency_list(path: Path) -> Listing:
 
 
 def anynet(path: Path) -> Listing:
-    """BookSim2's anynet: `router 0 node 0 node 1 router 1 15 router 2`; a number after an id is a latency.
+    """Read BookSim2's anynet: `router 0 node 0 node 1 router 1 15 router 2`; a number after an id is a latency.
 
-    Routers become nodes, in the order of their ids, and BookSim's nodes become terminals in the order
-    of theirs: terminal t sits on node terminals[t], so a node stands there as often as it has
-    terminals. As in BookSim2 every link has both directions and a repeated one is the same link.
+    Routers become nodes and BookSim2's nodes become terminals, both in the order of their ids; terminal t
+    is at node terminals[t]. As in BookSim2, every link has both directions and a repeated link is the same link.
     """
     listing = Listing(directed=False, parallel=False)
     router_of: dict[int, int] = {}
     latencies = False
     for line, words in _lines(path):
-        ends, timed = _ends(path, line, words)
+        ends, timed = _parse_ends(path, line, words)
         latencies |= timed
         (kind, head), others = ends[0], ends[1:]
         if kind == "router":
@@ -93,7 +98,8 @@ def anynet(path: Path) -> Listing:
             listing.nodes.append(router)
     if not router_of:
         raise BadInput(
-            f"{shown(path)}: expected at least one node, as in 'router 0 node 0 router 1', got routers only, so that nothing sends"
+            f"{printable(path)}: expected at least one node, as in 'router 0 node 0 router 1',"
+            " got routers only, so that nothing sends"
         )
     listing.terminals = [router_of[node] for node in sorted(router_of)]
     if latencies:
@@ -102,9 +108,9 @@ def anynet(path: Path) -> Listing:
 
 
 def graphml(path: Path) -> Listing:
-    """GraphML's nodes (numbered in the order of the file) and edges; data, ports and keys are not read.
+    """Read the nodes (numbered in the order of the file) and edges of GraphML; data, ports and keys are ignored.
 
-    Entity declarations are refused, nested graphs and hyperedges too; nothing outside the file is read.
+    Entity declarations, nested graphs and hyperedges are errors; no other file is read.
     """
     listing = Listing()
     numbers: dict[str, int] = {}
@@ -152,10 +158,10 @@ def graphml(path: Path) -> Listing:
             parser.ParseFile(file)
     except expat.ExpatError as error:
         _fail(path, error.lineno, f"expected well-formed XML, got: {expat.ErrorString(error.code)}")
-    except (LookupError, ValueError) as error:  # what Python raises for encodings that expat asks it for
+    except (LookupError, ValueError) as error:  # raised by Python for an unknown encoding
         _fail(path, 1, f"expected an encoding that is known, got: {error}")
     if not graphs:
-        raise BadInput(f"{shown(path)}: expected a <graph> element, got none")
+        raise BadInput(f"{printable(path)}: expected a <graph> element, got none")
     for source, target, line in edges:
         unknown = next((end for end in (source, target) if end not in numbers), None)
         if unknown is not None:
@@ -183,13 +189,13 @@ SUFFIXES = {
 }
 
 
-def shown(path: Path) -> str:
-    """A path as messages show it: on one line, whatever its name."""
+def printable(path: Path) -> str:
+    """A path for messages, on one line whatever its characters."""
     return str(path) if str(path).isprintable() else ascii(str(path))
 
 
-def _ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:
-    """A line of anynet as (router or node, id) pairs, and whether latencies were given."""
+def _parse_ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:
+    """Return (('router' or 'node', id) pairs, whether there are latencies) of a line of anynet."""
     ends: list[tuple[str, int]] = []
     timed = False
     position = 0
@@ -211,7 +217,7 @@ def _ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """(line number, words) of every line that is neither empty nor a comment."""
+    """Yield (line number, words) of every line that is neither empty nor a comment."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if b"\0" in raw:
@@ -236,4 +242,4 @@ def _number(path: Path, line: int, word: str) -> int:
 
 
 def _fail(path: Path, line: int, reason: str) -> NoReturn:
-    raise BadInput(f"{shown(path)}:{line}: {reason}")
+    raise BadInput(f"{printable(path)}:{line}: {reason}")

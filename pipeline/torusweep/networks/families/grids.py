@@ -1,8 +1,8 @@
-"""Nodes as the points of a box of digits: who is one step away, and the box's own symmetries.
+"""Networks whose nodes are the points of a box: neighbours, and the symmetries of the box.
 
-`sides` are the box's sides, dimension 0 (x) first. As an array the box is reshaped with its sides
-reversed, so that flat positions are node numbers with x varying fastest; digits are kept as
-broadcastable axes and never as a table.
+`sides` are the sides of the box, dimension 0 (x) first. An array over the box has these sides in
+reverse order, so that flat positions are node numbers, x varying fastest. Digits are broadcastable
+axes, never a table.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from torusweep.networks.topology import NO_PORT, Wiring, require
 
 
 def class_names(dimensions: int) -> tuple[str, ...]:
-    """Names of the link classes of a network with one class a dimension."""
+    """Names of the link classes of a network with one class per dimension."""
     return tuple("xyzw"[:dimensions]) if dimensions <= 4 else tuple(f"dimension {d}" for d in range(dimensions))
 
 
 def digit(sides: Sequence[int], dimension: int) -> np.ndarray:
-    """int32[1, …, k, …, 1]: the digit of every node in one dimension, to be broadcast over the box."""
+    """int32[1, …, k, …, 1]: the digit of every node in one dimension, broadcastable over the box."""
     shape = [1] * len(sides)
     shape[len(sides) - 1 - dimension] = sides[dimension]
     return np.arange(sides[dimension], dtype=np.int32).reshape(shape)
 
 
 def neighbour(sides: Sequence[int], dimension: int, step: int) -> np.ndarray:
-    """int32[k_{n-1}, …, k_0]: the node reached by `step` in one dimension, modulo its side."""
+    """int32[k_{n-1}, …, k_0]: the node that `step` leads to in one dimension, modulo its side."""
     grid = np.arange(prod(sides), dtype=np.int32).reshape(tuple(reversed(sides)))
     return np.roll(grid, -step, axis=len(sides) - 1 - dimension)
 
 
 def affine(sides: Sequence[int], sources: Sequence[int], signs: Sequence[int], shift: Sequence[int]) -> np.ndarray:
-    """int32[N]: the permutation that gives digit i the value signs[i] · a_{sources[i]} + shift[i], modulo its side."""
+    """int32[N]: the permutation whose digit i is signs[i] · a_{sources[i]} + shift[i], modulo its side."""
     image = np.zeros((1,) * len(sides), np.int32)
     stride = 1
     for i, side in enumerate(sides):
@@ -49,27 +49,27 @@ def translation(sides: Sequence[int], shift: Sequence[int]) -> np.ndarray:
     return affine(sides, range(len(sides)), [1] * len(sides), shift)
 
 
-def alike(sides: Sequence[int]) -> list[int]:
-    """The first dimension of every side that occurs: the others are its images under `swaps`."""
+def first_of_each_side(sides: Sequence[int]) -> list[int]:
+    """The first dimension of each distinct side; `swaps` maps it to the others."""
     return [i for i, side in enumerate(sides) if side not in sides[:i]]
 
 
 def reflection(sides: Sequence[int], dimension: int, about: int) -> np.ndarray:
-    """int32[N]: a_i → about − a_i in one dimension (about = 0 fixes the origin, −1 turns a mesh round)."""
+    """int32[N]: a_i → about − a_i in one dimension (about = 0 fixes the origin, −1 reverses a mesh)."""
     signs, shift = [1] * len(sides), [0] * len(sides)
     signs[dimension], shift[dimension] = -1, about
     return affine(sides, range(len(sides)), signs, shift)
 
 
 def swap(sides: Sequence[int], first: int, second: int) -> np.ndarray:
-    """int32[N]: the exchange of two dimensions of the same side."""
+    """int32[N]: the permutation that exchanges two dimensions of the same side."""
     sources = list(range(len(sides)))
     sources[first], sources[second] = second, first
     return affine(sides, sources, [1] * len(sides), [0] * len(sides))
 
 
 def swaps(sides: Sequence[int]) -> list[np.ndarray]:
-    """Exchange of each dimension with the previous one of the same side."""
+    """int32[N] each: exchanges of each dimension with the previous one of the same side."""
     last: dict[int, int] = {}
     images = []
     for i, side in enumerate(sides):
@@ -79,31 +79,31 @@ def swaps(sides: Sequence[int]) -> list[np.ndarray]:
     return images
 
 
-def table(columns: Sequence[np.ndarray], classes: Sequence[int]) -> Wiring:
-    """Ports from one array of neighbours (the box's shape) a port, each of one link class."""
+def wiring(columns: Sequence[np.ndarray], classes: Sequence[int]) -> Wiring:
+    """Wiring from one array of neighbours (of the shape of the box) and one link class per port."""
     ports = np.empty((columns[0].size, len(columns)), np.int32)
     for port, column in enumerate(columns):
         ports[:, port] = column.reshape(-1)
     return Wiring(ports, np.broadcast_to(np.asarray(classes, np.int8), ports.shape).copy())
 
 
-def only_where(present: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """A column of ports that exists only where `present` (broadcast over the box) holds."""
+def keep_where(present: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """A column of ports, with no link where `present` (broadcast over the box) is false."""
     return np.where(present, column, np.int32(NO_PORT))
 
 
 def sides_of(k: int | None, n: int | None, radices: list[int] | None) -> tuple[int, ...]:
-    """The sides that k and n, or radices, give; dimension 0 (x) first."""
+    """Sides from k and n, or from radices; dimension 0 (x) first. Raises BadInput unless exactly one is given."""
     if radices is not None:
         if k is not None or n is not None:
             raise BadInput("expected k and n, or radices, not both")
-        return checked_radices(radices)
+        return validate_radices(radices)
     if k is None or n is None:
         raise BadInput("expected k and n, as in k=8, n=3, or radices=[8, 4, 4]")
     return (k,) * n
 
 
-def checked_radices(radices: list[int]) -> tuple[int, ...]:
+def validate_radices(radices: list[int]) -> tuple[int, ...]:
     require(len(radices) >= 1, "radices", radices, "at least one side", "a network has a dimension")
     require(
         len(radices) <= 30, "radices", f"({len(radices)} sides)", "at most 30 sides", "2³⁰ nodes and more do not fit"

@@ -1,4 +1,4 @@
-"""Hierarchical tori: basic modules whose gate nodes are joined as a torus, level by level (TESH, H3DT, MH3DT)."""
+"""Hierarchical tori: basic modules whose gate nodes are connected as tori, level by level (TESH, H3DT, MH3DT)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families import cubes
+from torusweep.networks.families.cubes import mesh, torus
 from torusweep.networks.families.grids import affine, neighbour
 from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, require
 
@@ -34,9 +34,9 @@ def mh3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
     in the planes a_z = 0, 1, 2 for the z, y, x links; each gate has a + and a − link (one link where n = 2).
 
     Constraint: at most 2^(2 − q) + 1 levels (5, 3 or 2 for q = 0, 1, 2), because each takes 2^q of the 4 corners.
-    Source: Rahman et al. 2005, sec. 2 and Eq. 7; in which order the levels take the corners is our choice, the paper is silent.
+    Source: Rahman et al. 2005, sec. 2 and Eq. 7; the order in which the levels take the corners is our choice.
     """
-    return _three_dimensional(m, n, levels, q, torus=True)
+    return _three_dimensional(m, n, levels, q, is_torus=True)
 
 
 def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
@@ -47,7 +47,7 @@ def h3dt(m: ModuleSide, n: TorusSide, levels: Levels, q: Connectivity) -> Plan:
     Constraint: at most 2^(2 − q) + 1 levels (5, 3 or 2 for q = 0, 1, 2), because each takes 2^q of the 4 corners.
     Source: Rahman et al. 2005, sec. 1 and Table 1.
     """
-    return _three_dimensional(m, n, levels, q, torus=False)
+    return _three_dimensional(m, n, levels, q, is_torus=False)
 
 
 def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level connectivity")]) -> Plan:
@@ -56,7 +56,7 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     Gates (a_y, a_x) of every module: level 3 along y (0, 0) and along x (0, 3), level 2 along y (3, 0)
     and along x (3, 3), each with a + and a − link.
 
-    Constraint: m=2, 2 or 3 levels, q=0; where the gates of others stand cannot be got from the papers at hand.
+    Constraint: m=2, 2 or 3 levels, q=0; the gates of other TESH networks are not given in the papers at hand.
     Source: Rahman et al. 2005, Table 1 (routed diameter and mean distance of TESH(2, 3, 0)).
     """
     unknown = "where the gates of other TESH networks stand cannot be got from the papers at hand"
@@ -68,7 +68,7 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     return Hierarchy((4, 4), False, 4, levels, gates).plan()
 
 
-def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> Plan:
+def _three_dimensional(m: int, n: int, levels: int, q: int, *, is_torus: bool) -> Plan:
     most = 2 ** (2 - q) + 1
     require(
         levels <= most,
@@ -84,15 +84,22 @@ def _three_dimensional(m: int, n: int, levels: int, q: int, *, torus: bool) -> P
         for y, x in corners[(level - 2) * 2**q : (level - 1) * 2**q]
         for dimension in range(3)
     }
-    return Hierarchy((m, m, m), torus, n, levels, gates).plan()
+    return Hierarchy((m, m, m), is_torus, n, levels, gates).plan()
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """module: sides of the basic module; torus: whether it wraps round; n: side of the upper tori; gates: which node leads where."""
+    """Structure of a hierarchical network.
+
+    module     sides of the basic module, x first
+    is_torus   whether the module is a torus rather than a mesh
+    n          side of the tori above the module
+    levels     number of levels; the module is level 1
+    gates      direction of the two links of each gate, by its place in the module
+    """
 
     module: tuple[int, ...]
-    torus: bool
+    is_torus: bool
     n: int
     levels: int
     gates: dict[Place, Direction]
@@ -102,24 +109,24 @@ class Hierarchy:
         return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
 
     def upper(self, direction: Direction) -> int:
-        """The digit in which a gate's links lead."""
+        """The address digit that the links of a direction change."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
 
     def places(self, direction: Direction) -> list[Place]:
-        """The gates of a direction, corner by corner: a level's directions have theirs at the same corners, or one each."""
+        """The gates of a direction, in the order of the corners."""
         return [place for place, leads in self.gates.items() if leads == direction]
 
     def inside(self) -> Wiring:
-        """The basic module alone."""
-        return (cubes.torus if self.torus else cubes.mesh)(radices=list(self.module)).wire()
+        """Wiring of one basic module."""
+        return (torus if self.is_torus else mesh)(radices=list(self.module)).wire()
 
     def plan(self) -> Plan:
         dimensions = len(self.module)
         links = (1,) if self.n == 2 else (1, -1)
         degree = 2 * dimensions  # an inner node of the module
         for place in self.gates:
-            lost = 0 if self.torus else sum(digit in (0, side - 1) for digit, side in zip(place, self.module))
+            lost = 0 if self.is_torus else sum(digit in (0, side - 1) for digit, side in zip(place, self.module))
             degree = max(degree, 2 * dimensions - lost + len(links))
         names = "xyz"[:dimensions]
         return Plan(
@@ -152,8 +159,10 @@ class Hierarchy:
         return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
 
     def symmetries(self) -> Iterator[np.ndarray]:
-        """Translations and reflections of every upper torus, and the module's own symmetries that carry gates
-        onto gates; they take the directions of the upper tori along."""
+        """Translations and reflections of every upper torus, and symmetries of the module that map gates onto gates.
+
+        The latter also permute the directions of the upper tori.
+        """
         sides, dimensions = self.sides, len(self.module)
         for digit in range(dimensions, len(sides)):
             yield neighbour(sides, digit, 1).reshape(-1)
@@ -162,7 +171,7 @@ class Hierarchy:
                     sides, range(len(sides)), [-1 if i == digit else 1 for i in range(len(sides))], [0] * len(sides)
                 )
         for sources, signs, shift in self.candidates():
-            directions = self.carried(sources, signs, shift)
+            directions = self.map_directions(sources, signs, shift)
             if directions is not None:
                 whole = list(range(len(sides)))
                 whole[:dimensions] = sources
@@ -172,19 +181,21 @@ class Hierarchy:
                 yield affine(sides, whole, [*signs, *[1] * above], [*shift, *[0] * above])
 
     def candidates(self) -> Iterator[tuple[list[int], list[int], list[int]]]:
-        """Symmetries of the module as (source, sign, shift) of every digit: reflections, exchanges, steps."""
+        """Symmetries of the module, (source, sign, shift) of every digit: reflections, translations, exchanges."""
         dimensions = len(self.module)
         same, none = list(range(dimensions)), [0] * dimensions
         for d, side in enumerate(self.module):
-            for about in sorted({0, 2 % side, side - 1}) if self.torus else (side - 1,):
+            for about in sorted({0, 2 % side, side - 1}) if self.is_torus else (side - 1,):
                 yield same, [-1 if i == d else 1 for i in same], [about if i == d else 0 for i in same]
-            if self.torus:
+            if self.is_torus:
                 yield same, [1] * dimensions, [int(i == d) for i in same]
         for d, e in combinations(same, 2):
             yield [e if i == d else d if i == e else i for i in same], [1] * dimensions, none
 
-    def carried(self, sources: list[int], signs: list[int], shift: list[int]) -> dict[Direction, Direction] | None:
-        """Where a symmetry of the module takes each direction, or None where it does not take gates onto gates."""
+    def map_directions(
+        self, sources: list[int], signs: list[int], shift: list[int]
+    ) -> dict[Direction, Direction] | None:
+        """The image of each direction under a symmetry of the module; None if it does not map gates onto gates."""
         directions: dict[Direction, Direction] = {}
         for place, direction in self.gates.items():
             image = tuple(

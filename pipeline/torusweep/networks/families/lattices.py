@@ -12,7 +12,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.cubes import torus
-from torusweep.networks.families.grids import checked_radices, class_names, digit
+from torusweep.networks.families.grids import class_names, digit, validate_radices
 from torusweep.networks.families.hermite import Lattice, determinant, hermite, triangular
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
@@ -52,24 +52,24 @@ def lattice(matrix: Matrix) -> Plan:
     )
     if nodes >= 2**31:
         raise Refused(
-            f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible: choose smaller entries"
+            f"the matrix has determinant {nodes:,}, and so many nodes; at most {2**31 - 1:,} are possible:"
+            " choose smaller entries"
         )
     return _lattice_graph(hermite(matrix))
 
 
 def twisted_torus(radices: Radices, twists: Twists) -> Plan:
-    """Torus whose wraparound links shift other dimensions: twists={1: {0: 8}} means that going round dimension 1 adds 8 to dimension 0.
+    """Torus whose wraparound links shift other dimensions: with {1: {0: 8}}, that of dimension 1 adds 8 to dimension 0.
 
-    That is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices
-    holds each of its nodes once when the dimensions can be ordered so that each wraparound shifts
-    earlier ones only (a shift that runs over the end of its dimension goes round that one, twist
-    included).
+    This is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices contains
+    each node once if the dimensions can be ordered so that each wraparound shifts only earlier
+    dimensions. A shift beyond the end of a dimension wraps round there, with the twist of that dimension.
 
     Constraints: twists name dimensions from 0 to n − 1, and shift other dimensions than their own;
     twists that shift each other in a circle are refused (see sequin).
     Source: Cámara et al. 2010, sec. 3.
     """
-    sides = checked_radices(radices)
+    sides = validate_radices(radices)
     n = len(sides)
     for j, shifts in twists.items():
         for i in (j, *shifts):
@@ -107,9 +107,12 @@ def rtt(a: Side) -> Plan:
     Source: Cámara et al. 2010, definition 5.
     """
     plan = twisted_torus(radices=[2 * a, a], twists={1: {0: a}})
-    # A boundary that winds round the lattice is two closed curves or more, each at least as long as
-    # the shortest lattice vector, 2a steps; one that does not encloses a² nodes with 4a steps.
-    source = "Cámara et al. 2010, sec. 5.2; no narrower: round a² nodes a boundary has 4a steps, one that goes round the torus 2 × 2a"
+    # A boundary that winds round the torus consists of two or more closed curves, each at least as long
+    # as the shortest lattice vector, 2a steps. A boundary that does not needs 4a steps to enclose a² nodes.
+    source = (
+        "Cámara et al. 2010, sec. 5.2; no narrower: round a² nodes a boundary has 4a steps,"
+        " one that goes round the torus 2 × 2a"
+    )
     return replace(plan, bisection=4 * a, bisection_source=source)
 
 
@@ -144,8 +147,9 @@ def _order(columns: Sequence[Sequence[int]]) -> list[int]:
         free = next((j for j in left if not any(columns[j][i] for i in left if i != j)), None)
         if free is None:
             raise BadInput(
-                f"twists: expected an order of the dimensions in which each wraparound shifts earlier ones only, got dimensions {left} shifting"
-                " each other in a circle, which is no lattice graph on this box; two such twists are sequin(k=8, s=1, t=2)"
+                "twists: expected an order of the dimensions in which each wraparound shifts earlier ones only,"
+                f" got dimensions {left} shifting each other in a circle, which is no lattice graph on this box;"
+                " two such twists are sequin(k=8, s=1, t=2)"
             )
         order.append(free)
         left.remove(free)
@@ -163,7 +167,7 @@ def _lattice_graph(shape: Lattice) -> Plan:
         wire=lambda: _wire(shape),
         symmetries=lambda: [
             *(_translation(shape, j) for j in range(n)),
-            *(_moved(shape, turn) for turn in _turns(shape)),
+            *(_apply(shape, turn) for turn in _turns(shape)),
         ],
         classes=class_names(n),
         structure=shape,
@@ -195,7 +199,7 @@ def _wire(shape: Lattice) -> Wiring:
 # --- signed permutations of the dimensions that map the lattice to itself -----------------------------
 
 
-def _moved(shape: Lattice, turn: SignedPermutation) -> np.ndarray:
+def _apply(shape: Lattice, turn: SignedPermutation) -> np.ndarray:
     """int32[N]: a → P a for a signed permutation P of the dimensions."""
     axes = _axes(shape)
     return shape.index([sign * axes[source] for source, sign in turn])
@@ -213,7 +217,7 @@ def _turns(shape: Lattice) -> list[SignedPermutation]:
         ):
             generators.append(turn)
             if n <= ALL_SIGNED_PERMUTATIONS_UP_TO:
-                group = _generated(generators, n)
+                group = _generate(generators, n)
     return generators
 
 
@@ -234,7 +238,7 @@ def _identity(n: int) -> SignedPermutation:
     return tuple((i, 1) for i in range(n))
 
 
-def _generated(generators: Iterable[SignedPermutation], n: int) -> set[SignedPermutation]:
+def _generate(generators: Iterable[SignedPermutation], n: int) -> set[SignedPermutation]:
     """The group that signed permutations generate."""
     group, fresh = {_identity(n)}, {_identity(n)}
     while fresh:

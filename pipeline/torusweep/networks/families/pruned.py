@@ -1,7 +1,7 @@
 """Pruned and directed tori of equal sides k (Kwai & Parhami 1998; Parhami & Kwai 2004).
 
-All arithmetic is modulo k. The symmetries are the left translations of the papers' semidirect
-products, a → c + M(c) a, and the reflections that survive.
+All arithmetic is modulo k. The symmetries are the left translations of the semidirect products in the
+papers, a → c + M(c) a, and those reflections of the torus that remain symmetries.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from torusweep.networks.families.grids import (
     neighbour,
     reflection,
     swap,
-    table,
     translation,
+    wiring,
 )
 from torusweep.networks.topology import Plan, Whole, Wiring, require, simple_graph
 
@@ -33,7 +33,12 @@ Intact = Annotated[int, Whole(1, "dimensions that keep all their links, dimensio
 
 @dataclass(frozen=True)
 class Pruning:
-    """What a pruned torus keeps: all links of `base` and `intact` dimensions; of alternating[j] those where base's digit ≡ j modulo their number."""
+    """Links of a pruned torus.
+
+    base         dimension with all links, along which the others alternate
+    intact       other dimensions with all links
+    alternating  dimension alternating[j] has links only where the digit of `base` ≡ j modulo len(alternating)
+    """
 
     base: int
     intact: tuple[int, ...]
@@ -43,7 +48,7 @@ class Pruning:
 def pruned_torus(k: Radix, n: Dimensions) -> Plan:
     """Pruned torus: a_0 ± 1 always, a_i ± 1 (i ≥ 1) only where a_0 ≡ i − 1 modulo n − 1.
 
-    Constraint: k is a multiple of n − 1, so that the pruned dimensions take turns all round dimension 0.
+    Constraint: k is a multiple of n − 1, so that the pruned dimensions alternate evenly around dimension 0.
     Source: Parhami & Kwai 2004, sec. 2.
     """
     return partly_pruned_torus(k=k, n=n, intact=1)
@@ -59,7 +64,7 @@ def partly_pruned_torus(k: Radix, n: Dimensions, intact: Intact) -> Plan:
     Source: Parhami & Kwai 2004, sec. 2 and 7.
     """
     require(intact <= n - 2, "intact", intact, f"at most n − 2 = {n - 2}", "two dimensions or more have to alternate")
-    _multiple(k, n - intact)
+    _require_multiple(k, n - intact)
     return _pruned(k, base=0, intact=list(range(intact)), alternating=list(range(intact, n)))
 
 
@@ -69,7 +74,7 @@ def pruned_t1(k: Radix) -> Plan:
     Constraint: k is even.
     Source: Kwai & Parhami 1998, sec. 2.
     """
-    _even(k, "otherwise two neighbouring planes keep the same dimension")
+    _require_even(k, "otherwise two neighbouring planes keep the same dimension")
     return _pruned(k, base=2, intact=[2], alternating=[0, 1])
 
 
@@ -97,7 +102,7 @@ def directed_torus(k: Radix, n: ManhattanDimensions) -> Plan:
     Constraint: k is even.
     Source: Parhami & Kwai 2004, sec. 2 and 3.C.
     """
-    _even(k, "otherwise the wraparound links break the alternation")
+    _require_even(k, "otherwise the wraparound links break the alternation")
     sides = (k,) * n
 
     def symmetries() -> list[np.ndarray]:
@@ -109,11 +114,14 @@ def directed_torus(k: Radix, n: ManhattanDimensions) -> Plan:
         degree=n,
         radices=sides,
         directed=True,
-        wire=lambda: table([_street(sides, i) for i in range(n)], range(n)),
+        wire=lambda: wiring([_street(sides, i) for i in range(n)], range(n)),
         symmetries=symmetries,
-        # each torus link is one arc (both, where k = 2), and as many leave a half as enter it: half the torus's 4 k^(n-1) / 2
+        # each torus link is one arc (both, if k = 2), and as many arcs leave a half as enter it:
+        # half of the torus's 4 k^(n-1) / 2
         bisection=k ** (n - 1),
-        bisection_source="Parhami & Kwai 2004, Table 1; half the torus's, for a directed network with equal in- and out-degrees",
+        bisection_source=(
+            "Parhami & Kwai 2004, Table 1; half the torus's, for a directed network with equal in- and out-degrees"
+        ),
         classes=class_names(n),
     )
 
@@ -124,24 +132,26 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
     Constraints: k is even, and a multiple of n − 1.
     Source: Parhami & Kwai 2004, sec. 2 and 3.D.
     """
-    _even(k, "otherwise the wraparound links break the alternation")
-    _multiple(k, n - 1)
+    _require_even(k, "otherwise the wraparound links break the alternation")
+    _require_multiple(k, n - 1)
     sides = (k,) * n
     cycle = list(range(1, n))
 
     def wire() -> Wiring:
-        streets = table([_street(sides, 0), _chosen(sides, 0, [_street(sides, i) for i in cycle])], [0, 0])
-        streets.link_class[:, 1] = _chosen(sides, 0, [np.full((1,) * n, i, np.int8) for i in cycle]).reshape(-1)
+        streets = wiring([_street(sides, 0), _select_by_digit(sides, 0, [_street(sides, i) for i in cycle])], [0, 0])
+        streets.link_class[:, 1] = _select_by_digit(sides, 0, [np.full((1,) * n, i, np.int8) for i in cycle]).reshape(
+            -1
+        )
         return streets
 
     def symmetries() -> list[np.ndarray]:
-        # a_0 + 1 moves every other dimension to the next and turns its parity; a_1 + 1 turns the
-        # parity of all but dimension 1, a_0's reflection reverses the order in which they alternate
-        forward = affine(sides, [0, *_rotated(cycle)], [1] + [-1] * (n - 1), _unit(n, 0))
-        sideways = affine(sides, [0, *_reversed(cycle)], [1 if j == 1 else -1 for j in range(n)], _unit(n, 1))
+        # a_0 + 1 maps each other dimension to the next and flips its parity; a_1 + 1 flips the parity
+        # of all dimensions but 1; the reflection of a_0 reverses the order in which they alternate
+        forward = affine(sides, [0, *_rotate(cycle)], [1] + [-1] * (n - 1), _unit(n, 0))
+        sideways = affine(sides, [0, *_mirror(cycle)], [1 if j == 1 else -1 for j in range(n)], _unit(n, 1))
         return [forward, sideways]
 
-    # each link of the pruned torus is one arc, and as many leave a half as enter it: half the pruned torus's
+    # each link of the pruned torus is one arc, and as many arcs leave a half as enter it: half of the pruned torus's
     exact = k >= 2 * (n - 1)
     return Plan(
         nodes=k**n,
@@ -151,9 +161,11 @@ def pruned_directed_torus(k: Radix, n: Dimensions) -> Plan:
         wire=wire,
         symmetries=symmetries,
         bisection=k ** (n - 1) // (n - 1) if exact else None,
-        bisection_source="Parhami & Kwai 2004, after Theorem 4; half the pruned torus's, as in- and out-degrees are equal"
-        if exact
-        else "",
+        bisection_source=(
+            "Parhami & Kwai 2004, after Theorem 4; half the pruned torus's, as in- and out-degrees are equal"
+            if exact
+            else ""
+        ),
         classes=class_names(n),
     )
 
@@ -165,15 +177,15 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
 
     def wire() -> Wiring:
         columns = [neighbour(sides, i, step) for i in intact for step in steps]
-        columns += [_chosen(sides, base, [neighbour(sides, i, step) for i in alternating]) for step in steps]
-        wiring = table(columns, [i for i in intact for _ in steps] + [0] * len(steps))
-        alternates = _chosen(sides, base, [np.full((1,) * n, i, np.int8) for i in alternating])
-        wiring.link_class[:, -len(steps) :] = np.broadcast_to(alternates, tuple(reversed(sides))).reshape(-1, 1)
-        return wiring
+        columns += [_select_by_digit(sides, base, [neighbour(sides, i, step) for i in alternating]) for step in steps]
+        wires = wiring(columns, [i for i in intact for _ in steps] + [0] * len(steps))
+        alternates = _select_by_digit(sides, base, [np.full((1,) * n, i, np.int8) for i in alternating])
+        wires.link_class[:, -len(steps) :] = np.broadcast_to(alternates, tuple(reversed(sides))).reshape(-1, 1)
+        return wires
 
     def symmetries() -> list[np.ndarray]:
         forward, backward = list(range(n)), list(range(n))
-        for place, source, mirrored in zip(alternating, _rotated(alternating), _reversed(alternating)):
+        for place, source, mirrored in zip(alternating, _rotate(alternating), _mirror(alternating)):
             forward[place], backward[place] = source, mirrored
         free = [i for i in range(n) if i != base]
         others = [i for i in intact if i != base]
@@ -185,11 +197,11 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
             *(swap(sides, i, j) for i, j in pairwise(others)),
         ]
 
-    # A cut across an alternating dimension is that wide, and none is narrower. Shortest paths take k/4
-    # hops on average in each such dimension, over N/period links that are all alike: N·k·period/8 of the
-    # N²/2 pairs cross each. With d hops to go along dimension 0 they take max(d, 2(period − 1) − d)
-    # at most, on average k/4 + 2(period − 1)²/k, over N links: no more where k ≥ 2 · period. A cut parts
-    # N²/4 pairs.
+    # A cut across an alternating dimension has this width, and no cut is narrower. Shortest paths take
+    # k/4 hops on average in each alternating dimension, over N/period equivalent links, so that
+    # N·k·period/8 of the N²/2 pairs use each link. For d hops along dimension 0 they take at most
+    # max(d, 2(period − 1) − d) there, on average k/4 + 2(period − 1)²/k, over N links; that is no more if
+    # k ≥ 2 · period. A cut separates N²/4 pairs.
     exact = k % 2 == 0 and k >= 2 * period and len(intact) == 1
     return Plan(
         nodes=k**n,
@@ -199,7 +211,8 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
         symmetries=symmetries,
         bisection=2 * k ** (n - 1) // period if exact else None,
         bisection_source=(
-            "Parhami & Kwai 2004, Theorem 4; no narrower: of all pairs' shortest paths at most N·k·(n−1)/8 share a link, and N²/4 cross a half"
+            "Parhami & Kwai 2004, Theorem 4; no narrower:"
+            " of all pairs' shortest paths at most N·k·(n−1)/8 share a link, and N²/4 cross a half"
             if exact
             else ""
         ),
@@ -210,13 +223,13 @@ def _pruned(k: int, *, base: int, intact: list[int], alternating: list[int]) -> 
 
 def _by_parity(k: int, along: tuple[int, ...]) -> Plan:
     """3D torus: z ± 1 always, x and y forwards or backwards by the parity of the digits in `along`."""
-    _even(k, "otherwise the wraparound links break the alternation")
+    _require_even(k, "otherwise the wraparound links break the alternation")
     sides = (k, k, k)
 
     def wire() -> Wiring:
         even = sum(digit(sides, i) for i in along) % 2 == 0
         x, y = (np.where(even, neighbour(sides, i, 1), neighbour(sides, i, -1)) for i in (0, 1))
-        return simple_graph(*table([x, y, neighbour(sides, 2, 1), neighbour(sides, 2, -1)], [0, 1, 2, 2])[:2])
+        return simple_graph(*wiring([x, y, neighbour(sides, 2, 1), neighbour(sides, 2, -1)], [0, 1, 2, 2])[:2])
 
     def symmetries() -> list[np.ndarray]:
         turned = [affine(sides, (1, 0, 2), (-1, -1, 1), _unit(3, i)) for i in along]  # c odd: a → c + Φ a
@@ -234,13 +247,13 @@ def _by_parity(k: int, along: tuple[int, ...]) -> Plan:
 
 
 def _street(sides: Sequence[int], i: int) -> np.ndarray:
-    """int32[k, …, k]: the node one step on in dimension i, backwards where the sum of the other digits is odd."""
+    """int32[k, …, k]: the next node in dimension i, or the previous one where the sum of the other digits is odd."""
     even = sum(digit(sides, j) for j in range(len(sides)) if j != i) % 2 == 0
     return np.where(even, neighbour(sides, i, 1), neighbour(sides, i, -1))
 
 
-def _chosen(sides: Sequence[int], base: int, options: Sequence[np.ndarray]) -> np.ndarray:
-    """At every node the option whose number is the digit of `base`, modulo how many there are."""
+def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarray]) -> np.ndarray:
+    """At every node, the option numbered by its digit of `base`, modulo the number of options."""
     which = digit(sides, base) % len(options)
     chosen = np.broadcast_to(options[0], tuple(reversed(sides))).copy()
     for number, option in enumerate(options[1:], start=1):
@@ -248,13 +261,13 @@ def _chosen(sides: Sequence[int], base: int, options: Sequence[np.ndarray]) -> n
     return chosen
 
 
-def _rotated(dimensions: list[int]) -> list[int]:
-    """Where each of the alternating dimensions comes from when the base digit grows by one (Ψ)."""
+def _rotate(dimensions: list[int]) -> list[int]:
+    """The dimension that each alternating dimension is the image of, when the base digit grows by one (Ψ)."""
     return dimensions[-1:] + dimensions[:-1]
 
 
-def _reversed(dimensions: list[int]) -> list[int]:
-    """Where each comes from when the base digit changes its sign: j → −j."""
+def _mirror(dimensions: list[int]) -> list[int]:
+    """The dimension that each is the image of, when the base digit changes sign: j → −j."""
     return dimensions[:1] + dimensions[:0:-1]
 
 
@@ -262,11 +275,11 @@ def _unit(n: int, i: int) -> list[int]:
     return [int(j == i) for j in range(n)]
 
 
-def _even(k: int, why: str) -> None:
+def _require_even(k: int, why: str) -> None:
     require(k % 2 == 0, "k", k, "an even radix", why)
 
 
-def _multiple(k: int, period: int) -> None:
+def _require_multiple(k: int, period: int) -> None:
     require(
         k % period == 0,
         "k",

@@ -1,0 +1,105 @@
+"""Parameters of functions that are called by a spelling: their types, ranges and meanings, and checks of values."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.spelling import Spelling, Value, Word, format_value
+from torusweep.networks.topology import Meaning, Whole
+
+
+class Parameter(typing.NamedTuple):
+    """One parameter of a family, as its signature declares it."""
+
+    name: str
+    kind: Any  # a type: int, float, bool, str, Literal, list, dict, or Plan for a network that the family modifies
+    whole: Whole | None
+    required: bool
+    default: Any
+    meaning: str = ""
+
+
+def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters of a function, in the order of its signature, with the ranges and meanings of its annotations."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    found = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, whole, meaning = hints[parameter.name], None, ""
+        # the annotation is the type itself or, for an optional parameter, a member of a union
+        annotated = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
+        if annotated is not None and get_origin(kind) is not list:
+            kind, *notes = get_args(annotated)
+            whole = next((note for note in notes if isinstance(note, Whole)), None)
+            meaning = next((note.meaning for note in notes if isinstance(note, Whole | Meaning)), "")
+        required = parameter.default is inspect.Parameter.empty
+        found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default, meaning))
+    return tuple(found)
+
+
+def check_value(call: Spelling, parameter: Parameter, value: Value) -> Value:
+    """Return the value as the function takes it; a choice becomes a `Word`.
+
+    Raises BadInput for a value of the wrong type or out of range.
+    """
+    if not _fits(parameter.kind, value):
+        choices = _choices(parameter.kind)
+        hint = nearest(str(value), choices) if choices and isinstance(value, str) else ""
+        if isinstance(value, Word) and _fits(parameter.kind, str(value)):
+            hint = f'; put text in quotes: {parameter.name}="{value}"'
+        got = repr(value) if isinstance(value, float) else format_value(value)
+        raise BadInput(f"{call}: {parameter.name}: expected {_describe(parameter.kind)}, got {got}{hint}")
+    whole = parameter.whole
+    if whole is not None and isinstance(value, int | float) and not whole.contains(value):
+        raise BadInput(f"{call}: {parameter.name}={format_value(value)}: expected {whole.range()} ({whole.meaning})")
+    if isinstance(value, str) and value in _choices(parameter.kind):
+        return Word(value)
+    return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
+
+
+def _choices(kind: Any) -> tuple[str, ...]:
+    """The named values of a Literal type, or of a union that contains one."""
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return tuple(word for option in get_args(kind) for word in _choices(option))
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def _fits(kind: Any, value: Value) -> bool:
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return any(_fits(option, value) for option in get_args(kind) if option is not type(None))
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _fits(get_args(kind)[0], value)
+    if origin is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if origin is list:
+        return isinstance(value, list) and all(_fits(get_args(kind)[0], item) for item in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(get_args(kind)[1], item) for item in value.values())
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, kind) and not isinstance(value, Word)  # unquoted text is not a string
+
+
+def _describe(kind: Any) -> str:
+    if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
+        return " or ".join(_describe(option) for option in get_args(kind) if option is not type(None))
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _describe(get_args(kind)[0])
+    if origin is Literal:
+        *others, last = get_args(kind)
+        return f"{', '.join(others)} or {last}" if others else last
+    if origin is list:
+        return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace(
+            "a list of a list", "a list of list"
+        )
+    if origin is dict:
+        return "a map such as {1: {0: 8}}"
+    return {int: "a whole number", float: "a number", bool: "true or false", str: 'a "string"'}.get(kind, str(kind))
