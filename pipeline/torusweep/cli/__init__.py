@@ -19,7 +19,7 @@ import click
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
     "run": ("pipeline_run", "Run a sweep: tables, verification, report."),
-    "topologies": ("describe", "List the networks that can be asked for."),
+    "topologies": ("topologies", "List the networks that can be asked for."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
@@ -27,9 +27,9 @@ COMMANDS = {
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
     "query": ("query", "Ask a sweep's tables in SQL."),
-    "pareto": ("query", "The designs that no other design beats."),
-    "verify": ("query", "The papers' numbers against ours."),
-    "report": ("query", "Write the HTML page of a sweep."),
+    "pareto": ("pareto", "The designs that no other design beats."),
+    "verify": ("verify", "The papers' numbers against ours."),
+    "report": ("report", "Write the HTML page of a sweep."),
     "plot": ("plot", "Draw any two columns, as SVG or PNG."),
     "completion": ("completion", "Print the shell completion script."),
     "step": ("pipeline_run", "One step of the pipeline, as the Snakefile calls it."),

@@ -1,8 +1,11 @@
-"""Shell completion: click writes the script, this prints it."""
+"""torusweep completion: the shell completion script."""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
+
+from torusweep.cli import torusweep
 
 
 @click.command()
@@ -16,10 +19,6 @@ def completion(shell: str) -> None:
       torusweep completion zsh > ~/.zfunc/_torusweep
       torusweep completion fish > ~/.config/fish/completions/torusweep.fish
     """
-    from click.shell_completion import get_completion_class
-
-    from torusweep.cli import torusweep
-
     completer = get_completion_class(shell)
     assert completer is not None
     click.echo(completer(torusweep, {}, "torusweep", "_TORUSWEEP_COMPLETE").source())

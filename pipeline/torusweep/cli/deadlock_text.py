@@ -1,4 +1,4 @@
-"""How a verdict on deadlock looks on a terminal. Plain text when piped."""
+"""A verdict on deadlock as text: facts, and the cycle as a list of channels."""
 
 from __future__ import annotations
 
@@ -6,57 +6,49 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import named, page
+from torusweep.cli.console import fact_table, open_console, print_heading, print_note
+from torusweep.counts import counted
 
-SHOWN = 32  # channels of a cycle; --json has all
+MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
 def print_verdict(record: dict[str, Any]) -> None:
-    """A record of the table `deadlock` as named facts, and the cycle as a list of channels."""
-    with page() as console:
-        console.print(Text(record["topology"], style="bold"))
-        console.print(named(_lines(record)))
+    """A record of the table `deadlock`, with its cycle if it has one."""
+    with open_console() as console:
+        print_heading(console, record["topology"])
+        console.print(fact_table(_facts(record)))
         if record["cycle"]:
-            asks = "waits" if record["deadlock_free"] == "no" else "may ask"
-            console.print(
-                Text(
-                    f"\na packet in each of these channels {asks} for the next, the last one's for the first:",
-                    style="dim",
-                )
-            )
+            verb = "waits for" if record["deadlock_free"] == "no" else "may request"
+            print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")
             for line in _cycle(record["cycle"], record["packets"]):
                 console.print(Text(line))
 
 
-def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(label, value) of what a person reads first; --json has every column."""
-    least = record["least_virtual_channels"]
-    number = "not counted, of" if record["dependencies"] is None else f"{record['dependencies']:,} between"
-    size = "of a superset" if record["channels"] is None else f"{number} {record['channels']:,} channels"
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """(name, value) of the main columns; --json has all."""
+    dependencies, channels, least = (record[name] for name in ("dependencies", "channels", "least_virtual_channels"))
+    number = "not counted, of" if dependencies is None else f"{dependencies:,} between"
+    size = "of a superset" if channels is None else f"{number} {channels:,} channels"
+    enough = None if least is None else f"{counted(least, 'virtual channel')}, rule {record['least_rule']}"
     return [
         ("routing", record["routing"]),
         ("virtual channels", f"{record['virtual_channels']}, rule {record['vc_rule']}"),
         ("dependencies", f"{size}, {'without a cycle' if record['acyclic'] else 'cyclic'}"),
         ("deadlock-free", record["deadlock_free"]),
         ("because", record["argument"]),
-        (
-            "acyclic from",
-            record["least_reason"]
-            if least is None
-            else f"{least} virtual channel{'s' * (least > 1)}, rule {record['least_rule']}",
-        ),
+        ("acyclic from", enough or record["least_reason"]),
     ]
 
 
 def _cycle(channels: list[str], packets: list[str] | None) -> list[str]:
-    """A line a channel, with the packet that holds it; the middle of a long cycle is left out."""
-    wide, digits = max(map(len, channels)), len(str(len(channels)))
-    held = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
-    numbered = [
-        f"  {number:>{digits}}  {channel:{wide}}{by}".rstrip()
-        for number, (channel, by) in enumerate(zip(channels, held), 1)
+    """A line for each channel, with the packet that holds it; the middle of a long cycle is left out."""
+    width, digits = max(map(len, channels)), len(str(len(channels)))
+    holders = [""] * len(channels) if packets is None else [f"   packet {packet}" for packet in packets]
+    lines = [
+        f"  {number:>{digits}}  {channel:{width}}{holder}".rstrip()
+        for number, (channel, holder) in enumerate(zip(channels, holders), 1)
     ]
-    if len(channels) <= SHOWN:
-        return numbered
-    half = SHOWN // 2
-    return [*numbered[:half], f"  … {len(channels) - 2 * half} more …", *numbered[-half:]]
+    if len(lines) <= MAX_CHANNELS:
+        return lines
+    half = MAX_CHANNELS // 2
+    return [*lines[:half], f"  … {len(lines) - 2 * half} more …", *lines[-half:]]

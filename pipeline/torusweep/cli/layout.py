@@ -1,4 +1,4 @@
-"""The command about where nodes stand and how long wires are: layout."""
+"""torusweep layout: where one network's nodes are placed, and its wires."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from pathlib import Path
 import click
 
 from torusweep.cli import options
-from torusweep.cli.describe import complete_topology
-
-
-def _complete_placement(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from torusweep.stages.layout import PLACEMENTS
-
-    return [name for name in PLACEMENTS if name.startswith(incomplete)]
+from torusweep.cli.layout_text import print_layout
+from torusweep.networks.families import build
+from torusweep.stages.layout import layout_record, spelled
+from torusweep.stages.layout.drawing import svg_layout
+from torusweep.tables.store import publish
 
 
 @click.command()
-@click.argument("topology", shell_complete=complete_topology)
+@options.topology
 @click.option(
     "--placement",
     default="folded",
     show_default=True,
-    shell_complete=_complete_placement,
-    help="Where nodes stand: one of the list above.",
+    shell_complete=options.complete_from("torusweep.stages.layout:PLACEMENTS"),
+    help="Where nodes are placed: a name of the list above.",
 )
 @click.option(
-    "--dimensions", type=int, help="Dimensions of space, 1 … 3; without it the network's own, or a plane beyond three."
+    "--dimensions",
+    type=int,
+    help="Dimensions of space, 1 … 3.  [default: the network's; 2 if it has more than three]",
 )
 @click.option(
     "--block",
-    help="Sides of a cabinet in nodes, one for each digit of the address, as in 4,4,2: only wires between cabinets count.",
+    help="Sides of a cabinet in nodes, one for each digit of the address, as in 4,4,2. "
+    "Only wires between cabinets count.",
 )
 @click.option(
     "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the layout and its wires to this file."
@@ -39,17 +40,17 @@ def _complete_placement(context: click.Context, parameter: click.Parameter, inco
 def layout(
     topology: str, placement: str, dimensions: int | None, block: str | None, svg: Path | None, as_json: bool
 ) -> None:
-    """Wires of TOPOLOGY under a placement: their lengths, their density along a row, the volume they need.
+    """Wires of TOPOLOGY under a placement: their lengths, their density along a row, the volume that they need.
 
-    Lengths are in pitches, the distance between neighbouring places, along the dimensions of space
-    (Manhattan) and as the crow flies.
+    Lengths are in pitches, the distance between neighbouring places: along the axes (Manhattan), and in
+    a straight line.
 
     \b
     Placements:
       straight    every node at its address
-      folded      every ring folded, 0, k-1, 1, k-2, …: ring neighbours are at most 2 apart
-      trellis     of rtt and ptt: no wire longer than √5 (3 along the dimensions), whatever the size
-      shuffled    of rtt, ptt and pdtt: no wire longer than 4
+      folded      every ring folded, 0, k-1, 1, k-2, …: neighbours on a ring are at most 2 apart
+      trellis     for rtt and ptt: no wire longer than √5 (3 along the axes), at any size
+      shuffled    for rtt, ptt and pdtt: no wire longer than 4
 
     \b
     Examples:
@@ -58,19 +59,11 @@ def layout(
       torusweep layout "ptt(a=32)" --placement trellis --block 8,8,32
       torusweep layout "hypercube(n=10)" --placement straight --dimensions 2 --json
     """
-    from torusweep.networks.families import build
-    from torusweep.stages.layout import layout_record, spelled
-
     network = build(topology)
     record = layout_record(network, spelled(placement, dimensions, block))
     if svg is not None:
-        from torusweep.stages.layout.drawing import svg_layout
-        from torusweep.tables.store import publish
-
         publish(svg, f"{svg_layout(network, record['placement'])}\n".encode())
     if as_json:
         options.print_json(record)
-        return
-    from torusweep.cli.layout_text import print_layout
-
-    print_layout(record, network)
+    else:
+        print_layout(record, network)

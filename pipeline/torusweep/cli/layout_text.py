@@ -1,4 +1,4 @@
-"""How a layout looks on a terminal. Plain text when piped."""
+"""A layout as text: numbers, the wires of each length, and the places of a small plane."""
 
 from __future__ import annotations
 
@@ -6,86 +6,70 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import named, page
+from torusweep.cli.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
 from torusweep.networks.topology import Topology
+from torusweep.stages.layout.drawing import text_layout
 
-SHOWN = 12  # lengths of the histogram; --json has all
-BAR = 40  # characters
+MAX_ROWS = 12  # of the histogram of lengths; --json has all
 
 
 def print_layout(record: dict[str, Any], network: Topology) -> None:
-    """A record of the table `layout` as named numbers, the wires of each length, and who stands where if that is a small plane."""
-    from torusweep.stages.layout.drawing import text_layout
-
-    with page() as console:
-        console.print(Text(record["topology"], style="bold"))
-        console.print(named(_lines(record)))
+    """A record of the table `layout`, its histogram of lengths, and a drawing if the layout is a small plane."""
+    with open_console() as console:
+        print_heading(console, record["topology"])
+        console.print(fact_table(_facts(record)))
         if len(record["wire_length_histogram"]) > 1:
-            console.print(Text("\nwires of each length", style="dim"))
+            print_note(console, "\nwires of each length")
             console.print(Text(_bars(record["wire_length_histogram"])))
         drawing = text_layout(network, record["placement"])
         if drawing:
-            console.print(
-                Text(
-                    f"\nthe {'node' if record['block'] is None else 'cabinet'} at each place, by its address",
-                    style="dim",
-                )
+            print_note(
+                console, f"\nthe {'node' if record['block'] is None else 'cabinet'} at each place, by its address"
             )
             console.print(Text(drawing), soft_wrap=True)
 
 
-def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(label, value) of what a person reads first; --json has every column."""
-    box = " × ".join(map(str, record["extent"]))
-    thing = "places" if record["block"] is None else f"cabinets of {' × '.join(map(str, record['block']))} nodes"
-    lines = [
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """(name, value) of the main columns; --json has all."""
+    extent, block = (" × ".join(map(str, record[name] or ())) for name in ("extent", "block"))
+    facts = [
         ("placement", record["placement"]),
-        (thing.partition(" of ")[0], f"{box}{thing.removeprefix('places').removeprefix('cabinets')}"),
+        ("cabinets", f"{extent} of {block} nodes") if block else ("places", extent),
     ]
     if record["cables"] is not None:
-        lines.append(("cables", f"{record['cables']:,} between cabinets"))
+        facts.append(("cables", f"{record['cables']:,} between cabinets"))
     if record["wire_length_max"] is None:
-        return [*lines, ("wires", "none")]
-    classes = ", ".join(f"{name} {most['max']:g}" for name, most in record["per_class_wire_length"].items())
-    lines += [
-        (
-            "longest wire",
-            f"{record['wire_length_max']}  ({record['wire_length_max_euclidean']:.6g} as the crow flies); {classes}",
-        ),
-        ("mean wire", f"{record['wire_length_mean']:.6g}  ({record['wire_length_mean_euclidean']:.6g})"),
-        ("all wires", f"{record['wire_length_total']:,}  ({record['wire_length_total_euclidean']:,.6g}), in pitches"),
+        return [*facts, ("wires", "none")]
+    longest, longest_line = record["wire_length_max"], record["wire_length_max_euclidean"]
+    mean, mean_line = record["wire_length_mean"], record["wire_length_mean_euclidean"]
+    total, total_line = record["wire_length_total"], record["wire_length_total_euclidean"]
+    classes = ", ".join(f"{name} {lengths['max']:g}" for name, lengths in record["per_class_wire_length"].items())
+    facts += [
+        ("longest wire", f"{longest}  ({longest_line:.6g} in a straight line); {classes}"),
+        ("mean wire", f"{mean:.6g}  ({mean_line:.6g})"),
+        ("all wires", f"{total:,}  ({total_line:,.6g}), in pitches"),
     ]
     if record["wire_density_position"] is not None:
         place = f"first after {record['wire_density_position']:,} places"
-        lines.append(
-            (
-                "density of a row",
-                f"{record['wire_density_max']:g} channels at most, {place}; {record['wire_density_middle']:g} in the middle",
-            )
-        )
+        middle = f"{record['wire_density_middle']:g} in the middle"
+        facts.append(("density of a row", f"{record['wire_density_max']:g} channels at most, {place}; {middle}"))
     if record["channel_width"] is not None:
         width = f"{record['channel_width']:.6g} bits, {record['pins']:.6g} pins a node"
-        lines.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
+        facts.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
     if record["layout_volume"] is not None:
-        unit = "volume" if record["dimensions"] == 3 else "area"
-        lines.append(
-            (
-                f"least {unit}",
-                f"{record['layout_volume']:,.6g} wire pitches {'cubed' if unit == 'volume' else 'squared'}",
-            )
-        )
-    return lines
+        name, unit = ("volume", "cubed") if record["dimensions"] == 3 else ("area", "squared")
+        facts.append((f"least {name}", f"{record['layout_volume']:,.6g} wire pitches {unit}"))
+    return facts
 
 
 def _bars(histogram: list[dict[str, int]]) -> str:
-    """A bar for each length, the longest ones in one where there are many."""
-    rows = [(str(sort["length"]), sort["wires"]) for sort in histogram]
-    if len(rows) > SHOWN:
-        rows = [
-            *rows[: SHOWN - 1],
-            (f"{rows[SHOWN - 1][0]}–{rows[-1][0]}", sum(wires for _, wires in rows[SHOWN - 1 :])),
-        ]
-    most, label = max(wires for _, wires in rows), max(len(name) for name, _ in rows)
+    """A bar for each length; the longest share one where there are more than MAX_ROWS."""
+    rows = [(str(entry["length"]), entry["wires"]) for entry in histogram]
+    if len(rows) > MAX_ROWS:
+        rest = rows[MAX_ROWS - 1 :]
+        rows = [*rows[: MAX_ROWS - 1], (f"{rest[0][0]}–{rest[-1][0]}", sum(wires for _, wires in rest))]
+    largest, width = max(wires for _, wires in rows), max(len(label) for label, _ in rows)
     return "\n".join(
-        f"{name:>{label}} {'█' * max(1, round(BAR * wires / most)):<{BAR}} {wires:,}" for name, wires in rows
+        f"{label:>{width}} {'█' * max(1, round(BAR_WIDTH * wires / largest)):<{BAR_WIDTH}} {wires:,}"
+        for label, wires in rows
     )

@@ -1,4 +1,4 @@
-"""The command about traffic on one network: loads."""
+"""torusweep loads: the load of every channel of one network."""
 
 from __future__ import annotations
 
@@ -6,33 +6,37 @@ from contextlib import nullcontext
 from typing import Any
 
 import click
+from torusweep_kernels.backend import device_name, resolve
 
 from torusweep.cli import options
-from torusweep.cli.describe import complete_topology
+from torusweep.cli.loads_text import print_loads
+from torusweep.cli.progress import count_progress, share_progress, wait_notice
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import Topology
+from torusweep.results import table_text
+from torusweep.stages.loads import ChannelLoads, channel_table, exact_loads, record_of, sampled_loads
+from torusweep.stages.loads.bounds import bounds_of
 
-
-def _complete_traffic(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from torusweep.traffic import PATTERNS
-
-    return [name for name in PATTERNS if name.startswith(incomplete.replace("-", "_"))]
+DEFAULT_PACKETS = 10_000_000
 
 
 @click.command()
-@click.argument("topology", shell_complete=complete_topology)
+@options.topology
 @options.routing
 @click.option(
     "--traffic",
     default="uniform",
     show_default=True,
-    shell_complete=_complete_traffic,
-    help="Who sends to whom: a pattern of the list above.",
+    shell_complete=options.complete_from("torusweep.traffic:PATTERNS"),
+    help="Which terminals send to which: a name of the list above.",
 )
 @click.option(
     "--method",
     type=click.Choice(["exact", "monte-carlo"]),
     default="exact",
     show_default=True,
-    help="Expected loads, or loads of random packets with their standard error.",
+    help="exact: expected loads. monte-carlo: loads of random packets, with their standard error.",
 )
 @click.option(
     "--packets",
@@ -43,17 +47,18 @@ def _complete_traffic(context: click.Context, parameter: click.Parameter, incomp
 @click.option(
     "--relative-error",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Stop once the standard error of the largest load is that share of it.",
+    help="Stop once the standard error of the largest load is at most this share of that load.",
 )
 @click.option(
     "--bounds",
     is_flag=True,
-    help="Also what the best routing could carry (a linear programme) and the worst permutation: small networks.",
+    help="Also bound what any routing can carry (a linear programme), and find the worst permutation. "
+    "For small networks.",
 )
 @click.option(
     "--channels",
     is_flag=True,
-    help="The load of every single channel, as CSV (with --json as a JSON array), and nothing else.",
+    help="Print the load of every channel as CSV (with --json as a JSON array), and nothing else.",
 )
 @options.json_output
 @options.backend
@@ -72,20 +77,21 @@ def loads(
     backend: str,
     symmetry: str,
 ) -> None:
-    """How traffic loads the channels of TOPOLOGY, and the injection at which the busiest one is full.
+    """Load of every channel of TOPOLOGY under a routing and a traffic pattern, and where the network saturates.
 
-    Loads are flits per cycle over a channel at one flit injected per terminal and cycle.
+    A load is the flits per cycle over a channel when every terminal injects one flit per cycle.
 
     \b
     Routings:
-      minimal  minimal_ecmp               every network: every shortest path alike; every next hop alike
-      dimension_order(tie=split)          tori, meshes, hypercubes; random_order: in an order drawn per packet (O1TURN)
-      routing_record(tie=split)           lattices and twisted tori: a minimal record, x then y then z
-      minimal_by_address                  one shortest route per relative address: pruned, directed tori, ccc …
-      clustering(tie=split)               the pruned torus's own
-      hierarchical(tie=sign)              mh3dt, h3dt, tesh: gate by gate, level by level
-      up_down(root=0)                     any bidirectional network, faulty ones too
-      valiant                             two routes, by way of a random node
+      minimal                      any network: every shortest path equally often
+      minimal_ecmp                 any network: every next hop on a shortest path equally often
+      dimension_order(tie=split)   tori, meshes, hypercubes; random_order: the order is drawn per packet (O1TURN)
+      routing_record(tie=split)    lattices and twisted tori: a minimal record, x then y then z
+      minimal_by_address           one shortest route for each relative address: pruned and directed tori, ccc …
+      clustering(tie=split)        pruned tori: the routing of their paper
+      hierarchical(tie=sign)       mh3dt, h3dt, tesh: gate by gate, level by level
+      up_down(root=0)              any bidirectional network, also a faulty one
+      valiant                      two routes, through a random node
 
     \b
     Traffic patterns:
@@ -93,29 +99,21 @@ def loads(
       hot_region  hot_spot(node=0, percent=10)
       bit_complement  bit_reversal  perfect_shuffle  transpose
       tornado  neighbour  random_permutation(seed=0)
-      ring_all_reduce  all_reduce_by_dimension     collectives, phase by phase
-      demand(path="demand.csv")     columns source, destination, demand; CSV or Parquet
+      ring_all_reduce  all_reduce_by_dimension   collectives, phase by phase
+      demand(path="demand.csv")                  a file with columns source, destination, demand; CSV or Parquet
 
     \b
     Examples:
       torusweep loads "rtt(a=16)"
       torusweep loads "pdtt(a=16)" --routing minimal --traffic uniform --method exact --json
-      torusweep loads "torus(radices=[32, 16])" --routing "dimension-order(tie=positive)" --traffic "hot_spot(node=3, percent=20)"
+      torusweep loads "torus(k=8, n=2)" --routing "dimension-order(tie=positive)" --traffic "hot_spot(node=3)"
       torusweep loads "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --method monte-carlo --packets 10000000
       torusweep loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds
       torusweep loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv
     """
-    from torusweep_kernels.backend import device_name, resolve
-
-    from torusweep.cli.progress import counting, shared, waiting
-    from torusweep.errors import BadInput
-    from torusweep.networks.families import build
-    from torusweep.stages.loads import channel_table, exact_loads, record_of, sampled_loads
-    from torusweep.stages.loads.bounds import bounds_of
-
     sampled = method == "monte-carlo"
-    for name, given in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
-        if given is not None and not sampled:
+    for name, value in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
+        if value is not None and not sampled:
             raise BadInput(
                 f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets"
             )
@@ -127,38 +125,39 @@ def loads(
         raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
     running = resolve(backend)
     network = build(topology)
-    what: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
+    request: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
+    use_symmetry = symmetry == "on"
     if sampled:
-        most = packets or 10_000_000
-        with counting(most) as progress:
-            found = sampled_loads(
-                network, **what, packets=most, seed=seed or 0, relative_error=relative_error, progress=progress
-            )
-        reached = found.estimate.stderr / max(float(found.load.max(initial=0.0)), 1e-300) if found.estimate else 0.0
-        if relative_error is not None and reached > relative_error:
-            click.echo(
-                f"the relative error is still {reached:.2g} after {most:,} packets; raise --packets for {relative_error:g}",
-                err=True,
-            )
+        found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
     else:
-        with shared("routes followed") as told:
-            found = exact_loads(network, **what, use_symmetry=symmetry == "on", progress=told)
+        with share_progress("routes followed") as progress:
+            found = exact_loads(network, **request, use_symmetry=use_symmetry, progress=progress)
     if channels:
-        from torusweep.results.table_text import as_csv
-        from torusweep.results.table_text import as_json as json_array
-
-        table = channel_table(found)
-        click.echo(json_array(table) if as_json else as_csv(table), nl=False)
+        as_text = table_text.as_json if as_json else table_text.as_csv
+        click.echo(as_text(channel_table(found)), nl=False)
         return
-    with (
-        waiting("linear programmes and matchings: some minutes on networks of hundreds of nodes")
-        if bounds
-        else nullcontext()
-    ):
-        record = record_of(found, bounds_of(found, use_symmetry=symmetry == "on") if bounds else None)
+    work = "linear programmes and matchings: some minutes on networks of hundreds of nodes"
+    with wait_notice(work) if bounds else nullcontext():
+        record = record_of(found, bounds_of(found, use_symmetry=use_symmetry) if bounds else None)
     if as_json:
         options.print_json(record)
     else:
-        from torusweep.cli.loads_text import print_loads
-
         print_loads(record, computed_by=f"{running} on {device_name(running)}")
+
+
+def _sampled(
+    network: Topology, packets: int, seed: int, relative_error: float | None, request: dict[str, Any]
+) -> ChannelLoads:
+    """Loads of random packets; warns if they are less precise than relative_error."""
+    with count_progress("packets", packets) as progress:
+        found = sampled_loads(
+            network, **request, packets=packets, seed=seed, relative_error=relative_error, progress=progress
+        )
+    reached = found.estimate.stderr / max(float(found.load.max(initial=0.0)), 1e-300) if found.estimate else 0.0
+    if relative_error is not None and reached > relative_error:
+        click.echo(
+            f"the relative error is still {reached:.2g} after {packets:,} packets; "
+            f"raise --packets for {relative_error:g}",
+            err=True,
+        )
+    return found

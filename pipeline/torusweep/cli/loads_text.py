@@ -1,4 +1,4 @@
-"""How the loads of a network's channels look on a terminal. Plain text when piped."""
+"""Channel loads as text: numbers, and a bar for each link class."""
 
 from __future__ import annotations
 
@@ -7,116 +7,108 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import named, page
+from torusweep.cli.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
 from torusweep.counts import counted
 
-BAR = 40  # characters
+Record = dict[str, Any]
+Facts = list[tuple[str, str]]
+
+BOUNDS = (  # label, column, unit
+    ("capacity, any routing", "capacity", " flits/cycle/terminal"),
+    ("capacity, minimal", "capacity_minimal", " flits/cycle/terminal"),
+    ("worst permutation", "worst_case_saturation_load", " flits/cycle/terminal"),
+    ("narrowest cut known", "cut_links", " links"),
+    ("effective for crossing", "effective_cut_links", " links"),
+)
 
 
-def print_loads(record: dict[str, Any], *, computed_by: str) -> None:
-    """A record of the table `loads` as named numbers, and a bar for each link class."""
-    with page() as console:
-        console.print(Text(record["topology"], style="bold"))
-        console.print(named(_lines(record)))
+def print_loads(record: Record, *, computed_by: str) -> None:
+    """A record of the table `loads`, and the loads of each link class as bars."""
+    with open_console() as console:
+        print_heading(console, record["topology"])
+        console.print(fact_table(_facts(record)))
         if record["per_class_load"] and record["max_channel_load"]:
-            console.print(Text("\nload of the channels, by link class, in flits per cycle", style="dim"))
+            print_note(console, "\nload of the channels, by link class, in flits per cycle")
             console.print(Text(_bars(record["per_class_load"], record["max_channel_load"])))
-        console.print(Text(f"computed by {computed_by}", style="dim"))
+        print_note(console, f"computed by {computed_by}")
 
 
-def _lines(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """(label, value) of what a person reads first; --json has every column."""
-    saturation, utilization = record["saturation_load"], record["link_utilization"]
-    first = _first(saturation, record["ejection_load"])
-    error = ""
-    if record["method"] == "monte-carlo":
-        error = f" ± {record['max_channel_load_stderr']:.2g}, on average too high"
+def _facts(record: Record) -> Facts:
+    """(name, value) of the main columns; --json has all."""
+    sampled = record["method"] == "monte-carlo"
+    saturation, ejection, utilization = (
+        record[name] for name in ("saturation_load", "ejection_load", "link_utilization")
+    )
+    sample = f"monte-carlo, {counted(record['packets'], 'packet')}, seed {record['seed']}" if sampled else ""
+    error = f" ± {record['max_channel_load_stderr']:.2g}, biased upwards" if sampled else ""
+    channels = "no load: no channel is used" if saturation is None else f"{saturation:.7g} flits/cycle/terminal"
+    busiest = f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g})"
     return [
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
-        *([("method", f"monte-carlo, {counted(record['packets'], 'packet')}, seed {record['seed']}")] if error else []),
-        (
-            "channels saturate at",
-            "no load: nothing is sent over them" if saturation is None else f"{saturation:.7g} flits/cycle/terminal",
-        ),
-        ("terminals saturate at", f"{record['ejection_load']:.7g} flits/cycle/terminal"),
-        ("first to saturate", first),
-        (
-            "busiest channel",
-            f"{record['max_channel_load']:.7g}{error}  (mean {record['mean_channel_load']:.7g}), at 1 flit/cycle/terminal",
-        ),
-        *_of_sample(record),
+        *([("method", sample)] if sampled else []),
+        ("channels saturate at", channels),
+        ("terminals saturate at", f"{ejection:.7g} flits/cycle/terminal"),
+        ("first to saturate", _first_to_saturate(saturation, ejection)),
+        ("busiest channel", f"{busiest}, at 1 flit/cycle/terminal"),
+        *(_lower_estimate(record) if sampled else []),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
-        ("mean path", f"{record['mean_hops']:.10g} hops{_stretched(record['stretch'])}"),
-        *_of_collective(record),
-        *_of_bounds(record),
+        ("mean path", f"{record['mean_hops']:.10g} hops{_stretch(record['stretch'])}"),
+        *_collective(record),
+        *_bounds(record),
     ]
 
 
-def _of_sample(record: dict[str, Any]) -> list[tuple[str, str]]:
-    if record["method"] != "monte-carlo":
-        return []
+def _lower_estimate(record: Record) -> Facts:
     low = f"{record['max_channel_load_low']:.7g} ± {record['max_channel_load_low_stderr']:.2g}"
-    return [("on average too low", f"{low}: half of the packets chose the channel, the others measure it")]
+    return [("biased downwards", f"{low}: one half of the packets selects the channel, the other half measures it")]
 
 
-def _first(saturation: float | None, ejection: float) -> str:
-    """Which of the two saturation loads is reached first; rounding decides nothing."""
+def _first_to_saturate(saturation: float | None, ejection: float) -> str:
+    """Which of the two saturation loads is smaller; equal up to rounding counts as equal."""
     if saturation is not None and isclose(saturation, ejection, rel_tol=1e-12):
-        return "channels and terminals alike"
+        return "channels and terminals at once"
     return "channels" if saturation is not None and saturation < ejection else "terminals, at ejection"
 
 
-def _stretched(stretch: float | None) -> str:
+def _stretch(stretch: float | None) -> str:
     if stretch is None or stretch < 1 + 1e-12:
         return "" if stretch is None else ", the shortest"
     return f", {100 * (stretch - 1):.3g} % longer than the shortest"
 
 
-def _of_collective(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _collective(record: Record) -> Facts:
     if record["phases"] is None:
         return []
-    phases = [
-        (
-            f"phase {number}",
-            f"{phase['name']}: {phase['time']:.6g} cycles per flit of message, busiest channel {phase['max_channel_load']:.6g}",
-        )
-        for number, phase in enumerate(record["phases"], start=1)
-    ]
+    per_flit = "cycles per flit of message"
+    bandwidth, terminal = record["bus_bandwidth"], record["terminal_bus_bandwidth"]
+    phases = []
+    for number, phase in enumerate(record["phases"], start=1):
+        time, load = phase["time"], phase["max_channel_load"]
+        phases.append((f"phase {number}", f"{phase['name']}: {time:.6g} {per_flit}, busiest channel {load:.6g}"))
     return [
         *phases,
-        ("all phases", f"{record['collective_time']:.6g} cycles per flit of message"),
-        (
-            "bus bandwidth",
-            f"{record['bus_bandwidth']:.6g} flits/cycle/terminal ({record['terminal_bus_bandwidth']:.6g} with terminals of 1 flit/cycle)",
-        ),
+        ("all phases", f"{record['collective_time']:.6g} {per_flit}"),
+        ("bus bandwidth", f"{bandwidth:.6g} flits/cycle/terminal ({terminal:.6g} with terminals of 1 flit/cycle)"),
     ]
 
 
-def _of_bounds(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _bounds(record: Record) -> Facts:
     if not record["bounds_method"]:
         return []
-    share = "" if record["capacity_share"] is None else f"; this routing reaches {100 * record['capacity_share']:.4g} %"
-    known = (
-        ("capacity, any routing", "capacity", f" flits/cycle/terminal{share}"),
-        ("capacity, minimal", "capacity_minimal", " flits/cycle/terminal"),
-        ("worst permutation", "worst_case_saturation_load", " flits/cycle/terminal"),
-        ("narrowest cut known", "cut_links", " links"),
-        ("effective for crossing", "effective_cut_links", " links"),
-    )
-    return [
-        *((label, f"{record[name]:.7g}{unit}") for label, name, unit in known if record[name] is not None),
-        ("bounds by", record["bounds_method"]),
-    ]
+    facts = [(label, f"{record[name]:.7g}{unit}") for label, name, unit in BOUNDS if record[name] is not None]
+    if record["capacity"] is not None and record["capacity_share"] is not None:
+        label, value = facts[0]
+        facts[0] = (label, f"{value}; this routing reaches {100 * record['capacity_share']:.4g} %")
+    return [*facts, ("bounds by", record["bounds_method"])]
 
 
-def _bars(classes: dict[str, dict[str, float]], most: float) -> str:
-    """A line for each class: the bar is full up to the mean and light up to the maximum."""
+def _bars(classes: dict[str, dict[str, float]], largest: float) -> str:
+    """A bar for each class: dark up to the mean, light up to the maximum."""
     width = max(len(name) for name in classes)
-    rows = []
+    lines = []
     for name, load in classes.items():
-        mean, peak = (round(BAR * load[kind] / most) for kind in ("mean", "max"))
-        rows.append(
-            f"  {name:<{width}} {'█' * mean + '░' * (peak - mean):<{BAR}} mean {load['mean']:.6g}, max {load['max']:.6g}"
-        )
-    return "\n".join(rows)
+        mean, peak = (round(BAR_WIDTH * load[kind] / largest) for kind in ("mean", "max"))
+        bar = "█" * mean + "░" * (peak - mean)
+        lines.append(f"  {name:<{width}} {bar:<{BAR_WIDTH}} mean {load['mean']:.6g}, max {load['max']:.6g}")
+    return "\n".join(lines)

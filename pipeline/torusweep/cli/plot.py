@@ -1,4 +1,4 @@
-"""The command `torusweep plot`: any two columns as a picture."""
+"""torusweep plot: two columns of a sweep as a picture."""
 
 from __future__ import annotations
 
@@ -7,35 +7,33 @@ from pathlib import Path
 import click
 
 from torusweep.cli import options
+from torusweep.errors import BadInput
+from torusweep.results import charts
+from torusweep.results import plot as plots
+from torusweep.tables.records import TABLES
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from torusweep.tables.records import TABLES
-
-    return sorted(
-        {column.name for columns in TABLES.values() for column in columns if column.name.startswith(incomplete)}
-    )
+    return sorted({column.name for table in TABLES.values() for column in table if column.name.startswith(incomplete)})
 
 
 @click.command()
 @click.argument("x", shell_complete=_complete_column)
 @click.argument("y", shell_complete=_complete_column)
 @click.option(
-    "--table", help="Whose rows to draw, static's columns beside them  [default: the first table that has both columns]"
+    "--table",
+    help="Table whose rows to draw, together with the columns of static.  "
+    "[default: the first table that has both columns]",
 )
 @options.results
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write, .svg or .png  [default: Y-X.svg here]"
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write, .svg or .png.  [default: Y-X.svg]"
 )
 @click.option(
-    "--colour", "--color", default="family", show_default=True, help="A column to colour by: words or numbers."
+    "--colour", "--color", default="family", show_default=True, help="Column that gives the colour: words or numbers."
 )
 @click.option(
-    "--log",
-    type=click.Choice(["none", "x", "y", "both"]),
-    default="none",
-    show_default=True,
-    help="Axes that are logarithmic.",
+    "--log", type=click.Choice(["none", "x", "y", "both"]), default="none", show_default=True, help="Logarithmic axes."
 )
 @click.option("--where", help="An SQL condition on these columns, as in \"traffic = 'uniform'\".")
 @options.json_output
@@ -55,20 +53,16 @@ def plot(
     \b
     Examples:
       torusweep plot nodes mean_distance --log both
-      torusweep plot mean_distance saturation_load --where "routing = 'minimal' AND traffic = 'uniform'" --output saturation.png
+      torusweep plot mean_distance saturation_load --where "routing = 'minimal' AND traffic = 'uniform'" -o load.png
       torusweep plot nodes bisection_upper --colour degree_max --where "nodes BETWEEN 4000 AND 4200"
     """
-    from torusweep.errors import BadInput
-    from torusweep.results import charts as figures
-    from torusweep.results import plot as plots
-
     target = output or Path(f"{y}-{x}.svg")
-    if target.suffix not in figures.SUFFIXES:
+    if target.suffix not in charts.SUFFIXES:
         raise BadInput(f"--output: expected a name that ends in .svg or .png, got '{target}'")
     drawn = plots.plot(results, x, y, table=table, colour=colour, log=log, where=where or None)
-    figures.save(drawn.specification, target)
-    numbers = {"rows": drawn.rows, "left_out": drawn.left_out, "drawn": drawn.drawn}
+    charts.save(drawn.specification, target)
     if as_json:
+        numbers = {"rows": drawn.rows, "left_out": drawn.left_out, "drawn": drawn.drawn}
         options.print_json({"output": str(target), **numbers})
         return
     click.echo(str(target))

@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of long computations on standard error: a bar on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
@@ -6,68 +6,68 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 
-LINE_SECONDS = 5.0  # between plain lines
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+LINE_SECONDS = 5.0  # between lines
 
-@contextmanager
-def counting(number: int | None, things: str = "packets") -> Iterator[Callable[[int], None]]:
-    """What to tell how many packets, or other things, are done, of that many at most (None: not known)."""
-    if not sys.stderr.isatty():
-        yield _lines(lambda done: f"{things}: {done:,}" + ("" if number is None else f" of {number:,}"))
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(things), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=number)
-        yield lambda done: bar.update(task, completed=done)
+Report = Callable[[float], None]
 
 
 @contextmanager
-def shared(things: str) -> Iterator[Callable[[float], None]]:
-    """What to tell which share of the work is done, 0 … 1."""
-    if not sys.stderr.isatty():
-        yield _lines(lambda share: f"{things}: {100 * share:.0f} %")
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(things), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda share: bar.update(task, completed=share)
-
-
-@contextmanager
-def waiting(for_what: str) -> Iterator[None]:
-    """Of work that cannot say how far it is: that it goes on, on a terminal, and one line elsewhere if it takes long."""
-    from rich.console import Console
-
+def count_progress(things: str, total: int | None = None) -> Iterator[Report]:
+    """A function to call with the number of things done so far; total: how many there are at most, if known."""
     if sys.stderr.isatty():
-        with Console(stderr=True).status(for_what):
+        with _bar(things, MofNCompleteColumn(), total) as report:
+            yield report
+    else:
+        yield _lines(lambda done: f"{things}: {int(done):,}" + ("" if total is None else f" of {total:,}"))
+
+
+@contextmanager
+def share_progress(work: str, total: float = 1.0) -> Iterator[Report]:
+    """A function to call with the amount of work done so far, 0 … total; shown in per cent."""
+    if sys.stderr.isatty():
+        with _bar(work, TaskProgressColumn(), total) as report:
+            yield report
+    else:
+        yield _lines(lambda done: f"{work}: {100 * done / total:.0f} %")
+
+
+@contextmanager
+def wait_notice(work: str) -> Iterator[None]:
+    """For work of unknown length: a spinner on a terminal, elsewhere one line if the work takes long."""
+    if sys.stderr.isatty():
+        with Console(stderr=True).status(work):
             yield
         return
-    from threading import Timer
-
-    late = Timer(LINE_SECONDS, lambda: print(for_what, file=sys.stderr, flush=True))
-    late.daemon = True
-    late.start()
+    timer = Timer(LINE_SECONDS, lambda: print(work, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        late.cancel()
+        timer.cancel()
 
 
-def _lines(said: Callable[[float], str]) -> Callable[[float], None]:
+@contextmanager
+def _bar(label: str, numbers: MofNCompleteColumn | TaskProgressColumn, total: float | None) -> Iterator[Report]:
+    columns = (TextColumn(label), BarColumn(), numbers, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _lines(text: Callable[[float], str]) -> Report:
     last = time.monotonic()
 
-    def tell(done: float) -> None:
+    def report(done: float) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= LINE_SECONDS:
             last = now
-            print(said(done), file=sys.stderr, flush=True)
+            print(text(done), file=sys.stderr, flush=True)
 
-    return tell
+    return report

@@ -1,4 +1,4 @@
-"""When each message of a workload was sent and delivered, as CSV."""
+"""The file of --completions: when each message of a workload was sent and delivered, as CSV."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ COLUMNS = ("seed", "message", "source", "destination", "flits", "sent", "deliver
 def write_completions(
     file: TextIO, spelling: str, terminals: int, seeds: Sequence[int], completions: Sequence[Completion]
 ) -> None:
-    """A line for each seed and message; no cycle where it did not come to that."""
+    """A line for each seed and message. `sent` and `delivered` are cycles, empty if the run ended before."""
     messages = workload(spelling, terminals)[1]
     names = messages.names or range(len(messages.flits))
-    lines = csv.writer(file, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    for seed, done in zip(seeds, completions):
-        for row in zip(
-            names, *(column.tolist() for column in (messages.source, messages.destination, messages.flits, *done))
-        ):
-            lines.writerow([seed, *("" if value == -1 else value for value in row)])
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for seed, completion in zip(seeds, completions):
+        columns = (messages.source, messages.destination, messages.flits, *completion)
+        for row in zip(names, *(column.tolist() for column in columns)):
+            writer.writerow([seed, *("" if value == -1 else value for value in row)])

@@ -27,7 +27,7 @@ def test_json_is_the_record():
 
 def test_words_give_what_the_record_has():
     said = run("rtt(a=4)", "--placement", "trellis")
-    assert "longest wire      3  (2.23607 as the crow flies); x 3, y 3" in said
+    assert "longest wire      3  (2.23607 in a straight line); x 3, y 3" in said
     assert "least area        256 wire pitches squared" in said
     assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in said
     assert "wires      none" in run("torus(k=4, n=2)", "--block", "4,4")

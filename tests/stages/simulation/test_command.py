@@ -112,7 +112,7 @@ def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
     def narrow():
         yield Console(file=text, width=40)
 
-    monkeypatch.setattr(simulate_text, "page", narrow)
+    monkeypatch.setattr(simulate_text, "open_console", narrow)
     simulate_text.print_simulation(rows)
     for row in rows:
         (line,) = (

@@ -1,0 +1,51 @@
+"""torusweep pareto: the designs of a sweep that no other design dominates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from torusweep.cli import options
+from torusweep.counts import counted
+from torusweep.results.pareto import front_of, left_out
+from torusweep.results.query import print_table
+
+
+@click.command()
+@click.option(
+    "--minimise", "--minimize", multiple=True, help="Columns to minimise, separated by commas; may be repeated."
+)
+@click.option(
+    "--maximise", "--maximize", multiple=True, help="Columns to maximise, separated by commas; may be repeated."
+)
+@click.option("--where", help='An SQL condition on the table static, as in "nodes BETWEEN 4000 AND 4200".')
+@options.results
+@options.output_format
+@options.output
+@options.json_output
+def pareto(
+    minimise: tuple[str, ...],
+    maximise: tuple[str, ...],
+    where: str | None,
+    results: Path,
+    style: str,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """The Pareto front: connected designs such that no other is as good in all named columns and better in one.
+
+    \b
+    Examples:
+      torusweep pareto --minimise mean_distance,cost --where "nodes BETWEEN 4000 AND 4200"
+      torusweep pareto --minimise mean_distance,cost --maximise nodes
+      torusweep pareto --minimise mean_distance,links --maximise bisection_upper --where "nodes BETWEEN 4000 AND 4200"
+    """
+    table = front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None)
+    print_table(table, "json" if as_json else style, output)
+    if left_out(table):
+        click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
+
+
+def _names(values: tuple[str, ...]) -> list[str]:
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
