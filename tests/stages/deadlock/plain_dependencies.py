@@ -1,12 +1,11 @@
-"""Channel dependency graphs by plain loops: every packet hop by hop, its virtual channel chosen as a router would, networkx around it.
+"""Channel dependency graphs by plain loops: walk every packet, choosing virtual channels as a router does.
 
-A hop is (node, direction, phase, run); a channel (node, next node, virtual channel).
+A hop is (node, direction, phase, run); a channel is (node, next node, virtual channel).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -18,9 +17,10 @@ Choice = Callable[[list[Hop], "Datelines"], list[int]]  # the virtual channel of
 
 
 class Datelines:
-    """Of every direction's rings, by walking round each: between the lowest-numbered node and the one before it in + direction.
+    """The datelines of all rings, each found by walking round the ring.
 
-    module: of a hierarchy, how many axes the basic module has; each level above has as many.
+    A ring's dateline lies between its lowest-numbered node and the node before that in + direction.
+    module: axes of the basic module of a hierarchy; each higher level has as many.
     """
 
     def __init__(self, nodes: int, directions: int, step: Step, module: int = 0) -> None:
@@ -35,7 +35,7 @@ class Datelines:
                 if node == lowest and len(ring) > 1:
                     self.hops.add((lowest if d % 2 else ring[-1], d))
 
-    def crossed(self, hop: Hop) -> bool:
+    def crosses(self, hop: Hop) -> bool:
         return hop[:2] in self.hops
 
 
@@ -44,14 +44,14 @@ def none(hops: list[Hop], lines: Datelines) -> list[int]:
 
 
 def dateline(hops: list[Hop], lines: Datelines) -> list[int]:
-    """A bit for every axis, all cleared when a phase begins."""
+    """One bit per axis; a new phase clears all of them."""
     bits: set[int] = set()
     chosen, before = [], None
     for hop in hops:
         if hop[2] != before:
             bits.clear()
         before = hop[2]
-        if lines.crossed(hop):
+        if lines.crosses(hop):
             bits.add(hop[1] // 2)
         chosen.append(int(hop[1] // 2 in bits))
     return chosen
@@ -66,27 +66,28 @@ def phases_dateline(hops: list[Hop], lines: Datelines) -> list[int]:
 
 
 def wrap_dimension(hops: list[Hop], lines: Datelines) -> list[int]:
-    """From a wrap to the end of its run."""
+    """Class 1 from a wraparound link to the end of its run."""
     chosen, crossed, before = [], False, None
     for hop in hops:
-        crossed = lines.crossed(hop) or (crossed and hop[3] == before)
+        crossed = lines.crosses(hop) or (crossed and hop[3] == before)
         before = hop[3]
         chosen.append(int(crossed))
     return chosen
 
 
 def wrap_path(hops: list[Hop], lines: Datelines) -> list[int]:
-    return [int(any(map(lines.crossed, hops[: i + 1]))) for i in range(len(hops))]
+    return [int(any(map(lines.crosses, hops[: i + 1]))) for i in range(len(hops))]
 
 
 def wrap_will(hops: list[Hop], lines: Datelines) -> list[int]:
-    return [int(any(lines.crossed(other) for other in hops if other[3] == hop[3])) for hop in hops]
+    return [int(any(lines.crosses(other) for other in hops if other[3] == hop[3])) for hop in hops]
 
 
 def by_modules(split: str) -> Choice:
-    """R05's phases, told from the links between modules: which lie behind a hop, and which level's comes next.
+    """R05's phases, derived from the links between modules: those already passed, and the level of the next one.
 
-    The links' own channels change at the dateline; a class of one channel more than the split has takes the last module's.
+    The channels of these links change class at the dateline. The class after those of the split serves the
+    dateline of the last module.
     """
 
     def choose(hops: list[Hop], lines: Datelines) -> list[int]:
@@ -125,16 +126,15 @@ RULES: dict[str, Choice] = {
 def graph(
     routes: Iterable[list[Hop]], choice: Choice, virtual_channels: int, step: Step, lines: Datelines
 ) -> nx.DiGraph:
-    """All channels and dependencies; `first` marks those of a route's first two hops."""
+    """All channels and dependencies; the edge attribute `first` marks those of a route's first two hops."""
     found = nx.DiGraph()
     for hops in routes:
         chosen = [min(c, virtual_channels - 1) for c in choice(hops, lines)]
         channels = [(node, step(node, d), c) for (node, d, _, _), c in zip(hops, chosen)]
         found.add_nodes_from(channels)
-        for number, (held, asked) in enumerate(pairwise(channels)):
-            found.add_edge(held, asked)
-            if number == 0:
-                found.edges[held, asked]["first"] = True
+        nx.add_path(found, channels)
+        if len(channels) > 1:
+            found.edges[channels[0], channels[1]]["first"] = True
     return found
 
 
@@ -171,7 +171,7 @@ def rows(routing: SourceRouting) -> Iterator[tuple[int, int, list[tuple[int, int
 
 
 def every_route(routing: SourceRouting) -> Iterator[list[Hop]]:
-    """All routes, hop by hop; of two passes, by way of every node."""
+    """All routes as hops; with two passes, by way of every node."""
     step = stepping(routing)
     halves: dict[tuple[int, int], list[list[tuple[int, int, int]]]] = {}
     for source, destination, runs in rows(routing):

@@ -1,4 +1,4 @@
-"""Dependency graphs and verdicts against plain loops and networkx: every routing and rule on small networks."""
+"""Dependency graphs and verdicts of every routing and rule on small networks, against plain loops and networkx."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from torusweep.networks.families import build
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.routing import ROUTINGS, LayeredRouting, routing
 from torusweep.stages.deadlock import deadlock_record
-from torusweep.stages.deadlock.dependencies import dependencies, of_one_class, walk_all
+from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
 from torusweep.stages.deadlock.marks import mark_windows
 from torusweep.stages.deadlock.rules import RULES as OUR_RULES
 from torusweep.stages.deadlock.rules import vc_rule
-from torusweep.stages.deadlock.windows import moved
+from torusweep.stages.deadlock.windows import cells_after
 from torusweep_kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
 
 from tests.stages.deadlock.plain_dependencies import RULES, Datelines, every_route, graph, stepping
@@ -55,20 +55,27 @@ IN_DIRECTIONS = [
     ("hierarchical(tie=split)", "mh3dt(m=3, n=2, levels=2, q=0)"),
     ("hierarchical(tie=positive)", "h3dt(m=3, n=2, levels=2, q=1)"),
 ]
-ASKED = [("none", 1), ("dateline", 1), ("dateline", 2), ("phases", 16), ("phases_dateline", 3), ("phases_dateline", 16)]
-OF_MODULES = [(f"r05_wrap(reading={reading})", 2) for reading in ("dimension", "path", "will")]
-OF_MODULES += [(rule, number) for rule in ("r05_phases", "r05_phases(split=after_first)") for number in (2, 3)]
-OF_MODULES += [("r05_phases(split=levels)", 3)]
+RULES_TRIED = [
+    ("none", 1),
+    ("dateline", 1),
+    ("dateline", 2),
+    ("phases", 16),
+    ("phases_dateline", 3),
+    ("phases_dateline", 16),
+]
+MODULE_RULES = [(f"r05_wrap(reading={reading})", 2) for reading in ("dimension", "path", "will")]
+MODULE_RULES += [(rule, number) for rule in ("r05_phases", "r05_phases(split=after_first)") for number in (2, 3)]
+MODULE_RULES += [("r05_phases(split=levels)", 3)]
 
 
 @cache
-def routed(name, network):
+def build_routing(name, network):
     return routing(name, build(network))
 
 
 @cache
-def walked(name, network):
-    form = routed(name, network)[1]
+def walk_routes(name, network):
+    form = build_routing(name, network)[1]
     step, made = stepping(form), form.topology.plan.structure
     lines = Datelines(
         form.topology.nodes, form.moves.port.shape[1], step, len(made.module) if isinstance(made, Hierarchy) else 0
@@ -79,7 +86,7 @@ def walked(name, network):
 @cache
 def expected(name, network, rule, virtual_channels):
     canonical = rule.replace("(reading=dimension)", "")
-    routes, step, lines = walked(name, network)
+    routes, step, lines = walk_routes(name, network)
     return graph(routes, RULES[canonical], virtual_channels, step, lines)
 
 
@@ -92,21 +99,24 @@ def in_words(channel, step, form):
 
 
 CASES = [
-    *((*case, *rule) for case in IN_DIRECTIONS for rule in ASKED if "hier" not in case[0]),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in RULES_TRIED if "hier" not in case[0]),
     *(
         (*case, *rule)
         for case in IN_DIRECTIONS
-        for rule in OF_MODULES[:3]
+        for rule in MODULE_RULES[:3]
         if case[0] in ("dimension_order", "clustering", "routing_record")
     ),
     *(
         (*case, *rule)
         for case in IN_DIRECTIONS
-        for rule in [("dateline", 2), *OF_MODULES]
+        for rule in [("dateline", 2), *MODULE_RULES]
         if case[1].startswith("mh3dt")
     ),
-    *((*case, *rule) for case in IN_DIRECTIONS for rule in OF_MODULES[1::2] if case[1].startswith("h3dt")),
-    *(("hierarchical", "tesh(m=2, levels=2, q=0)", *rule) for rule in [("phases", 16), OF_MODULES[2], OF_MODULES[6]]),
+    *((*case, *rule) for case in IN_DIRECTIONS for rule in MODULE_RULES[1::2] if case[1].startswith("h3dt")),
+    *(
+        ("hierarchical", "tesh(m=2, levels=2, q=0)", *rule)
+        for rule in [("phases", 16), MODULE_RULES[2], MODULE_RULES[6]]
+    ),
 ]
 
 
@@ -117,32 +127,30 @@ def test_every_routing_and_rule_has_a_row():
 
 
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
-def test_the_graph_is_that_of_packets_walked_one_by_one(name, network, rule, virtual_channels):
-    form = routed(name, network)[1]
+def test_graph_equals_that_of_walked_packets(name, network, rule, virtual_channels):
+    form = build_routing(name, network)[1]
     found = dependencies(form, vc_rule(rule, form)[1], virtual_channels)
     plain = expected(name, network, rule, virtual_channels)
     ports, count = form.topology.ports, found.classes
 
-    def named(node, own):
+    def channel(node, own):
         return int(node), int(ports[node, own // count]), int(own % count)
 
-    assert {named(*channel) for channel in np.argwhere(found.channels.used)} == set(plain)
-    edges = {
-        (named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends)
-    }
-    assert edges == set(plain.edges)
-    first = {
-        (named(u, own), named(ports[u, own // count], asks)) for u, own, asks in np.argwhere(found.channels.depends & 2)
-    }
-    marked = {(u, v) for u, v, seen in plain.edges(data="first") if seen}
+    def edges(marks):
+        return {(channel(u, own), channel(ports[u, own // count], after)) for u, own, after in np.argwhere(marks)}
+
+    assert {channel(*place) for place in np.argwhere(found.channels.used)} == set(plain)
+    assert edges(found.channels.depends) == set(plain.edges)
+    first = edges(found.channels.depends & 2)
+    marked = {(u, v) for u, v, is_first in plain.edges(data="first") if is_first}
     assert first <= marked
-    assert form.passes == 2 or first == marked  # across the turn at the node drawn nothing is marked
+    assert form.passes == 2 or first == marked  # the turn at the random node is not marked
 
 
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
-def test_without_classes_every_rule_leaves_the_graph_of_none(name, network, rule, virtual_channels):
-    form = routed(name, network)[1]
-    left = of_one_class(dependencies(form, vc_rule(rule, form)[1], virtual_channels))
+def test_without_classes_every_rule_leaves_the_dependency_graph_none(name, network, rule, virtual_channels):
+    form = build_routing(name, network)[1]
+    left = merge_classes(dependencies(form, vc_rule(rule, form)[1], virtual_channels))
     plain = dependencies(form, vc_rule("none", form)[1], 1)
     np.testing.assert_array_equal(left.channels.used, plain.channels.used)
     np.testing.assert_array_equal(left.channels.depends, plain.channels.depends)
@@ -150,8 +158,8 @@ def test_without_classes_every_rule_leaves_the_graph_of_none(name, network, rule
 
 @pytest.mark.parametrize(("name", "network"), IN_DIRECTIONS)
 @pytest.mark.parametrize(("rule", "virtual_channels"), [("none", 1), ("dateline", 2), ("phases_dateline", 16)])
-def test_parts_and_walks_agree(name, network, rule, virtual_channels):
-    form = routed(name, network)[1]
+def test_windows_and_walks_agree(name, network, rule, virtual_channels):
+    form = build_routing(name, network)[1]
     classes, memory = vc_rule(rule, form)[1].within(virtual_channels), vc_rule(rule, form)[1].memory
     parts, walks = (
         no_channels(form.topology.nodes, form.topology.ports.shape[1] * (int(classes.max()) + 1)) for _ in range(2)
@@ -160,7 +168,7 @@ def test_parts_and_walks_agree(name, network, rule, virtual_channels):
         assert not parts.used.any()
         assert not form.separable
         return
-    walk_all(form, classes, memory, walks)
+    walk_all_pairs(form, classes, memory, walks)
     for ours, theirs in zip(parts[:2], walks[:2]):
         np.testing.assert_array_equal(ours, theirs)
     if form.passes == 2:
@@ -168,76 +176,82 @@ def test_parts_and_walks_agree(name, network, rule, virtual_channels):
         np.testing.assert_array_equal(parts.starting, walks.starting)
 
 
+def test_channel_numbers_beyond_a_byte():
+    """9 ports × 16 classes."""
+    form = build_routing("random_order", "mesh(radices=[3, 3, 3, 3, 2])")[1]
+    rule = vc_rule("phases", form)[1]
+    parts, walks = (no_channels(form.topology.nodes, form.topology.ports.shape[1] * 16) for _ in range(2))
+    assert mark_windows(form, rule.within(16), rule.memory, parts)
+    walk_all_pairs(form, rule.within(16), rule.memory, walks)
+    assert parts.used.shape[1] > 127
+    np.testing.assert_array_equal(parts.used, walks.used)
+    np.testing.assert_array_equal(parts.depends, walks.depends)
+
+
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
-def test_the_verdict(name, network, rule, virtual_channels):
-    form = routed(name, network)[1]
+def test_verdict(name, network, rule, virtual_channels):
+    form = build_routing(name, network)[1]
     plain = expected(name, network, rule, virtual_channels)
     record = deadlock_record(form.topology, routing=name, vc_rule=rule, virtual_channels=virtual_channels)
     assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
     if record["acyclic"]:
-        assert (record["deadlock_free"], record["cycle"], record["cycle_length"], record["packets"]) == (
-            "yes",
-            None,
-            None,
-            None,
-        )
+        assert [record[name] for name in ("deadlock_free", "cycle", "cycle_length", "packets")] == ["yes"] + [None] * 3
         return
     assert record["deadlock_free"] in ("no", "unknown")
-    first = nx.DiGraph((u, v) for u, v, seen in plain.edges(data="first") if seen)
+    first = nx.DiGraph((u, v) for u, v, is_first in plain.edges(data="first") if is_first)
     proving = plain if record["deadlock_free"] == "unknown" else first
     assert form.passes == 2 or (record["deadlock_free"] == "no") != nx.is_directed_acyclic_graph(first)
-    spelled = {in_words(channel, walked(name, network)[1], form): channel for channel in plain}
+    spelled = {in_words(channel, walk_routes(name, network)[1], form): channel for channel in plain}
     assert len(record["cycle"]) == record["cycle_length"]
-    if virtual_channels <= vc_rule(rule, form)[1].number:  # a class is one virtual channel, so that the words name it
+    if virtual_channels <= vc_rule(rule, form)[1].number:  # each class is one virtual channel: words identify it
         cycle = [spelled[words] for words in record["cycle"]]
         assert all(proving.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
         if record["deadlock_free"] == "no":
-            closed_by_packets(name, network, rule, virtual_channels, record["packets"], cycle)
+            check_packets(name, network, rule, virtual_channels, record["packets"], cycle)
     assert (record["packets"] is None) == (record["deadlock_free"] == "unknown")
     if form.passes == 1:
         assert record["cycle_length"] == shortest(proving)
 
 
-def closed_by_packets(name, network, rule, virtual_channels, packets, cycle):
-    """Each packet enters a channel of the cycle and asks for the next one, by one of its routes."""
-    form = routed(name, network)[1]
-    routes, step, lines = walked(name, network)
-    chooses = RULES[rule.replace("(reading=dimension)", "")]
+def check_packets(name, network, rule, virtual_channels, packets, cycle):
+    """Assert that each packet enters a channel of the cycle and requests the next one on one of its routes."""
+    form = build_routing(name, network)[1]
+    routes, step, lines = walk_routes(name, network)
+    choose = RULES[rule.replace("(reading=dimension)", "")]
     by_source = {}
     for hops in filter(None, routes):
         by_source.setdefault(hops[0][0], []).append(hops)
-    for packet, held, asked in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True):
+    for packet, *channels in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True):
         source, way, there = re.fullmatch(r"(\d+) (→|by way of|by way of itself →) (\d+)", packet).groups()
         firsts = set()
         for hops in by_source[int(source)]:
             inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
-            whole = (
-                inner if way == "by way of" else hops
-            )  # nothing comes before an only half, or a second one of itself
+            # with one pass, or by way of the source itself, the route has no hops before these
+            whole = inner if way == "by way of" else hops
             if inner and inner == whole and step(inner[-1][0], inner[-1][1]) == int(there):
-                chosen = [min(c, virtual_channels - 1) for c in chooses(hops, lines)]
+                chosen = [min(c, virtual_channels - 1) for c in choose(hops, lines)]
                 firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
-        assert (held, asked) in firsts
+        assert tuple(channels) in firsts
 
 
 def shortest(plain):
-    """Length of a shortest cycle: from every channel outwards until it is met again."""
+    """Length of a shortest cycle: search from every channel until the search returns to it."""
     best = len(plain) + 1
     for root in plain:
-        level, seen, length = {root}, set(), 0
+        level, visited, length = {root}, set(), 0
         while level and length < best:
-            level, length = {v for u in level for v in plain.successors(u)} - seen, length + 1
-            seen |= level
+            level, length = {v for u in level for v in plain.successors(u)} - visited, length + 1
+            visited |= level
             if root in level:
                 best = length
     return best
 
 
-# --- shortest paths over states ------------------------------------------------------------------------
+# --- shortest paths over states ---
 
 
 def layered_graph(form: LayeredRouting, legal):
-    """By every shortest legal path of networkx."""
+    """The graph of every shortest legal path, by networkx."""
     plain = nx.DiGraph()
     moves = legal(form.topology)
     for source in set(form.topology.terminals.tolist()):
@@ -250,7 +264,7 @@ def layered_graph(form: LayeredRouting, legal):
 
 
 def all_paths(moves, source, destination):
-    """Shortest ones among those to the destination in any state, as nodes."""
+    """The shortest paths, as nodes, to the destination in any state."""
     ends = [state for state in moves if state[0] == destination and nx.has_path(moves, (source, "up"), state)]
     length = {state: nx.shortest_path_length(moves, (source, "up"), state) for state in ends}
     for state in ends:
@@ -259,7 +273,7 @@ def all_paths(moves, source, destination):
                 yield [node for node, _ in path]
 
 
-def any_way(topology):
+def all_links(topology):
     return nx.DiGraph(((int(u), "up"), (int(v), "up")) for u, v in zip(*topology.arcs[:2]))
 
 
@@ -287,19 +301,19 @@ NETWORKS = [
 ]
 LAYERED = [
     *(
-        ("minimal", network, any_way)
+        ("minimal", network, all_links)
         for network in (*NETWORKS, "directed_torus(k=4, n=2)", "faulty(torus(k=4, n=2), nodes=2, seed=1)")
     ),
-    ("minimal_ecmp", "torus(k=4, n=2)", any_way),
+    ("minimal_ecmp", "torus(k=4, n=2)", all_links),
     *(("up_down", network, up_then_down) for network in NETWORKS),
 ]
 
 
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("fewer_terminals", [False, True])
 @pytest.mark.parametrize(("name", "network", "legal"), LAYERED)
-def test_layered_graphs_are_those_of_all_shortest_paths(name, network, legal, some):
+def test_layered_graph_equals_that_of_all_shortest_paths(name, network, legal, fewer_terminals):
     topology = build(network)
-    if some:  # some nodes only pass packets on
+    if fewer_terminals:  # the other nodes only forward packets
         topology = replace(topology, terminals=topology.terminals[::3])
     form = routing(name, topology)[1]
     plain = layered_graph(form, legal)
@@ -315,8 +329,8 @@ def test_layered_graphs_are_those_of_all_shortest_paths(name, network, legal, so
         assert len(cycle) == shortest(plain)
 
 
-def test_up_down_beyond_the_search_is_judged_by_all_turns(monkeypatch):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MOST_STEPS", 0)
+def test_up_down_too_large_to_search_is_judged_by_all_turns(monkeypatch):
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MAX_STEPS", 0)
     record = deadlock_record(build("torus(k=4, n=2)"), routing="up_down", vc_rule="none", virtual_channels=1)
     assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (
         True,
@@ -327,15 +341,15 @@ def test_up_down_beyond_the_search_is_judged_by_all_turns(monkeypatch):
     assert "every turn" in record["argument"]
 
 
-# --- the kernel ------------------------------------------------------------------------------------------
+# --- the kernels ---
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_cells_after_many_hops(seed):
+def test_cells_after_hops(seed):
     random = np.random.default_rng(seed)
     onward = random.integers(-1, 9, (4, 9))  # −1 = does not lead on
     cell, direction, hops = random.integers(-1, 9, 200), random.integers(0, 4, 200), random.integers(0, 40, 200)
-    found = moved(onward, cell, direction, hops)
+    found = cells_after(onward, cell, direction, hops)
     for at, d, left, end in zip(cell.tolist(), direction.tolist(), hops.tolist(), found.tolist()):
         while left and at >= 0:
             at, left = onward[d, at], left - 1
@@ -343,7 +357,7 @@ def test_cells_after_many_hops(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_shortest_cycle_of_random_graphs(seed):
+def test_shortest_cycle_of_random_graphs(seed):
     random = np.random.default_rng(seed)
     plain = nx.gnp_random_graph(14, random.uniform(0.05, 0.2), seed=seed, directed=True)
     to = [sorted(plain.successors(v)) for v in plain]
@@ -356,7 +370,7 @@ def test_a_shortest_cycle_of_random_graphs(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_hops_to_each_destination_and_the_nodes_by_them(seed):
+def test_nearest_first_of_random_graphs(seed):
     plain = nx.random_k_out_graph(30, 3, 1.0, self_loops=False, seed=seed)
     plain = nx.DiGraph(plain.subgraph(max(nx.strongly_connected_components(plain), key=len)))
     number = {node: i for i, node in enumerate(sorted(plain))}
@@ -373,21 +387,21 @@ def test_hops_to_each_destination_and_the_nodes_by_them(seed):
         assert (np.diff(away[row, order[row]]) >= 0).all()
 
 
-def test_hops_from_a_node_that_does_not_lead_there_are_none():
+def test_nearest_first_refuses_an_unreachable_destination():
     with pytest.raises(ValueError, match="every node leads to every destination"):
         nearest_first(np.array([[1], [0], [0]], np.int32), np.array([0, 2], np.int32))
 
 
-def test_hops_are_counted_as_far_as_16_bits_go():
-    assert (
-        nearest_first(np.roll(np.arange(2**15, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))[0].max()
-        == 2**15 - 1
-    )
+def test_nearest_first_counts_up_to_16_bits():
+    def ring(nodes):
+        return np.roll(np.arange(nodes, dtype=np.int32), -1)[:, None]
+
+    assert nearest_first(ring(2**15), np.zeros(1, np.int32))[0].max() == 2**15 - 1
     with pytest.raises(ValueError, match="less than 32,768 hops"):
-        nearest_first(np.roll(np.arange(2**15 + 1, dtype=np.int32), -1)[:, None], np.zeros(1, np.int32))
+        nearest_first(ring(2**15 + 1), np.zeros(1, np.int32))
 
 
-def test_a_route_that_does_not_arrive_is_named():
+def test_follow_routes_names_a_route_that_does_not_arrive():
     to, one = np.array([[1], [2], [0]], np.int32), np.array([[1]], np.int16)
     with pytest.raises(ValueError, match="from node 0 to node 2 does not lead there"):
         follow_routes(

@@ -1,4 +1,4 @@
-"""Adaptive routing with an escape: Duato's extended dependency graph by plain loops, and what is known of grids."""
+"""Adaptive routing with an escape: Duato's extended dependency graph by plain loops, and known results on grids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_record, routing_spelling, suited
+from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling
 from torusweep.stages.deadlock.escape import _escapes
 from torusweep_kernels.dependencies import raised
 
@@ -36,7 +36,7 @@ def number_of(digits, sides):
 
 
 def escape_hop(node, destination, sides, wraps, two_classes):
-    """(next node, class): dimension order, + at half a ring; class 0 as long as a wrap lies ahead in this dimension."""
+    """(next node, class): dimension order, + at half a ring; class 0 while a wraparound lies ahead in the dimension."""
     here, there = address(node, sides), address(destination, sides)
     for i, side in enumerate(sides):
         if here[i] != there[i]:
@@ -49,8 +49,8 @@ def escape_hop(node, destination, sides, wraps, two_classes):
     raise AssertionError
 
 
-def extended(sides, wraps, two_classes):
-    """For every destination: hold an escape channel, go on by any shortest path, ask for another."""
+def extended_graph(sides, wraps, two_classes):
+    """For every destination: hold an escape channel, continue on any shortest path, request another."""
     nodes = range(number_of([side - 1 for side in sides], sides) + 1)
     links = nx.DiGraph()
     for node in nodes:
@@ -84,8 +84,8 @@ def extended(sides, wraps, two_classes):
     ],
 )
 @pytest.mark.parametrize("rule", ["none", "dateline"])
-def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
-    plain = extended(sides, wraps, rule == "dateline")
+def test_extended_graph_equals_that_of_plain_loops(network, sides, wraps, rule):
+    plain = extended_graph(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), plain.number_of_edges())
     acyclic = nx.is_directed_acyclic_graph(plain)
@@ -94,8 +94,8 @@ def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
     if not acyclic:
         assert len(found["cycle"]) == found["cycle_length"] > 1
         nodes = [int(words.split()[0]) for words in found["cycle"]]
-        held = {(u[0], v[0]) for u, v in plain.edges}
-        assert all(pair in held for pair in pairwise([*nodes, nodes[0]]))
+        edges = {(u[0], v[0]) for u, v in plain.edges}
+        assert all(pair in edges for pair in pairwise([*nodes, nodes[0]]))
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_the_extended_graph_is_that_of_plain_loops(network, sides, wraps, rule):
     ],
 )
 @pytest.mark.parametrize("rule", ["none", "dateline"])
-@pytest.mark.parametrize("passes", [0, 1, 12])  # until heights are given up
-def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MOST_CHANNELS", 0)
+@pytest.mark.parametrize("passes", [0, 1, 12])  # the limit on passes for heights
+def test_verdict_without_a_matrix_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MAX_MATRIX_CHANNELS", 0)
     monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "PASSES", passes)
-    plain = extended(sides, wraps, rule == "dateline")
+    plain = extended_graph(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), None)
     assert found["acyclic"] == nx.is_directed_acyclic_graph(plain)
@@ -127,16 +127,8 @@ def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, w
                 (int(word[1]), number_of([digit % side for digit, side in zip(here, sides)], sides), int(word[5]))
             )
         assert all(plain.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
-        first = nx.shortest_path_length(plain, cycle[1], cycle[0]) + 1
-        assert (
-            len(cycle)
-            == first
-            == min(
-                nx.shortest_path_length(plain, after, cycle[0]) + 1
-                for after in plain.successors(cycle[0])
-                if nx.has_path(plain, after, cycle[0])
-            )
-        )
+        back = nx.shortest_path_length(plain, target=cycle[0])  # from every channel that leads there
+        assert len(cycle) == 1 + min(back[after] for after in plain.successors(cycle[0]) if after in back)
 
 
 @pytest.mark.parametrize(
@@ -148,13 +140,13 @@ def test_without_a_matrix_the_verdict_is_the_same(monkeypatch, network, sides, w
     ],
 )
 def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
-    """Raised from 0 until nothing is, a channel's is the length of the longest chain that begins with it."""
-    plain = extended(sides, wraps, True)
+    """Raised from 0 until none changes, a channel's height is the length of the longest chain that begins with it."""
+    plain = extended_graph(sides, wraps, True)
     longest = {}
     for channel in reversed(list(nx.topological_sort(plain))):
         longest[channel] = max((longest[after] + 1 for after in plain.successors(channel)), default=0)
-    what = suited(build(network), routing="adaptive", vc_rule="dateline", virtual_channels=3)
-    escapes, used = _escapes(what.form, what.rule.within(2))
+    case = deadlock_case(build(network), routing="adaptive", vc_rule="dateline", virtual_channels=3)
+    escapes, used = _escapes(case.form, case.rule.within(2))
     height = np.zeros(len(used), np.int32)
     while not np.array_equal(height, after := raised(height, escapes)):
         height = after
@@ -167,7 +159,7 @@ def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
 
 
 @pytest.mark.parametrize(
-    ("network", "fewest", "rule"),
+    ("network", "least", "least_rule"),
     [
         ("mesh(k=4, n=2)", 2, "none"),
         ("hypercube(n=5)", 2, "none"),
@@ -175,17 +167,17 @@ def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
         ("torus(k=8, n=2)", 3, "dateline"),
     ],
 )
-@pytest.mark.parametrize(("asked", "number"), [("none", 2), ("dateline", 3), ("dateline", 5), ("bubble", 2)])
-def test_one_adaptive_channel_beside_the_escapes(network, fewest, rule, asked, number):
-    """Duato 1993: a mesh's escape has one channel, a torus's two."""
-    found = record(network, asked, number)
-    assert (found["least_virtual_channels"], found["least_rule"]) == (fewest, rule)
-    assert found["deadlock_free"] == ("unknown" if number < fewest and asked != "bubble" else "yes")
+@pytest.mark.parametrize(("rule", "number"), [("none", 2), ("dateline", 3), ("dateline", 5), ("bubble", 2)])
+def test_least_virtual_channels_include_an_adaptive_one(network, least, least_rule, rule, number):
+    """Duato 1993: the escape of a mesh needs one channel, that of a torus two."""
+    found = record(network, rule, number)
+    assert (found["least_virtual_channels"], found["least_rule"]) == (least, least_rule)
+    assert found["deadlock_free"] == ("unknown" if number < least and rule != "bubble" else "yes")
 
 
 @pytest.mark.parametrize("network", ["torus(k=8, n=2)", "rtt(a=4)", "pdtt(a=2)", "mesh(k=4, n=2)"])
-def test_a_bubble_in_the_escape_rings(network):
-    """The router of Cámara et al. 2010: an escape channel with a bubble, adaptive ones beside it."""
+def test_bubble_in_the_escape_rings(network):
+    """The router of Cámara et al. 2010: an escape channel with a bubble, and adaptive channels."""
     found = record(network, "bubble", 3)
     assert found["deadlock_free"] == "yes"
     assert found["argument"].startswith("bubble")
@@ -207,12 +199,12 @@ def test_a_bubble_in_the_escape_rings(network):
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(network, rule, number, name, says):
+def test_refusals(network, rule, number, name, says):
     with pytest.raises(BadInput, match=says):
         record(network, rule, number, name)
 
 
-def test_suiting_and_spelling():
-    suited(build("ring(k=4)"), routing="adaptive", vc_rule="dateline", virtual_channels=3)
+def test_case_and_spelling():
+    deadlock_case(build("ring(k=4)"), routing="adaptive", vc_rule="dateline", virtual_channels=3)
     assert routing_spelling("adaptive(escape = routing_record)") == "adaptive(escape=routing_record)"
     assert routing_spelling("dimension-order(tie=split)") == "dimension_order"

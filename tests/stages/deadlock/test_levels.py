@@ -1,4 +1,4 @@
-"""Three levels of modules: R05's phases are two levels' rescue, a class a level is all levels'."""
+"""Three levels of modules: R05's phases suffice for two levels only, a class for each level for any number."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MODULE = 27  # nodes
 
 
 @cache
-def routed(network):
+def build_routing(network):
     form = routing("hierarchical", build(network))[1]
     step = stepping(form)
     return form, step, Datelines(form.topology.nodes, form.moves.port.shape[1], step, module=3)
 
 
 def routes_from(network, sources, destinations):
-    """Hop by hop."""
-    form, step, _ = routed(network)
+    """The route of each pair, as hops."""
+    form, step, _ = build_routing(network)
     first, _, *runs = form.routes(form.key(np.array(sources), np.array(destinations)))
     assert len(first) == len(sources) + 1 == first[-1] + 1
     for source, *row in zip(sources, *(array.tolist() for array in runs)):
@@ -42,10 +42,12 @@ def routes_from(network, sources, destinations):
 @pytest.mark.parametrize(
     ("rule", "number", "acyclic"), [("last", 2, False), ("last", 4, False), ("levels", 2, False), ("levels", 3, True)]
 )
-def test_classes_by_level_free_three_levels(network, rule, number, acyclic):
-    """All modules folded onto one, as translations do: a cycle of the whole would stay one. (Not the other way round: what is cyclic
-    is shown by the packets of the verdict, below.)"""
-    form, _, lines = routed(network)
+def test_verdicts_with_three_levels(network, rule, number, acyclic):
+    """A cycle remains a cycle when translations fold all modules onto one: an acyclic folded graph is a proof.
+
+    The converse does not hold: the test below shows a cycle by its packets.
+    """
+    form, _, lines = build_routing(network)
     name = "r05_phases" if rule == "last" else f"r05_phases(split={rule})"
     own = vc_rule(name, form)[1]
     found = verdict(form, own, dependencies(form, own, number))
@@ -62,18 +64,18 @@ def test_classes_by_level_free_three_levels(network, rule, number, acyclic):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_the_packets_of_the_cycle_lock_each_other_up(network):
-    """z of level 3, z+, y of level 3, z− on the way down, z of level 3 …: by their own routes alone."""
-    form, step, lines = routed(network)
+def test_the_packets_of_the_cycle_block_each_other(network):
+    """z of level 3, z+, y of level 3, z− on the way down, z of level 3 …, from the packets' own routes."""
+    form, step, lines = build_routing(network)
     record = deadlock_record(form.topology, routing="hierarchical", vc_rule="r05-phases", virtual_channels=2)
     ends = [tuple(map(int, re.fullmatch(r"(\d+) → (\d+)", packet).groups())) for packet in record["packets"]]
     entered, waits = [], nx.DiGraph()
     for hops in routes_from(network, *zip(*ends)):
-        held, asked = [
+        current, requested = [
             (node, step(node, d), min(c, 1)) for (node, d, *_), c in zip(hops, RULES["r05_phases"](hops, lines))
         ][:2]
-        entered.append(held)
-        waits.add_edge(held, asked)
+        entered.append(current)
+        waits.add_edge(current, requested)
     assert len(set(entered)) == len(ends) == record["cycle_length"] == 8
     assert nx.is_isomorphic(waits, nx.cycle_graph(8, create_using=nx.DiGraph))
     assert [channel.split()[2:-1] for channel in record["cycle"]].count(["level", "3", "z+"]) >= 2

@@ -1,4 +1,4 @@
-"""What is known of deadlock in the papers' networks, at the sizes of which it is known, and the command."""
+"""Known verdicts on the papers' networks at the papers' sizes, and the command."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.routing import Moves, routing
 from torusweep.stages.deadlock import RULES as ALL_RULES
-from torusweep.stages.deadlock import deadlock_record, is_shown_free, rule_spelling, suited
-from torusweep.stages.deadlock.asked import ALL
-from torusweep.stages.deadlock.cycles import graph_of, only_rings
+from torusweep.stages.deadlock import deadlock_case, deadlock_record, is_proved_free, rule_spelling
+from torusweep.stages.deadlock.case import ALL_ROUTINGS
+from torusweep.stages.deadlock.cycles import cycles_lie_in_rings, dependency_graph
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep.stages.deadlock.verdict import verdict
@@ -30,7 +30,7 @@ def record(network, name, rule, number):
     return deadlock_record(build(network), routing=name, vc_rule=rule, virtual_channels=number)
 
 
-# Dally & Seitz 1987: a ring needs two classes, a mesh and a hypercube one; the twisted tori of Cámara et al. 2010 likewise
+# Dally & Seitz 1987: a ring needs two classes, a mesh and a hypercube one. The twisted tori of Cámara et al. 2010: two
 TWO = ["torus(k=4, n=2)", "torus(k=5, n=2)", "torus(k=8, n=2)", "rt(a=4)"]
 LATTICES = ["rt(a=4)", "rtt(a=4)", "pt(a=4)", "ptt(a=4)", "pdtt(a=4)"]
 ONE = ["mesh(k=4, n=2)", "mesh(k=3, n=3)", "hypercube(n=6)", "torus(k=3, n=2)"]
@@ -52,8 +52,8 @@ def test_rings_need_two_virtual_channels(network, name):
 
 
 @pytest.mark.parametrize("network", ONE)
-def test_no_dependency_closes_a_ring(network):
-    """A packet of a ring of three moves one hop at most."""
+def test_networks_that_need_one_virtual_channel(network):
+    """In a ring of three nodes, packets make at most one hop."""
     found = record(network, "dimension_order", "none", 1)
     assert (found["acyclic"], found["least_virtual_channels"], found["least_rule"]) == (True, 1, "none")
 
@@ -113,8 +113,8 @@ def lattice_step(sides, wraps):
     ],
 )
 @pytest.mark.parametrize("number", [1, 2])
-def test_grids_and_lattices_routed_by_plain_loops(network, name, sides, wraps, number):
-    """No line of the routings is shared: displacements are tried one by one."""
+def test_grids_and_lattices_against_plain_loops(network, name, sides, wraps, number):
+    """The oracle shares no code with the routings: it tries every displacement."""
     step = lattice_step(sides, wraps)
     routes = [hops_of(source, runs, step)[0] for source, runs in plain_records(sides, wraps)]
     plain = graph(routes, RULES["dateline"], number, step, Datelines(int(np.prod(sides)), 2 * len(sides), step))
@@ -124,7 +124,7 @@ def test_grids_and_lattices_routed_by_plain_loops(network, name, sides, wraps, n
 
 
 def hierarchical(network, rule, number, tie="sign"):
-    """(acyclic, deadlock_free) without the search for the fewest virtual channels."""
+    """(acyclic, deadlock_free), without the search for the least number of virtual channels."""
     form = routing(f"hierarchical(tie={tie})", build(network))[1]
     _, own = vc_rule(rule, form)
     found = verdict(form, own, dependencies(form, own, number))
@@ -162,7 +162,7 @@ def test_theorem_1_of_r05_by_phases(network, rule):
     "network",
     [FAMILIES[0], FAMILIES[2], *(pytest.param(network, marks=pytest.mark.slow) for network in FAMILIES[1::2])],
 )
-def test_with_positive_ties_a_torus_module_needs_three(network):
+def test_torus_modules_need_three_with_positive_ties(network):
     needs = 3 if network.startswith("mh3dt") else 2
     assert [hierarchical(network, "r05_phases", number, "positive")[0] for number in (1, 2, 3)] == [
         number >= needs for number in (1, 2, 3)
@@ -195,7 +195,7 @@ def test_known_graphs(network, name, rule, number, acyclic):
 @pytest.mark.parametrize(
     "network", ["torus(k=6, n=2)", "rtt(a=4)", "pdtt(a=4)", "hypercube(n=4)", "mesh(k=4, n=2)", "torus(k=2, n=3)"]
 )
-def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
+def test_bubble_prevents_deadlock_where_all_cycles_are_rings(network):
     found = record(network, "routing_record" if "tt" in network else "dimension_order", "bubble", 1)
     assert found["deadlock_free"] == "yes"
     assert found["argument"].startswith("acyclic" if found["acyclic"] else "bubble")
@@ -206,24 +206,24 @@ def test_bubble_frees_networks_whose_only_cycles_are_rings(network):
     ("network", "name"),
     [("mesh(k=4, n=2)", "random_order"), ("torus(k=5, n=2)", "random_order"), ("torus(k=4, n=2)", "valiant")],
 )
-def test_bubble_proves_nothing_of_cycles_through_turns(network, name):
+def test_bubble_proves_nothing_where_cycles_have_turns(network, name):
     found = record(network, name, "bubble", 1)
     assert (found["acyclic"], found["deadlock_free"]) == (False, "unknown")
 
 
-def test_a_channel_in_two_rings_has_no_bubble_of_its_own():
-    """A direction that goes along x and y in turn shares its x channels with the rings of x."""
+def test_a_channel_in_two_rings_is_refused_by_the_bubble_proof():
+    """A direction that alternates between x and y shares its x channels with the rings of x."""
     form = routing("dimension_order", build("torus(k=4, n=2)"))[1]
-    graph = graph_of(dependencies(form, vc_rule("none", form)[1], 1))
-    assert only_rings(graph, form.moves)
+    graph = dependency_graph(dependencies(form, vc_rule("none", form)[1], 1))
+    assert cycles_lie_in_rings(graph, form.moves)
     port = form.moves.port.copy()
     port[:, 2] = np.where(form.topology.addresses().sum(axis=1) % 2 == 0, port[:, 0], port[:, 2])
-    assert not only_rings(graph, Moves(form.topology, port, form.moves.names))
+    assert not cycles_lie_in_rings(graph, Moves(form.topology, port, form.moves.names))
 
 
 @pytest.mark.parametrize(("number", "shares"), [(2, (1, 1)), (3, (2, 1)), (4, (2, 2)), (5, (3, 2)), (16, (8, 8))])
-def test_virtual_channels_are_shared_out_the_lower_classes_first(number, shares):
-    """A class of s channels stands s times in the graph: counted by networkx on k = 5."""
+def test_lower_classes_take_the_remaining_virtual_channels(number, shares):
+    """A class of s virtual channels counts s times: against a count by networkx on k = 5."""
     step = lattice_step((5, 5), [(5, 0), (0, 5)])
     routes = [hops_of(source, runs, step)[0] for source, runs in plain_records((5, 5), [(5, 0), (0, 5)])]
     plain = graph(routes, RULES["dateline"], 2, step, Datelines(25, 4, step))
@@ -232,7 +232,7 @@ def test_virtual_channels_are_shared_out_the_lower_classes_first(number, shares)
     assert found["dependencies"] == sum(shares[u[2]] * shares[v[2]] for u, v in plain.edges)
 
 
-def test_the_words_name_the_first_virtual_channel_of_a_class():
+def test_a_cycle_names_the_first_virtual_channel_of_each_class():
     cycle = record("mh3dt(m=3, n=2, levels=2, q=0)", "hierarchical", "r05_wrap", 4)["cycle"]
     assert {words.rpartition(" ")[2] for words in cycle} <= {"vc0", "vc2"}
 
@@ -242,8 +242,8 @@ def test_the_words_name_the_first_virtual_channel_of_a_class():
     [("torus(k=256, n=2)", "split", 128), ("torus(k=256, n=2)", "sign", 127), ("mesh(k=256, n=2)", "sign", 0)],
 )
 def test_65536_nodes_take_seconds(network, tie, crossed):
-    """Channels by hand: 2k lines a dimension and way, k − 1 links each of class 0; of class 1, in a ring, those of the longest run from its
-    dateline on: k/2 hops, or one fewer where a packet that goes half way round does not cross it."""
+    """Channels by hand: 2k lines for each sign of direction. Each has k − 1 links of class 0. In class 1, a ring has those
+    of the longest run after its dateline: k/2 hops, or one less where a packet to half the ring does not cross it."""
     k = 256
     found = record(network, f"dimension_order(tie={tie})", "dateline", 2)
     assert found["acyclic"]
@@ -263,14 +263,14 @@ def test_65536_nodes_take_seconds(network, tie, crossed):
         ("ring(k=4)", "dimension_order", "r05_wrap(reading=lines)", 2, "expected dimension, path or will"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(network, name, rule, number, says):
+def test_refusals_take_one_line(network, name, rule, number, says):
     with pytest.raises(BadInput, match=says.replace("(", r"\(")) as refusal:
         record(network, name, rule, number)
     assert "\n" not in str(refusal.value)
 
 
 def test_more_phases_than_a_byte_counts():
-    """240 of them: in the second half, behind the first half's 120."""
+    """240 phases: those of the second half follow the 120 of the first."""
     form = routing("valiant(by=random_order)", build("hypercube(n=5)"))[1]
     classes = vc_rule("phases", form)[1].classes
     assert classes[:, 0].tolist() == list(range(240))
@@ -283,15 +283,15 @@ def test_more_phases_than_a_byte_counts():
     ("limit", "network", "name", "says"),
     [
         (
-            "MOST_PAIRS",
+            "MAX_PAIRS",
             "tesh(m=2, levels=2, q=0)",
             "hierarchical",
-            "all 65,536 pairs of nodes must be walked; at most 0 are",
+            "need a walk of all 65,536 pairs of nodes; at most 0 are allowed",
         ),
-        ("MOST_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
+        ("MAX_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
     ],
 )
-def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
+def test_refusals_of_what_is_too_large(monkeypatch, limit, network, name, says):
     monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], limit, 0)
     with pytest.raises(Refused, match=says):
         record(network, name, "dateline", 2)
@@ -308,8 +308,8 @@ def test_what_is_too_large_is_refused(monkeypatch, limit, network, name, says):
         ),
     ],
 )
-def test_why_there_is_no_least_number(monkeypatch, network, name, reason):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MOST_PAIRS", 0)
+def test_reason_for_no_least_number(monkeypatch, network, name, reason):
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MAX_PAIRS", 0)
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
@@ -318,9 +318,9 @@ def test_why_there_is_no_least_number(monkeypatch, network, name, reason):
 
 @pytest.mark.parametrize("name", ["minimal", "minimal-ecmp", "up_down"])
 @pytest.mark.parametrize("network", ["pruned_xy(k=4)", "faulty(ring(k=6), links=2, seed=1)"])
-def test_a_routing_that_does_not_reach_all_is_refused(network, name):
+def test_refusal_of_a_routing_that_does_not_reach_every_terminal(network, name):
     with pytest.raises(BadInput, match="choose a connected network"):
-        suited(build(network), routing=name, vc_rule="none", virtual_channels=1)
+        deadlock_case(build(network), routing=name, vc_rule="none", virtual_channels=1)
 
 
 @pytest.mark.parametrize(
@@ -331,23 +331,23 @@ def test_a_routing_that_does_not_reach_all_is_refused(network, name):
         ("torus(k=4, n=2)", "adaptive", "dateline"),
     ],
 )
-def test_progress_is_told_and_changes_nothing(monkeypatch, network, name, rule):
-    asked = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
-    expected = deadlock_record(build(network), **asked)
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "STEPS_TOLD", 100)
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MOST_CHANNELS", 0)
-    told: list[float] = []
-    found = deadlock_record(build(network), **asked, progress=told.append)
+def test_progress_is_reported_and_changes_nothing(monkeypatch, network, name, rule):
+    inputs = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
+    expected = deadlock_record(build(network), **inputs)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "STEPS_PER_REPORT", 100)
+    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MAX_MATRIX_CHANNELS", 0)
+    shares: list[float] = []
+    found = deadlock_record(build(network), **inputs, progress=shares.append)
     assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}
-    assert len(told) > 1
-    assert told == sorted(told)
-    assert 0 < told[0] <= told[-1] <= 1
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert 0 < shares[0] <= shares[-1] <= 1
 
 
-def test_suiting_and_spelling():
-    suited(build("ring(k=4)"), routing="dimension-order", vc_rule="dateline", virtual_channels=2)
+def test_case_and_spelling():
+    deadlock_case(build("ring(k=4)"), routing="dimension-order", vc_rule="dateline", virtual_channels=2)
     with pytest.raises(BadInput, match="expected a routing in directions"):
-        suited(build("ring(k=4)"), routing="minimal", vc_rule="dateline", virtual_channels=2)
+        deadlock_case(build("ring(k=4)"), routing="minimal", vc_rule="dateline", virtual_channels=2)
     assert rule_spelling("r05-wrap( reading = dimension )") == "r05_wrap"
     assert rule_spelling("r05-wrap(reading=will)") == "r05_wrap(reading=will)"
     assert (
@@ -393,15 +393,14 @@ def test_the_command_shows_the_cycle():
 
 
 @pytest.mark.parametrize("spelling", ["torus(k=4, n=2)", "ring(k=3)", "mesh(k=3, n=2)", "rtt(a=3)", "ccc(n=3)"])
-def test_being_shown_free_is_a_verdict_of_yes(spelling: str):
-    """Whatever else the record looks for."""
+def test_proved_free_is_a_verdict_of_yes(spelling: str):
     network, verdicts = build(spelling), set()
-    for name, rule, many in product(ALL, ALL_RULES, (1, 2, 3)):
+    for name, rule, many in product(ALL_ROUTINGS, ALL_RULES, (1, 2, 3)):
         try:
-            what = suited(network, routing=name, vc_rule=rule, virtual_channels=many)
+            case = deadlock_case(network, routing=name, vc_rule=rule, virtual_channels=many)
         except BadInput:
             continue
-        said = deadlock_record(network, routing=name, vc_rule=rule, virtual_channels=many)["deadlock_free"]
-        verdicts.add(said)
-        assert is_shown_free(what) == (said == "yes"), (name, rule, many)
+        answer = deadlock_record(network, routing=name, vc_rule=rule, virtual_channels=many)["deadlock_free"]
+        verdicts.add(answer)
+        assert is_proved_free(case) == (answer == "yes"), (name, rule, many)
     assert {"yes", "unknown"} <= verdicts

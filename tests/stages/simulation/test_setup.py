@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import suited
+from torusweep.stages.deadlock import deadlock_case
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.choice import balanced
 
@@ -171,7 +171,7 @@ BALANCED = [
 @pytest.mark.parametrize(("spelling", "name", "rule", "channels"), BALANCED)
 def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule, channels):
     """Every route, with either class in every run that crosses no dateline: networkx finds no cycle."""
-    what = suited(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    what = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
     assert balanced(what.form, what.rule)
     step = stepping(what.form)
     lines = Datelines(what.form.topology.nodes, what.form.moves.port.shape[1], step)
@@ -204,7 +204,7 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
     ],
 )
 def test_classes_are_kept_apart_where_routes_have_no_order_of_axes(spelling, name, rule, channels):
-    what = suited(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    what = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
     assert not balanced(what.form, what.rule)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_record, suited
+from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.loads import exact_loads
 from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
@@ -174,7 +174,7 @@ def test_mh3dt_locks_up_under_the_rule_of_the_proof_and_not_by_phases(rule):
         assert row["waiting"] is None
         return
     assert row["deadlock_cycle"] < 6000
-    what = suited(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
+    what = deadlock_case(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
     depends = dependencies(what.form, what.rule, 2).channels.depends
     channels = [_channel(what.form.moves, text) for text in row["waiting"]]
     assert len(channels) >= 2

@@ -9,14 +9,21 @@ import numpy as np
 from torusweep.networks.topology import Topology
 from torusweep.routing import LayeredRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.stages.deadlock.asked import Suited, routing_of, routing_spelling, suited
-from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, of_one_class
+from torusweep.stages.deadlock.case import Case, deadlock_case, resolve_routing, routing_spelling
+from torusweep.stages.deadlock.cycles import are_acyclic
+from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
 from torusweep.stages.deadlock.escape import escape_acyclic, escape_verdict
-from torusweep.stages.deadlock.fewest import TRIED, Key, fewest, graph_key, spare
+from torusweep.stages.deadlock.least_virtual_channels import (
+    CANDIDATE_RULES,
+    GraphKey,
+    adaptive_channels,
+    graph_key,
+    least_virtual_channels,
+)
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.rules import RULES, none, rule_spelling
-from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, free, shown_free, verdict
+from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, proves_deadlock_free, verdict
 from torusweep.tables.records import DEADLOCK
 
 
@@ -34,15 +41,16 @@ def deadlock_record(
     Raises BadInput where a name or a parameter is wrong, topology, routing and rule do not suit each other, or the routing
     does not reach every destination; Refused where the graph, or the way to it, is too large.
     """
-    what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    form, rule = what.form, what.rule
-    found, shares, channels, number, graph = _examined(what, part_of(progress, 0, 2))
-    known: dict[Key, bool] = {} if rule.bubble else {graph_key(rule, virtual_channels - spare(form)): found.acyclic}
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    form, rule = case.form, case.rule
+    found, shares, channels, number, graph = _examined(case, part_of(progress, 0, 2))
+    known: dict[GraphKey, bool] = (
+        {} if rule.bubble else {graph_key(rule, virtual_channels - adaptive_channels(form)): found.acyclic}
+    )
     if graph is not None and not isinstance(form, AdaptiveRouting):
-        known[graph_key(none(form), 1)] = found.acyclic and free(
-            of_one_class(graph)
-        )  # a cycle stays one where classes become one
-    least = fewest(what.routing, form, known, part_of(progress, 1, 2))
+        # a cycle remains a cycle when classes merge
+        known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
+    least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
     cycle = packets = None
     if not found.acyclic:
         cycle = [_in_words(form, shares, int(channel)) for channel in found.cycle]
@@ -50,8 +58,8 @@ def deadlock_record(
             packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
     values = {
         "topology": topology.spelling,
-        "routing": what.routing,
-        "vc_rule": what.vc_rule,
+        "routing": case.routing,
+        "vc_rule": case.vc_rule,
         "virtual_channels": virtual_channels,
         "channels": channels,
         "dependencies": number,
@@ -68,26 +76,26 @@ def deadlock_record(
     return {column.name: values[column.name] for column in DEADLOCK}
 
 
-def is_shown_free(what: Suited) -> bool:
+def is_proved_free(case: Case) -> bool:
     """Whether `deadlock_record` says that this one rule keeps packets from locking up; nothing else is looked for. Raises Refused as it does."""
-    form, rule = what.form, what.rule
+    form, rule = case.form, case.rule
     if not isinstance(form, AdaptiveRouting):
-        return shown_free(form, rule, dependencies(form, rule, what.virtual_channels))
+        return proves_deadlock_free(form, rule, dependencies(form, rule, case.virtual_channels))
     if rule.bubble:
-        return shown_free(form.escape, rule, dependencies(form.escape, rule, 1))
-    return escape_acyclic(form, rule.within(what.virtual_channels - 1))
+        return proves_deadlock_free(form.escape, rule, dependencies(form.escape, rule, 1))
+    return escape_acyclic(form, rule.within(case.virtual_channels - 1))
 
 
 def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
     """`least_virtual_channels` and `least_rule` of `deadlock_record`. Raises BadInput for a routing that does not suit the network."""
-    return fewest(*routing_of(routing, topology), {})[:2]
+    return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
 
 def _examined(
-    what: Suited, progress: Progress
+    case: Case, progress: Progress
 ) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
     """(verdict, virtual channels of each class, channels, dependencies, and the graph of these, but of escapes)."""
-    form, rule, virtual_channels = what.form, what.rule, what.virtual_channels
+    form, rule, virtual_channels = case.form, case.rule, case.virtual_channels
     if isinstance(form, AdaptiveRouting):
         shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
         if not rule.bubble:
@@ -128,13 +136,13 @@ def _in_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int)
 
 
 __all__ = [
+    "CANDIDATE_RULES",
     "RULES",
-    "TRIED",
-    "Suited",
+    "Case",
+    "deadlock_case",
     "deadlock_record",
-    "is_shown_free",
+    "is_proved_free",
     "least_rule",
     "routing_spelling",
     "rule_spelling",
-    "suited",
 ]

@@ -1,11 +1,13 @@
 """The extended dependency graph of adaptive routing's escape channels (Duato 1993).
 
-A packet that has used an escape channel may go on adaptively, still hold the escape channel, and ask
-for another one anywhere on its way: an indirect dependency. The escape's next hop and class depend on
-node and destination alone, so that for each destination every node has one escape channel; it depends
-on those of all nodes that shortest paths lead through from its far end on. Where these are too many
-to be written down, channels are given heights that fall along every dependency, which is a proof; or
-those that none of those left depends on, or that depend on none, are taken away until none is left, or a cycle is.
+A packet that has used an escape channel may continue adaptively while it holds that channel, and request
+another escape channel anywhere on its way: an indirect dependency. The escape's next hop and class depend
+on node and destination only. For each destination, every node therefore has one escape channel, which
+depends on those of all nodes on shortest paths from its far end.
+
+A small graph is a matrix. For a large one, two methods need no matrix. Heights that decrease along every
+dependency prove that the graph is acyclic. Otherwise, channels without predecessors or without successors
+are removed repeatedly: what remains are the cycles and the channels between them.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import AdaptiveRouting, Moves
 from torusweep.routing.route_table import RouteTable
-from torusweep.stages.deadlock.cycles import Graph, a_shortest_cycle, is_acyclic
+from torusweep.stages.deadlock.cycles import Graph, is_acyclic, shortest_channel_cycle
 from torusweep.stages.deadlock.progress import Progress, part_of
-from torusweep.stages.deadlock.verdict import Verdict, verdict_of_escape
+from torusweep.stages.deadlock.verdict import Verdict, escape_verdict_of
 
-MOST_CHANNELS = 10_000  # whose dependencies are kept as a matrix
-MOST_PAIRS = 1 << 26  # of a node and a destination: some GiB, and about a minute
-PASSES = 16  # over all destinations, until heights are given up: a 16-ary 3-cube takes 6 on two threads; taking channels away takes 36 times two
+MAX_MATRIX_CHANNELS = 10_000
+MAX_PAIRS = 1 << 26  # of a node and a destination: several GiB, and about a minute
+PASSES = 16  # for heights. A 16-ary 3-cube takes 6 on two threads; removal takes 36 rounds of two passes
 BLOCK = 64  # destinations at a time
 FAR = np.int32(1 << 16)  # more hops than a run has
 
@@ -34,31 +36,31 @@ FAR = np.int32(1 << 16)  # more hops than a run has
 def escape_verdict(
     routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None
 ) -> tuple[Verdict, int, int | None]:
-    """(verdict, escape channels, dependencies between them).
+    """(verdict, number of escape channels, number of dependencies between them).
 
-    classes    int16[F, 2]: class 0 where the rest of the run, this hop included, crosses a dateline, and the second class where
-               none does (or no longer): told from node and destination, as Duato's condition needs it
+    classes    int8[F, 2]  class 0 where this hop or a later one of the run crosses a dateline, class 1 where none
+               does: a function of node and destination only, as Duato's condition requires
 
-    Of more than 10,000 channels the dependencies are not counted (None), and the cycle is a shortest one through some channel.
-    Raises Refused for more than 2²⁶ pairs of nodes and destinations.
+    With more than 10,000 channels, the dependencies are not counted (None), and the cycle is a shortest one
+    through one channel. Raises Refused for more than 2²⁶ pairs of a node and a destination.
     """
     if not _is_large(routing, classes):
         graph = escape_graph(routing, classes)
-        return verdict_of_escape(a_shortest_cycle(graph)), len(graph.channel), int(graph.matrix.nnz)
+        return escape_verdict_of(shortest_channel_cycle(graph)), len(graph.channel), int(graph.matrix.nnz)
     escapes, used = _escapes(routing, classes)
-    left = _cyclic_part(escapes, used, progress)
-    return verdict_of_escape(_a_cycle(escapes, left)), int(used.sum()), None
+    cyclic = _cyclic_part(escapes, used, progress)
+    return escape_verdict_of(_find_cycle(escapes, cyclic)), int(used.sum()), None
 
 
 def escape_acyclic(routing: AdaptiveRouting, classes: np.ndarray, progress: Progress = None) -> bool:
-    """Whether the extended dependency graph has no cycle; as in `escape_verdict`."""
+    """Whether the extended dependency graph has no cycle; classes and errors as in `escape_verdict`."""
     if not _is_large(routing, classes):
         return is_acyclic(escape_graph(routing, classes).matrix)
     return not _cyclic_part(*_escapes(routing, classes), progress).any()
 
 
 def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
-    """Direct and indirect dependencies between the escape channels, over all destinations, as a matrix; classes as in `escape_verdict`."""
+    """Direct and indirect dependencies between the escape channels; classes as in `escape_verdict`."""
     escapes, used = _escapes(routing, classes)
     depends = np.zeros((len(used),) * 2, bool)
     for channel, away in zip(escapes.channel, escapes.away):
@@ -70,29 +72,28 @@ def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
 
 
 def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:
-    return routing.topology.ports.size * (int(classes.max()) + 1) > MOST_CHANNELS
+    return routing.topology.ports.size * (int(classes.max()) + 1) > MAX_MATRIX_CHANNELS
 
 
 def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.ndarray:
     """bool[C]: the channels on cycles and between them."""
-    left, told = used, part_of(progress, 1, 2)
+    left, report = used, part_of(progress, 1, 2)
     while left.any():
         fewer = left & held_before(left, escapes)
         fewer &= asked_after(fewer, escapes)
         if (fewer == left).all():
             break
-        if left is used and _has_heights(
-            escapes, len(used), part_of(progress, 0, 2)
-        ):  # some can be taken away: mostly because all can
+        # the first round removed a channel: usually the graph is acyclic, which heights prove in fewer passes
+        if left is used and _has_heights(escapes, len(used), part_of(progress, 0, 2)):
             return np.zeros_like(used)
         left = fewer
-        if told is not None:
-            told(1 - left.sum() / used.sum())
+        if report is not None:
+            report(1 - left.sum() / used.sum())
     return left
 
 
 def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
-    """Whether a few passes find a height for every channel that is above those of all that it depends on, so that there is no cycle."""
+    """Whether a few passes give every channel a height above those of its dependencies, which excludes cycles."""
     height = np.zeros(channels, np.int32)
     for number in range(PASSES):
         before, height = height, raised(height, escapes)
@@ -103,19 +104,19 @@ def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
     return False
 
 
-def _a_cycle(escapes: Escapes, left: np.ndarray) -> np.ndarray:
+def _find_cycle(escapes: Escapes, cyclic: np.ndarray) -> np.ndarray:
     """int64[L]: a shortest cycle through the first channel that is on one; empty where there is none."""
-    for root in np.flatnonzero(left).tolist():
-        levels = [_only(left, root)]
-        fresh = left.copy()  # not met yet; the root is met when the cycle closes
-        while (level := asked_after(levels[-1], escapes) & fresh).any() and not level[root]:
+    for root in np.flatnonzero(cyclic).tolist():
+        levels = [_only(cyclic, root)]
+        unvisited = cyclic.copy()  # the root included: reaching it closes the cycle
+        while (level := asked_after(levels[-1], escapes) & unvisited).any() and not level[root]:
             levels.append(level)
-            fresh &= ~level
+            unvisited &= ~level
         if not level.any():
             continue
         cycle = [root]
         for level in reversed(levels[1:]):
-            cycle.append(int((held_before(_only(left, cycle[-1]), escapes) & level).argmax()))
+            cycle.append(int((held_before(_only(cyclic, cycle[-1]), escapes) & level).argmax()))
         return np.array([root, *cycle[:0:-1]], np.int64)
     return np.zeros(0, np.int64)
 
@@ -127,8 +128,8 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Every node's escape channel (node · W + port · C + class) to every destination; and bool, whether a channel is any's."""
-    ports, (port, crosses, away, order) = routing.topology.ports, _ways(routing)
+    """Every node's escape channel (node · W + port · C + class) to every destination; the used channels, bool[C]."""
+    ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
     channel = np.where(
@@ -141,33 +142,40 @@ def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np
     return Escapes(channel, away, order, ports, np.repeat(ports.reshape(-1), count)), used
 
 
-@lru_cache(maxsize=1)  # of one routing under one rule after another
-def _ways(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(port int8, −1 at the destination; whether the run ahead crosses a dateline; hops int16; nodes by hops int32), each [destination, node]."""
+@lru_cache(maxsize=1)  # callers try one rule after another with the same routing
+def _escape_hops(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(port, crosses, away, order), each [destination, node].
+
+    port     int8   by which the escape leaves a node, −1 at the destination
+    crosses  bool   whether the run from there on crosses a dateline
+    away     int16  hops to the destination
+    order    int32  the nodes, nearest first
+    """
     topology, escape = routing.topology, routing.escape
     destinations = np.unique(topology.terminals)
     shape = (len(destinations), topology.nodes)
-    if shape[0] * shape[1] > MOST_PAIRS:
+    if shape[0] * shape[1] > MAX_PAIRS:
         raise Refused(
-            f"deadlock of adaptive routing on {topology.spelling}: expected at most {MOST_PAIRS:,} pairs of a node and a destination,"
-            f" got {shape[0] * shape[1]:,}; choose a smaller network"
+            f"deadlock of adaptive routing on {topology.spelling}:"
+            f" expected at most {MAX_PAIRS:,} pairs of a node and a destination, got {shape[0] * shape[1]:,};"
+            " choose a smaller network"
         )
     port, crosses = np.empty(shape, np.int8), np.empty(shape, bool)
-    node, table, until = np.arange(topology.nodes), RouteTable(escape), _until_dateline(escape.moves)
+    node, table, until = np.arange(topology.nodes), RouteTable(escape), _hops_before_dateline(escape.moves)
     for begin in range(0, len(destinations), BLOCK):
         some = destinations[begin : begin + BLOCK]
         place = table.key_index(np.tile(node, len(some)), np.repeat(some, len(node))).reshape(len(some), -1)
         first, _, direction, hops, _ = table.routes
         assert (np.diff(first) == 1).all(), "an escape has one route"
-        row, run = np.arange(len(hops)), (hops > 0).argmax(axis=1)  # of each route the run that it begins with
+        row, run = np.arange(len(hops)), (hops > 0).argmax(axis=1)  # the first run of each route
         direction, hops = direction[row, run][place], hops[row, run][place]
         port[begin : begin + BLOCK] = np.where(hops > 0, escape.moves.port[node, direction], np.int8(NO_PORT))
         crosses[begin : begin + BLOCK] = hops > until[node, direction]
     return port, crosses, *nearest_first(topology.ports, destinations)
 
 
-def _until_dateline(moves: Moves) -> np.ndarray:
-    """int32[N, D]: hops in each direction before the one that crosses a dateline; FAR where none does."""
+def _hops_before_dateline(moves: Moves) -> np.ndarray:
+    """int32[N, D]: hops in each direction before the hop that crosses a dateline; FAR where none does."""
     until, directions = np.where(moves.wrap, np.int32(0), FAR), np.arange(moves.port.shape[1])
     while True:
         closer = np.where(moves.port == NO_PORT, until, np.minimum(until, until[moves.next, directions] + 1))
@@ -177,7 +185,7 @@ def _until_dateline(moves: Moves) -> np.ndarray:
 
 
 def _on_the_way(ports: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """bool[N, N]: whether the column's node is on a shortest path from the row's to where `away` counts from, its own start included."""
+    """bool[N, N]: whether the column's node is on a shortest path from the row's (included) to the destination."""
     reach = np.eye(len(ports), dtype=bool)
     nearer = (ports != NO_PORT) & (away[ports] == away[:, None] - 1)
     for hops in range(1, int(away.max()) + 1):

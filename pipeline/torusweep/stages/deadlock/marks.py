@@ -1,11 +1,11 @@
-"""Windows put onto the nodes: the dependencies of routes that were taken apart.
+"""Dependencies from windows: place every window at every node where it occurs, and mark its channels.
 
-Where one source stands for all of its cell (`SourceRouting.regular`), what occurs in a route occurs
-from every node of the cell. Elsewhere (meshes) a window counts at a node only as far as the directions
-lead, and all marks are made only if each is proved: the routing, asked for a packet from where the run
-begins to where the window ends, does just that. Where the routing is separable, that packet does so if
-any packet does; a window that it disproves (half a ring across the dateline, where signs decide) is
-put there with fewer hops, or more.
+With `SourceRouting.regular`, one source represents its whole cell: a window that occurs in a route occurs
+at every node of the cell. Otherwise (meshes) a window is placed only where its directions exist, and
+each placement is proved: the routing sends a packet from the start of the run to the end of the window
+along that window. If the routing is separable, that packet does so whenever any packet does. A placement
+that fails (half a ring across the dateline, where the sign of the offset decides) is tried again with
+fewer hops, or with more. Nothing is marked unless every placement is proved.
 """
 
 from __future__ import annotations
@@ -18,33 +18,36 @@ from torusweep_kernels.dependencies import DEPENDS, FIRST, Channels
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import Moves, SourceRouting
 from torusweep.stages.deadlock.progress import Progress, part_of
-from torusweep.stages.deadlock.windows import END, LONGEST, Reach, Window, cells_onward, runs_first, windows
+from torusweep.stages.deadlock.windows import END, MAX_HOPS, Reach, Window, cells_onward, runs_first, windows
 
-MOST_KEYS = 1 << 26  # that are taken apart
+MAX_KEYS = 1 << 26  # to decompose
 FAR = np.iinfo(np.int32).max
+Places = tuple[np.ndarray, np.ndarray]  # nodes, and the hops of a window before each
 
 
-class _Lag(NamedTuple):
-    """What lies behind each node in one direction.
+class _Upstream(NamedTuple):
+    """The line behind each node in one direction.
 
     previous  int32[N]  the node before it, −1 = none
     crossed   int32[N]  hops since a dateline, 1 = the link into this node is on it; FAR = there is none
-    behind    int32[N]  hops that lead here; FAR around a ring
+    length    int32[N]  hops from the start of the line; FAR on a ring
     """
 
     previous: np.ndarray
     crossed: np.ndarray
-    behind: np.ndarray
+    length: np.ndarray
 
 
 def mark_windows(
     routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
 ) -> bool:
-    """Mark in `channels` what packets between all nodes pass and ask for; False, and nothing marked, where windows do not show it.
+    """Mark in `channels` the channels and dependencies of packets between all nodes.
 
-    classes, memory: as in `torusweep_kernels.dependencies.follow_routes`.
+    classes, memory   as in `torusweep_kernels.dependencies.follow_routes`
+
+    Returns False, and marks nothing, where windows do not determine them.
     """
-    if memory not in ("run", "axis") or routing.keys > MOST_KEYS:
+    if memory not in ("run", "axis") or routing.keys > MAX_KEYS:
         return False
     onward, regular = cells_onward(routing), routing.regular
     if onward is None or not (regular or onward.shape[1] == 1):
@@ -52,100 +55,107 @@ def mark_windows(
     found = windows(routing, onward, memory == "axis", part_of(progress, 0, 2))
     if found is None:
         return False
-    lags = [_lag(routing.moves, d) for d in range(len(onward))]
+    lines = [_upstream(routing.moves, d) for d in range(len(onward))]
     placed = []
     for number, (window, reach) in enumerate(found.items(), 1):
-        lag = lags[window.direction]
-        for end in (0, 1):
-            at = _where(routing.moves, lag, window, reach[end][routing.cell])
-            known = at if regular else _shown(routing, lag, window, *at, reach, 1 - 2 * end)
-            if known is None:
+        line = lines[window.direction]
+        for hops, step in ((reach.least, 1), (reach.most, -1)):
+            candidates = _candidates(routing.moves, line, window, hops[routing.cell])
+            proved = candidates if regular else _proved(routing, line, window, candidates, reach, step)
+            if proved is None:
                 return False
-            placed.append((window, known))
+            placed.append((window, proved))
         if progress is not None:
             progress((1 + number / len(found)) / 2)
     for half in range(routing.passes):
-        for window, known in placed:
-            _mark(routing, classes, lags[window.direction], window, half, *known, channels)
+        for window, places in placed:
+            _mark(routing, classes, lines[window.direction], window, half, places, channels)
     return True
 
 
-def _lag(moves: Moves, d: int) -> _Lag:
+def _upstream(moves: Moves, d: int) -> _Upstream:
     nodes = len(moves.port)
     tail = np.flatnonzero(moves.port[:, d] != NO_PORT)
     previous = np.full(nodes, NO_PORT, np.int32)
     previous[moves.next[tail, d]] = tail
-    crossed, behind = np.full(nodes, FAR, np.int32), np.full(nodes, FAR, np.int32)
-    for lag, at, hop in (
+    crossed, length = np.full(nodes, FAR, np.int32), np.full(nodes, FAR, np.int32)
+    for distance, at, hop in (
         (crossed, moves.next[moves.wrap[:, d], d], 1),
-        (behind, np.flatnonzero(previous == NO_PORT), 0),
+        (length, np.flatnonzero(previous == NO_PORT), 0),
     ):
-        while len(at := at[lag[at] == FAR]):
-            lag[at] = hop
+        while len(at := at[distance[at] == FAR]):
+            distance[at] = hop
             at = moves.next[at, d]
             at, hop = at[at != NO_PORT], hop + 1
-    return _Lag(previous, crossed, behind)
+    return _Upstream(previous, crossed, length)
 
 
-def _where(moves: Moves, lag: _Lag, window: Window, hops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes at which the window stands, hops before each) of hops int[N], 0 = nowhere."""
-    there = (hops > 0) & (hops <= lag.behind)
+def _candidates(moves: Moves, line: _Upstream, window: Window, hops: np.ndarray) -> Places:
+    """The nodes where the window's directions exist, of hops int[N], 0 = nowhere."""
+    fits = (hops > 0) & (hops <= line.length)
     if window.onwards != END:
-        there &= moves.port[:, window.onwards] != NO_PORT
-    nodes = np.flatnonzero(there)
+        fits &= moves.port[:, window.onwards] != NO_PORT
+    nodes = np.flatnonzero(fits)
     return nodes, hops[nodes]
 
 
 def _mark(
     routing: SourceRouting,
     classes: np.ndarray,
-    lag: _Lag,
+    line: _Upstream,
     window: Window,
     half: int,
-    nodes: np.ndarray,
-    hops: np.ndarray,
+    places: Places,
     channels: Channels,
 ) -> None:
-    moves, count, later = routing.moves, int(classes.max(initial=0)) + 1, half * routing.phases
-    before, past = lag.previous[nodes], hops >= lag.crossed[nodes]
-    held = moves.port[before, window.direction] * count + classes[window.phase + later, past.astype(np.int8)]
-    channels.used[before, held] = True
+    moves, earlier_phases = routing.moves, half * routing.phases
+    count = np.int64(classes.max(initial=0)) + 1  # int64: a channel's number may exceed the int8 of ports and classes
+    nodes, hops = places
+    before, past = line.previous[nodes], hops >= line.crossed[nodes]
+    kind = classes[window.phase + earlier_phases, past.astype(np.int8)]
+    current = moves.port[before, window.direction] * count + kind
+    channels.used[before, current] = True
     if window.ending and half == 0:
-        channels.ending[before, held] = True
+        channels.ending[before, current] = True
     if window.onwards == END:
         if window.leading and half == routing.passes - 1:
-            channels.starting[before, held] = True
+            channels.starting[before, current] = True
         return
     crosses = moves.wrap[nodes, window.onwards] | (past & (not window.turned))
-    asks = moves.port[nodes, window.onwards] * count + classes[window.next_phase + later, crosses.astype(np.int8)]
-    channels.depends[before, held, asks] |= np.uint8(DEPENDS | FIRST if window.leading else DEPENDS)
+    kind = classes[window.next_phase + earlier_phases, crosses.astype(np.int8)]
+    requested = moves.port[nodes, window.onwards] * count + kind
+    channels.depends[before, current, requested] |= np.uint8(DEPENDS | FIRST if window.leading else DEPENDS)
 
 
-def _shown(
-    routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray, hops: np.ndarray, reach: Reach, inwards: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Of (nodes, hops), those that are proved, of a separable routing with the next hops inwards that are; None where one is not."""
-    fewest, most = int(reach.fewest.max()), int(reach.most.max())
-    done = [(nodes[:0], hops[:0])]
+def _proved(
+    routing: SourceRouting, line: _Upstream, window: Window, places: Places, reach: Reach, step: int
+) -> Places | None:
+    """The places that are proved. A separable routing tries the others again with hops + step, hops + 2 · step, …
+
+    Returns None where a place fails and the routing is not separable.
+    """
+    nodes, hops = places
+    least, most = int(reach.least.max()), int(reach.most.max())
+    found = [(nodes[:0], hops[:0])]
     while len(nodes):
-        proved = _proved(routing, lag, window, nodes, hops)
-        if not (routing.separable or proved.all()):
+        occurs = _occurs(routing, line, window, nodes, hops)
+        if not (routing.separable or occurs.all()):
             return None
-        done.append((nodes[proved], hops[proved]))
-        nodes, hops = nodes[~proved], hops[~proved] + inwards
-        within = (hops >= fewest) & (hops <= most)
+        found.append((nodes[occurs], hops[occurs]))
+        nodes, hops = nodes[~occurs], hops[~occurs] + step
+        within = (hops >= least) & (hops <= most)
         nodes, hops = nodes[within], hops[within]
-    return np.concatenate([some for some, _ in done]), np.concatenate([some for _, some in done])
+    return np.concatenate([some for some, _ in found]), np.concatenate([some for _, some in found])
 
 
-def _proved(routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[n]: whether, from `hops` before each node to it (or to the node that the window asks for), some route goes as the window does."""
+def _occurs(routing: SourceRouting, line: _Upstream, window: Window, nodes: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """bool[n]: whether a packet from `hops` before each node to the end of the window there follows the window."""
     start = nodes
     for hop in range(int(hops.max(initial=0))):
-        start = np.where(hops > hop, lag.previous[start], start)
+        start = np.where(hops > hop, line.previous[start], start)
     target = nodes if window.onwards == END else routing.moves.next[nodes, window.onwards]
-    asked, which = np.unique(routing.key(start, target) * LONGEST + hops, return_inverse=True)
-    keys, own = np.unique(asked // LONGEST, return_inverse=True)
+    queries, which = np.unique(routing.key(start, target) * MAX_HOPS + hops, return_inverse=True)
+    keys, own = np.unique(queries // MAX_HOPS, return_inverse=True)
     first, _, *runs = routing.routes(keys)
     direction, length, phase = (np.hstack([array, np.zeros((len(array), 1), np.int64)]) for array in runs_first(*runs))
     continues = window.onwards != END and not window.turned
@@ -153,5 +163,5 @@ def _proved(routing: SourceRouting, lag: _Lag, window: Window, nodes: np.ndarray
     if window.turned:
         fits &= (direction[:, 1] == window.onwards) & (phase[:, 1] == window.next_phase) & (length[:, 1] > 0)
     key = np.repeat(np.arange(len(keys)), np.diff(first))[fits]
-    known = np.unique(key * LONGEST + length[fits, 0] - continues)
-    return np.isin(own * LONGEST + asked % LONGEST, known)[which]
+    known = np.unique(key * MAX_HOPS + length[fits, 0] - continues)
+    return np.isin(own * MAX_HOPS + queries % MAX_HOPS, known)[which]

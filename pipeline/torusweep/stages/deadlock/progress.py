@@ -1,4 +1,4 @@
-"""How far long work is, told as a share from 0 to 1."""
+"""Progress of long work, reported as a share from 0 to 1."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ Progress = Callable[[float], None] | None
 
 
 def part_of(progress: Progress, number: int, parts: int) -> Progress:
-    """What to tell of one of so many parts of the work."""
+    """The callback for part `number` (0 …) of `parts` equal parts of the work."""
     return None if progress is None else lambda share: progress((number + share) / parts)

@@ -7,7 +7,7 @@ from itertools import product
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import routing_spelling, rule_spelling, suited
+from torusweep.stages.deadlock import deadlock_case, routing_spelling, rule_spelling
 from torusweep.sweep.configuration.schema import Deadlock, Sweep
 from torusweep.sweep.expansion import at, chosen, memory_limit, pass_over
 from torusweep.sweep.points import Point
@@ -52,7 +52,7 @@ def _suitable(
     topology = build(spelling, memory=memory_limit(sweep))
     for name, rule, many in product(routings, rules, entry.virtual_channels):
         try:
-            suited(topology, routing=name, vc_rule=rule, virtual_channels=many)
+            deadlock_case(topology, routing=name, vc_rule=rule, virtual_channels=many)
         except BadInput as error:
             pass_over(error, skip=entry.skip_unsuitable)
         else:

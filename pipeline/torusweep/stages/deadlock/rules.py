@@ -1,8 +1,8 @@
-"""Virtual-channel rules: which class of virtual channels a packet may use, by its phase and by the datelines it crosses.
+"""Virtual-channel rules: the class of virtual channels of a packet, by its phase and by the datelines that it crosses.
 
-To add a rule: write one function here, from a routing (and parameters, annotated as a family's are) to
-a `Rule`, with a docstring whose first line describes it and whose last names its source; name it in
-RULES; give it a row in tests/deadlock/.
+To add a rule: write a function from a routing (and parameters, annotated like those of a family) to a
+`Rule`; describe the rule in the first line of its docstring and name the source in the last; list it in
+RULES; add a row to the tests in tests/stages/deadlock/.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Meaning
-from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases
 
-MOST = 16  # virtual channels of a physical one
+MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
 
 
 class Rule(NamedTuple):
-    """What a virtual-channel rule says.
+    """A virtual-channel rule of a routing.
 
-    classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass stand behind) and by whether a dateline was crossed
-    memory   how long a crossing is remembered: see `torusweep_kernels.dependencies.follow_routes`
-    bubble   bubble flow control keeps a slot of every ring free
+    classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass follow) and by whether a dateline was crossed
+    memory   how long a crossing counts: see `torusweep_kernels.dependencies.follow_routes`
+    bubble   whether bubble flow control keeps a slot of every ring free
     """
 
     classes: np.ndarray
@@ -37,14 +37,15 @@ class Rule(NamedTuple):
 
     @property
     def number(self) -> int:
+        """The number of classes."""
         return int(self.classes.max()) + 1
 
     def within(self, virtual_channels: int) -> np.ndarray:
-        """The classes where there are so many virtual channels: those that do not exist fall onto the last."""
+        """int8[F, 2]: the classes that so few virtual channels leave; higher ones become the last."""
         return np.minimum(self.classes, virtual_channels - 1).astype(np.int8)
 
     def shares(self, virtual_channels: int) -> np.ndarray:
-        """int64[C]: how many virtual channels each class has, the lower ones taking the remainder."""
+        """int64[C]: the number of virtual channels of each class; the lower classes take the remainder."""
         count = min(self.number, virtual_channels)
         return virtual_channels // count + (np.arange(count) < virtual_channels % count)
 
@@ -60,23 +61,23 @@ def none(routing: Routing) -> Rule:
 def dateline(routing: Routing) -> Rule:
     """Class 0 until the packet crosses the dateline of the ring that it is in, class 1 from that hop on.
 
-    A packet that will not cross uses class 0. A packet has one bit for every axis: on coming back to an
-    axis in the same phase it goes on in the class in which it left; a new phase starts at class 0.
+    A packet that does not cross uses class 0. A packet has one bit for every axis: when it returns to an
+    axis in the same phase, it continues in its last class of that axis; a new phase starts at class 0.
 
     Constraint: a routing in directions, such as dimension_order.
     Source: Dally & Seitz 1987, sec. 4, with classes counted upwards.
     """
-    _moves("dateline", routing)
+    _check_directions("dateline", routing)
     return Rule(_repeated([[0, 1]], _phases(routing)), "axis")
 
 
 def phases(routing: Routing) -> Rule:
-    """A class for every phase: of random_order an order of the dimensions, of valiant a pass.
+    """A class for every phase: an order of the dimensions (random_order), or a pass (valiant).
 
     Constraint: a routing in directions.
     Source: Seo et al. 2005 (O1TURN); Valiant & Brebner 1981 for the two passes.
     """
-    _moves("phases", routing)
+    _check_directions("phases", routing)
     each = np.arange(_phases(routing), dtype=np.int16)
     return Rule(np.stack([each, each], axis=1))
 
@@ -87,7 +88,7 @@ def phases_dateline(routing: Routing) -> Rule:
     Constraint: a routing in directions.
     Source: phases and dateline together.
     """
-    _moves("phases_dateline", routing)
+    _check_directions("phases_dateline", routing)
     first = np.arange(0, 2 * _phases(routing), 2, dtype=np.int16)
     return Rule(np.stack([first, first + 1], axis=1), "axis")
 
@@ -95,24 +96,26 @@ def phases_dateline(routing: Routing) -> Rule:
 Reading = Annotated[
     Literal["dimension", "path", "will"],
     Meaning(
-        "how long class 1 lasts: dimension: for the rest of that dimension; path: of the path; will: all through a dimension whose wrap is used"
+        "how long class 1 lasts: dimension: for the rest of that dimension; path: of the path;"
+        " will: all through a dimension whose wrap is used"
     ),
 ]
 Split = Annotated[
     Literal["last", "after_first", "levels"],
     Meaning(
-        "where a higher class begins: last: in the destination's module; after_first: after the source's; levels: with each level on the way"
+        "where a higher class begins: last: in the destination's module; after_first: after the source's;"
+        " levels: with each level on the way"
     ),
 ]
 
 
 def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
-    """Class 0, and class 1 from a wraparound link on.
+    """Class 0 up to a wraparound link, class 1 from that link on.
 
     Constraint: a routing in directions, of one pass.
     Source: the rule in the proof of Rahman et al. 2005, Theorem 1, which leaves the three readings open.
     """
-    _moves("r05_wrap", routing)
+    _check_directions("r05_wrap", routing)
     if isinstance(routing, SourceRouting) and routing.passes > 1:
         raise BadInput(
             "rule r05_wrap: expected a routing of one pass, got one by way of a random node; choose phases_dateline"
@@ -122,17 +125,17 @@ def r05_wrap(routing: Routing, reading: Reading = "dimension") -> Rule:
 
 
 def r05_phases(routing: Routing, split: Split = "last") -> Rule:
-    """Within modules classes by phase, the destination's module having the highest; between modules a dateline.
+    """Classes by phase within modules, the highest in the destination's module; a dateline between modules.
 
-    Where there is one virtual channel more than the split has classes, the dateline of the
-    destination's module takes it; a torus module needs it where packets go round it by more than a hop
-    (m ≥ 5, or tie positive with m = 4).
+    One virtual channel more than the split has classes serves the dateline of the destination's module.
+    A torus module needs it where packets travel round its rings by more than one hop (m ≥ 5, or tie
+    positive with m = 4).
 
-    With L levels the split by levels has L classes, and is free of deadlock unless ties are split. For
-    a packet never comes back to the class of a level that it is done with. Within that class it seeks
-    gates, which stand on three neighbouring planes at most, so that no ring of a module closes; and
-    once over a link of the level it moves along the line of the level's gates only, towards the next
-    dimension's. Last and levels are one with two levels. With three, last is cyclic in mh3dt and h3dt,
+    With L levels, the split by levels has L classes and is deadlock-free unless ties are split. A packet
+    never returns to the class of a level that it has completed. Within that class it moves towards gates,
+    which lie on at most three neighbouring planes, so that no ring of a module closes. After a link of
+    the level it moves only along the line of the level's gates, towards those of the next dimension.
+    With two levels, last and levels are the same. With three, last is cyclic in mh3dt and h3dt,
     after_first in tesh.
 
     Constraint: routing hierarchical (tesh, h3dt, mh3dt).
@@ -162,15 +165,15 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
 
 
 def bubble(routing: Routing) -> Rule:
-    """Any virtual channel, and no packet enters a ring unless it leaves a packet's room free in it.
+    """Any virtual channel; a packet enters a ring only if room for one more packet remains free in it.
 
-    A flow control of virtual cut-through switching, not a choice of channels: entering a ring, or
-    turning into it, needs room for two packets, going on in it needs one.
+    This is a flow control of virtual cut-through switching, not a choice of channels: injection or a turn
+    into a ring needs room for two packets, a hop within the ring needs room for one.
 
     Constraint: a routing in directions.
     Source: Carrion et al. 1997; Puente et al. 2001.
     """
-    _moves("bubble", routing)
+    _check_directions("bubble", routing)
     return Rule(np.zeros((_phases(routing), 2), np.int16), bubble=True)
 
 
@@ -189,29 +192,28 @@ EXAMPLE = "dateline or r05_wrap(reading=path)"
 def vc_rule(spelling: str, routing: Routing) -> tuple[str, Rule]:
     """(canonical spelling, rule) for a routing: `dateline`, `r05-wrap(reading=path)`.
 
-    Raises BadInput where name or parameters are wrong, or the routing does not suit the rule.
+    Raises BadInput where name or parameters are wrong, or the routing does not fit the rule.
     """
-    canonical, function, values = resolve(_read(spelling), RULES, kind="rule", example=EXAMPLE)
+    canonical, function, values = resolve(_canonical_name(spelling), RULES, kind="rule", example=EXAMPLE)
     return canonical, function(routing, **values)
 
 
 def rule_spelling(spelling: str) -> str:
-    """The canonical spelling of a rule, whatever the routing. Raises BadInput where name or parameters are wrong."""
-    return resolve(_read(spelling), RULES, kind="rule", example=EXAMPLE)[0]
+    """The canonical spelling of a rule, for any routing. Raises BadInput where name or parameters are wrong."""
+    return resolve(_canonical_name(spelling), RULES, kind="rule", example=EXAMPLE)[0]
 
 
-def _read(spelling: str) -> str:
-    """`phases+dateline` is phases_dateline."""
+def _canonical_name(spelling: str) -> str:
+    """Accept `phases+dateline` for phases_dateline."""
     return re.sub(r"^\s*phases\s*\+\s*dateline", phases_dateline.__name__, spelling)
 
 
-def _moves(rule: str, routing: Routing) -> Moves:
-    """The directions of a routing that has them."""
+def _check_directions(rule: str, routing: Routing) -> None:
     if isinstance(routing, LayeredRouting):
         raise BadInput(
-            f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths; choose rule none"
+            f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths;"
+            " choose rule none"
         )
-    return routing.moves
 
 
 def _phases(routing: Routing) -> int:

@@ -1,8 +1,8 @@
-"""From a channel dependency graph to a verdict, with its argument.
+"""The verdict on a channel dependency graph, with its argument.
 
-What is assumed of a router: a packet holds a channel until it has the next one, of its route and class;
-what has arrived is consumed; a node may enter packets into any of its channels at any moment, one for
-each virtual channel that their class has.
+Assumptions on the router: a packet holds a channel until it acquires the next one of its route and
+class; the destination consumes every packet that arrives; a node may inject packets into any of its
+channels at any moment, one for each virtual channel of their class.
 """
 
 from __future__ import annotations
@@ -14,21 +14,38 @@ from torusweep_kernels.dependencies import FIRST
 
 from torusweep.errors import Refused
 from torusweep.routing.forms import Routing, SourceRouting
-from torusweep.stages.deadlock.cycles import a_shortest_cycle, graph_of, is_acyclic, only_rings
+from torusweep.stages.deadlock.cycles import (
+    cycles_lie_in_rings,
+    dependency_graph,
+    is_acyclic,
+    shortest_channel_cycle,
+)
 from torusweep.stages.deadlock.dependencies import Dependencies
 from torusweep.stages.deadlock.rules import Rule
 
 ACYCLIC = "acyclic (Dally & Seitz 1987)"
 ACYCLIC_BEYOND = "acyclic, with every turn that the routing's states allow (Dally & Seitz 1987)"
-BUBBLE = "bubble: every cycle lies in one ring, where flow control keeps a slot free; virtual cut-through only (Puente et al. 2001)"
-COUNTEREXAMPLE = "counterexample: packets that enter together, each into its channel of the cycle, hold these and wait for the next for ever"
+BUBBLE = (
+    "bubble: every cycle lies in one ring, where flow control keeps a slot free;"
+    " virtual cut-through only (Puente et al. 2001)"
+)
+COUNTEREXAMPLE = (
+    "counterexample: packets that enter together, each into its channel of the cycle,"
+    " hold these and wait for the next for ever"
+)
 UNKNOWN = "cyclic; that packets can come to wait all round a cycle is not shown"
 ESCAPE = "escape-acyclic: the escape channels' extended dependency graph has no cycle (Duato 1993)"
 ADAPTIVE = "cyclic, but a packet that may take any of several channels need not wait for one that is held"
 
 
 class Verdict(NamedTuple):
-    """acyclic: of the dependency graph; deadlock_free: yes, no or unknown; cycle: channels (node · W + channel), a shortest one."""
+    """What a dependency graph shows.
+
+    acyclic        whether the graph has no cycle
+    deadlock_free  "yes", "no" or "unknown"
+    argument       in words, with its source
+    cycle          int64[L]  the channels (node · W + channel) of a shortest cycle, in order
+    """
 
     acyclic: bool
     deadlock_free: str
@@ -37,33 +54,35 @@ class Verdict(NamedTuple):
 
 
 def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
-    """What the dependencies say of a routing under a rule.
+    """Judge a routing under a rule by its dependencies.
 
-    no: a cycle in which each channel's packet has just entered and asks for the next as its second: all can enter at once.
-    Raises Refused where the graph may hold dependencies that no route has, and is cyclic.
+    "no" needs a cycle in which the packet of each channel has just entered and requests the next channel as
+    its second: all of them can enter at once.
+    Raises Refused where the graph is cyclic and may contain dependencies that no route has.
     """
-    graph = graph_of(found)
+    graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
         return Verdict(True, "yes", ACYCLIC if found.complete else ACYCLIC_BEYOND, np.zeros(0, np.int64))
     _expect_complete(found)
     if not isinstance(routing, SourceRouting):
-        return Verdict(False, "unknown", ADAPTIVE, a_shortest_cycle(graph))
+        return Verdict(False, "unknown", ADAPTIVE, shortest_channel_cycle(graph))
     if rule.bubble:
-        free = only_rings(graph, routing.moves)
-        return Verdict(False, "yes" if free else "unknown", BUBBLE if free else UNKNOWN, a_shortest_cycle(graph))
-    entering = graph_of(found, FIRST)
+        proved = cycles_lie_in_rings(graph, routing.moves)
+        answer, argument = ("yes", BUBBLE) if proved else ("unknown", UNKNOWN)
+        return Verdict(False, answer, argument, shortest_channel_cycle(graph))
+    entering = dependency_graph(found, FIRST)
     if not is_acyclic(entering.matrix):
-        return Verdict(False, "no", COUNTEREXAMPLE, a_shortest_cycle(entering))
-    return Verdict(False, "unknown", UNKNOWN, a_shortest_cycle(graph))
+        return Verdict(False, "no", COUNTEREXAMPLE, shortest_channel_cycle(entering))
+    return Verdict(False, "unknown", UNKNOWN, shortest_channel_cycle(graph))
 
 
-def shown_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
-    """Whether `verdict` says yes, without its search for a shortest cycle; raises Refused as it does."""
-    graph = graph_of(found)
+def proves_deadlock_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
+    """Whether `verdict` answers "yes", without its search for a shortest cycle. Raises Refused as `verdict` does."""
+    graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
         return True
     _expect_complete(found)
-    return rule.bubble and isinstance(routing, SourceRouting) and only_rings(graph, routing.moves)
+    return rule.bubble and isinstance(routing, SourceRouting) and cycles_lie_in_rings(graph, routing.moves)
 
 
 def _expect_complete(found: Dependencies) -> None:
@@ -74,16 +93,11 @@ def _expect_complete(found: Dependencies) -> None:
         )
 
 
-def verdict_of_escape(cycle: np.ndarray) -> Verdict:
-    """What a cycle of the escape channels' extended dependencies, or that there is none, says of an adaptive routing: nothing, or a proof."""
+def escape_verdict_of(cycle: np.ndarray) -> Verdict:
+    """Judge an adaptive routing by a cycle of its escape channels' extended dependencies.
+
+    An empty cycle is a proof (Duato 1993); a cycle proves nothing.
+    """
     if not len(cycle):
         return Verdict(True, "yes", ESCAPE, cycle)
     return Verdict(False, "unknown", UNKNOWN, cycle)
-
-
-def free(found: Dependencies) -> bool:
-    """Whether the graph alone shows that packets cannot lock up."""
-    return is_acyclic(graph_of(found).matrix)
-
-
-__all__ = ["Verdict", "free", "shown_free", "verdict", "verdict_of_escape"]

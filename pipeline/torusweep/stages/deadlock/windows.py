@@ -1,8 +1,8 @@
-"""Routes taken apart: which hops and turns occur in them, whatever the number of pairs of nodes.
+"""Windows: the hops and turns that occur in routes. Their number does not grow with the pairs of nodes.
 
-A class that is settled within a run depends on two things: at which node the packet is, and how many
-hops it has moved there in this direction. Having crossed the ring's dateline is monotone in those hops,
-so the fewest and the most of them that occur show every class that does.
+A class that is decided within a run depends on two things: the node, and the number of hops that the
+packet has made in this direction. Whether it has crossed the ring's dateline is monotone in those hops.
+The least and the greatest number of hops that occur therefore show every class that occurs.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import SourceRouting
 from torusweep.stages.deadlock.progress import Progress
 
-BLOCK = 1 << 20  # keys whose routes are taken apart at a time
-LONGEST = 1 << 15  # hops of a run are an int16
-END = -1  # in the place of a direction: none
+BLOCK = 1 << 20  # keys whose routes are decomposed at a time
+MAX_HOPS = 1 << 15  # of a run: an int16
+END = -1  # stands for a direction where there is none
 
 
 class Window(NamedTuple):
-    """A moment of a route: some hops in one direction, and what is asked for then.
+    """A part of a route: some hops in one direction, then the next hop.
 
     direction, phase       of the run
-    onwards, next_phase    the next hop's direction, or END where none is looked at
-    turned                 that hop begins a run
-    leading                the hops before it are the route's first
-    ending                 the hops before it are the route's last
+    onwards, next_phase    of the next hop; direction END where the window has none
+    turned                 the next hop begins a new run
+    leading                the hops are the first of the route
+    ending                 the hops are the last of the route
     """
 
     direction: int
@@ -41,14 +41,14 @@ class Window(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """fewest, most: int64[cells]: hops of a window's run before the node at which it stands, by that node's cell; 0 = never."""
+    """least, most: int64[cells]: hops of a window before its node, by the cell of that node; 0 = never."""
 
-    fewest: np.ndarray
+    least: np.ndarray
     most: np.ndarray
 
 
 class _Turns(NamedTuple):
-    """One row for each kind of run that occurs: from a node of `cell`, `hops` in a direction, then `onwards` or END."""
+    """The distinct runs: from a node of `cell`, `hops` in a direction, then `onwards` or END; int64[R] each."""
 
     cell: np.ndarray
     direction: np.ndarray
@@ -60,9 +60,9 @@ class _Turns(NamedTuple):
 
 
 def cells_onward(routing: SourceRouting) -> np.ndarray | None:
-    """int64[D, cells]: the cell that each direction leads to from each, −1 = none.
+    """int64[D, cells]: the cell that each direction leads to from each cell, −1 = none.
 
-    None where that depends on the node, or where two nodes lead to one in the same direction.
+    None where that depends on the node, or where a direction leads from two nodes to the same node.
     """
     moves, cells = routing.moves, int(routing.cell.max()) + 1
     onward = np.full((moves.port.shape[1], cells), -1)
@@ -78,9 +78,9 @@ def cells_onward(routing: SourceRouting) -> np.ndarray | None:
 def windows(
     routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress = None
 ) -> dict[Window, Reach] | None:
-    """Every window of the routes of all keys.
+    """Every window of the routes of all keys, with its reach.
 
-    axis_memory   a crossing is remembered along the axis; None is returned where some route comes back to one
+    axis_memory   packets remember a crossing along the axis; returns None where some route revisits an axis
     """
     turns = _turns(routing, onward, axis_memory, progress)
     if turns is None:
@@ -88,60 +88,60 @@ def windows(
     found: dict[Window, Reach] = {}
     cells = onward.shape[1]
 
-    def seen(cell: np.ndarray, hops: np.ndarray, *kind: np.ndarray, **flags: bool) -> None:
+    def record(cell: np.ndarray, hops: np.ndarray, *kind: np.ndarray, **flags: bool) -> None:
         shape = tuple(int(column.max(initial=0)) + 1 for column in kind)
         code = np.ravel_multi_index(kind, shape)
         for value in np.flatnonzero(np.bincount(code)):
             own = code == value
             window = Window(*np.array(np.unravel_index(value, shape)).tolist(), **flags)
-            reach = found.setdefault(window, Reach(np.full(cells, LONGEST), np.zeros(cells, np.int64)))
-            np.minimum.at(reach.fewest, cell[own], hops[own])
+            reach = found.setdefault(window, Reach(np.full(cells, MAX_HOPS), np.zeros(cells, np.int64)))
+            np.minimum.at(reach.least, cell[own], hops[own])
             np.maximum.at(reach.most, cell[own], hops[own])
 
-    run = _longest(turns)
+    run = _longest_runs(turns)
     cell = run.cell
     for hop in range(1, int(turns.hops.max(initial=0)) + 1):
         on = run.hops >= hop
         run, cell = _Turns(*(field[on] for field in run)), cell[on]
         cell = onward[run.direction, cell]
         far = np.full(len(cell), hop)
-        seen(cell, far, run.direction, run.phase)
+        record(cell, far, run.direction, run.phase)
         more = run.hops > hop
-        seen(*(field[more] for field in (cell, far, run.direction, run.phase, run.direction, run.phase)))
+        record(*(field[more] for field in (cell, far, run.direction, run.phase, run.direction, run.phase)))
         if hop == 1:
-            seen(*(field[run.leading] for field in (cell, far, run.direction, run.phase)), leading=True)
+            record(*(field[run.leading] for field in (cell, far, run.direction, run.phase)), leading=True)
             more &= run.leading
-            seen(
+            record(
                 *(field[more] for field in (cell, far, run.direction, run.phase, run.direction, run.phase)),
                 leading=True,
             )
-    at = moved(onward, turns.cell, turns.direction, turns.hops)
+    at = cells_after(onward, turns.cell, turns.direction, turns.hops)
     for first in (False, True):
         turn = turns.onwards != END
         if first:
             turn &= turns.leading & (turns.hops == 1)
-        seen(
+        record(
             *(field[turn] for field in (at, turns.hops, turns.direction, turns.phase, turns.onwards, turns.next_phase)),
             turned=True,
             leading=first,
         )
     last = turns.onwards == END
-    seen(*(field[last] for field in (at, turns.hops, turns.direction, turns.phase)), ending=True)
-    return {window: Reach(np.where(reach.most > 0, reach.fewest, 0), reach.most) for window, reach in found.items()}
+    record(*(field[last] for field in (at, turns.hops, turns.direction, turns.phase)), ending=True)
+    return {window: Reach(np.where(reach.most > 0, reach.least, 0), reach.most) for window, reach in found.items()}
 
 
 def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progress: Progress) -> _Turns | None:
     directions, stages, cells = len(onward), routing.phases, onward.shape[1]
-    shape = (cells, directions, LONGEST, stages, directions + 1, stages, 2)
+    shape = (cells, directions, MAX_HOPS, stages, directions + 1, stages, 2)
     codes = [np.zeros(0, np.int64)]
     for begin in range(0, routing.keys, BLOCK):
         keys = np.arange(begin, min(begin + BLOCK, routing.keys))
         first, _, direction, hops, phase = routing.routes(keys)
         direction, hops, phase = runs_first(direction, hops, phase)
-        if axis_memory and _returns(direction, hops, phase):
+        if axis_memory and _revisits_axis(direction, hops, phase):
             return None
         cell = np.repeat(keys // (routing.keys // cells), np.diff(first))
-        for run, (d, length, stage, onwards, next_stage) in enumerate(_in_turn(direction, hops, phase)):
+        for run, (d, length, stage, onwards, next_stage) in enumerate(_successive_runs(direction, hops, phase)):
             here = length > 0
             fields = (cell, d, length, stage, onwards + 1, next_stage)
             codes.append(
@@ -151,7 +151,7 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
                     )
                 )
             )
-            cell = moved(onward, cell, d, length)
+            cell = cells_after(onward, cell, d, length)
         if progress is not None:
             progress((keys[-1] + 1) / routing.keys)
     found = _Turns(*np.unravel_index(np.unique(np.concatenate(codes)), shape))
@@ -159,28 +159,28 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
 
 
 def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> list[np.ndarray]:
-    """The runs of each row, int64[R, L], empty ones last."""
+    """The same runs, int64[R, L], with the empty ones of each row moved to its end."""
     order = np.argsort(hops == 0, axis=1, kind="stable")
     return [np.take_along_axis(array, order, axis=1).astype(np.int64) for array in (direction, hops, phase)]
 
 
-def _in_turn(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """(direction, hops, phase, next direction or END, its phase) of the first runs, of the second ones …"""
-    none = np.zeros((len(hops), 1), np.int64)
-    after = np.where(np.hstack([hops, none]) > 0, np.hstack([direction, none]), END)
-    stage = np.where(after == END, 0, np.hstack([phase, none]))
+def _successive_runs(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """(direction, hops, phase, next direction or END, its phase) of the first run of each row, of the second …"""
+    empty = np.zeros((len(hops), 1), np.int64)
+    after = np.where(np.hstack([hops, empty]) > 0, np.hstack([direction, empty]), END)
+    stage = np.where(after == END, 0, np.hstack([phase, empty]))
     for run in range(hops.shape[1]):
         yield direction[:, run], hops[:, run], phase[:, run], after[:, run + 1], stage[:, run + 1]
 
 
-def _returns(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> bool:
-    """Whether some route comes back to an axis in the same phase."""
+def _revisits_axis(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> bool:
+    """Whether some route leaves an axis and returns to it in the same phase."""
     stage = np.sort(np.where(hops > 0, (direction >> 1) * 256 + phase, -1 - np.arange(hops.shape[1])), axis=1)
     return bool((stage[:, 1:] == stage[:, :-1]).any())
 
 
-def _longest(turns: _Turns) -> _Turns:
-    """Of the runs from one cell in one direction and phase the longest, of those that lead too."""
+def _longest_runs(turns: _Turns) -> _Turns:
+    """The longest of the runs that agree in cell, direction, phase and `leading`."""
     order = np.lexsort((-turns.hops, turns.phase, turns.direction, turns.cell, turns.leading))
     rows = np.stack([turns.cell, turns.direction, turns.phase, turns.leading], axis=1)[order]
     new = np.ones(len(rows), bool)
@@ -188,11 +188,11 @@ def _longest(turns: _Turns) -> _Turns:
     return _Turns(*(field[order][new] for field in turns))
 
 
-def moved(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """int64[R]: the cell after so many hops; −1 where they do not lead on."""
+def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """int64[R]: the cell after the given hops from each cell; −1 where a hop does not exist."""
     if onward.shape[1] == 1:
         return cell
-    # by one hop, two, four, …; nowhere, which is also the last column's index, leads nowhere
+    # strides of 1, 2, 4, … hops; −1 (no cell) indexes the last column, which leads to −1 again
     stride = np.hstack([onward, np.full((len(onward), 1), -1)])
     for power in range(int(hops.max(initial=0)).bit_length()):
         goes = np.flatnonzero(hops >> power & 1)

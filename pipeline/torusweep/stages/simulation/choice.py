@@ -14,7 +14,7 @@ from torusweep.routing import Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.route_table import MAX_WHOLE_KEYS
-from torusweep.stages.deadlock import TRIED, Suited, is_shown_free, least_rule, routing_spelling, suited
+from torusweep.stages.deadlock import CANDIDATE_RULES, Case, deadlock_case, is_proved_free, least_rule, routing_spelling
 from torusweep.stages.deadlock.rules import Rule
 
 USUAL = (
@@ -54,7 +54,7 @@ def chosen(
     unproved   look at no dependency graph
     """
     try:
-        what = suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+        what = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     except BadInput as refusal:
         raise advised(refusal, topology, routing, unproved=unproved) from None
     if not (allow_deadlock or unproved or _shown_free(topology, what)):
@@ -74,7 +74,7 @@ def suitable(
     """
     for rule in _candidates(routing, cut_through):
         try:
-            what = suited(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
+            what = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
         except BadInput:
             continue
         if _shown_free(topology, what):
@@ -164,7 +164,9 @@ def remedy(topology: Topology, routing: str) -> str:
 
 
 def _works(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> bool:
-    return _shown_free(topology, suited(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels))
+    return _shown_free(
+        topology, deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    )
 
 
 def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
@@ -178,10 +180,10 @@ def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
 def _candidates(routing: str, cut_through: bool) -> Iterator[str]:
     if _is_adaptive(routing) and cut_through:
         yield "bubble"
-    yield from TRIED
+    yield from CANDIDATE_RULES
 
 
-def _without_spare_class(topology: Topology, what: Suited) -> Suited:
+def _without_spare_class(topology: Topology, what: Case) -> Case:
     """The rule without its highest class where nothing can lock up without that either: its virtual channels are the others' then.
 
     So r05_phases keeps a class for a dateline in the destination's module, which modules of mesh and those of four nodes a side do not need.
@@ -193,9 +195,9 @@ def _without_spare_class(topology: Topology, what: Suited) -> Suited:
     return what._replace(rule=fewer.rule) if _shown_free(topology, fewer) else what
 
 
-def _shown_free(topology: Topology, what: Suited) -> bool:
+def _shown_free(topology: Topology, what: Case) -> bool:
     """Whether nothing can lock up, as far as the dependency graph shows."""
-    if not is_shown_free(what):
+    if not is_proved_free(what):
         return False
     if not isinstance(what.form, AdaptiveRouting) or what.rule.bubble:
         return True
@@ -205,7 +207,7 @@ def _shown_free(topology: Topology, what: Suited) -> bool:
     return escape == "dimension_order" or not records.moves.wrap.any()
 
 
-def _choice(topology: Topology, what: Suited) -> Choice:
+def _choice(topology: Topology, what: Case) -> Choice:
     adaptive = isinstance(what.form, AdaptiveRouting)
     form = _records(topology, what.routing)[1] if isinstance(what.form, AdaptiveRouting) else what.form
     return Choice(what.routing, form, adaptive, what.vc_rule, what.rule, what.virtual_channels)
