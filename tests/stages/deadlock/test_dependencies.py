@@ -17,8 +17,10 @@ from torusweep.routing import ROUTINGS, LayeredRouting, routing
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
 from torusweep.stages.deadlock.marks import mark_windows
+from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.rules import RULES as OUR_RULES
-from torusweep.stages.deadlock.rules import vc_rule
+from torusweep.stages.deadlock.rules import Rule, vc_rule
+from torusweep.stages.deadlock.verdict import verdict
 from torusweep.stages.deadlock.windows import cells_after
 from torusweep_kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
 
@@ -148,7 +150,7 @@ def test_graph_equals_that_of_walked_packets(name, network, rule, virtual_channe
 
 
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
-def test_without_classes_every_rule_leaves_the_dependency_graph_none(name, network, rule, virtual_channels):
+def test_merged_classes_give_the_graph_of_rule_none(name, network, rule, virtual_channels):
     form = build_routing(name, network)[1]
     left = merge_classes(dependencies(form, vc_rule(rule, form)[1], virtual_channels))
     plain = dependencies(form, vc_rule("none", form)[1], 1)
@@ -177,15 +179,16 @@ def test_windows_and_walks_agree(name, network, rule, virtual_channels):
 
 
 def test_channel_numbers_beyond_a_byte():
-    """9 ports × 16 classes."""
-    form = build_routing("random_order", "mesh(radices=[3, 3, 3, 3, 2])")[1]
-    rule = vc_rule("phases", form)[1]
-    parts, walks = (no_channels(form.topology.nodes, form.topology.ports.shape[1] * 16) for _ in range(2))
-    assert mark_windows(form, rule.within(16), rule.memory, parts)
-    walk_all_pairs(form, rule.within(16), rule.memory, walks)
-    assert parts.used.shape[1] > 127
-    np.testing.assert_array_equal(parts.used, walks.used)
-    np.testing.assert_array_equal(parts.depends, walks.depends)
+    """4 ports × 61 classes of which packets use the last: the same channels, dependencies and packets as with one class."""
+    form = build_routing("dimension_order", "torus(k=4, n=2)")[1]
+    rules = {classes: Rule(np.full((1, 2), classes - 1, np.int16)) for classes in (1, 61)}
+    one, last = (dependencies(form, rule, classes) for classes, rule in rules.items())
+    np.testing.assert_array_equal(last.channels.used[:, 60::61], one.channels.used)
+    np.testing.assert_array_equal(last.channels.depends[:, 60::61, 60::61], one.channels.depends)
+    assert last.channels.depends.any(axis=(0, 1)).sum() == one.channels.depends.any(axis=(0, 1)).sum()
+    cycle = verdict(form, rules[1], one).cycle
+    packets = [packets_of(form, rules[n], n, cycle * n + n - 1, entering=True) for n in (1, 61)]
+    assert packets[0] == packets[1]
 
 
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
@@ -405,6 +408,7 @@ def test_follow_routes_names_a_route_that_does_not_arrive():
     to, one = np.array([[1], [2], [0]], np.int32), np.array([[1]], np.int16)
     with pytest.raises(ValueError, match="from node 0 to node 2 does not lead there"):
         follow_routes(
-            no_channels(3, 1), to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool), np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32),
+            no_channels(3, 1), to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool),
+            np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32),
             np.array([0, 1]), np.zeros((1, 1), np.int8), one, one * 0, np.zeros((1, 2), np.int16), "run",
         )  # fmt: skip

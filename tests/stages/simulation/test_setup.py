@@ -179,13 +179,13 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
     for source, _, runs in rows(what.form):
         hops = hops_of(source, runs, step)[0]
         per_run = [[hop for hop in hops if hop[3] == run] for run in range(len(runs))]
-        ways = [[None] if any(map(lines.crossed, own)) else [0, 1] for own in per_run]
+        ways = [[None] if any(map(lines.crosses, own)) else [0, 1] for own in per_run]
         for columns in product(*ways):
             channels_of = []
             for own, column in zip(per_run, columns):
                 crossed = False
                 for node, d, phase, _ in own:
-                    crossed |= lines.crossed((node, d, phase, 0))
+                    crossed |= lines.crosses((node, d, phase, 0))
                     channels_of.append(
                         (node, step(node, d), int(what.rule.classes[phase, int(crossed) if column is None else column]))
                     )
