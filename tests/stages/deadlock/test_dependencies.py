@@ -179,7 +179,7 @@ def test_windows_and_walks_agree(name, network, rule, virtual_channels):
 
 
 def test_channel_numbers_beyond_a_byte():
-    """4 ports × 61 classes of which packets use the last: the same channels, dependencies and packets as with one class."""
+    """4 ports × 61 classes, of which packets use the last: the same channels and packets as with one class."""
     form = build_routing("dimension_order", "torus(k=4, n=2)")[1]
     rules = {classes: Rule(np.full((1, 2), classes - 1, np.int16)) for classes in (1, 61)}
     one, last = (dependencies(form, rule, classes) for classes, rule in rules.items())

@@ -242,8 +242,11 @@ def test_a_cycle_names_the_first_virtual_channel_of_each_class():
     [("torus(k=256, n=2)", "split", 128), ("torus(k=256, n=2)", "sign", 127), ("mesh(k=256, n=2)", "sign", 0)],
 )
 def test_65536_nodes_take_seconds(network, tie, crossed):
-    """Channels by hand: 2k lines for each sign of direction. Each has k − 1 links of class 0. In class 1, a ring
-    has those of the longest run after its dateline: k/2 hops, or one less where a packet to half the ring does not cross it."""
+    """Channels by hand: 2k lines for each sign of direction, each with k − 1 links of class 0.
+
+    In class 1, a ring has those of the longest run after its dateline: k/2 hops, or one less where a packet to
+    half the ring does not cross it.
+    """
     k = 256
     found = record(network, f"dimension_order(tie={tie})", "dateline", 2)
     assert found["acyclic"]
