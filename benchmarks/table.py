@@ -10,7 +10,7 @@ import altair as alt
 import pyarrow as pa
 from growth import exponent
 from race import Row
-from torusweep.results.charts import finished, save
+from torusweep.charts.chart import finished, save
 
 TEXTS, NUMBERS = ("benchmark", "case", "contender", "unit"), ("seconds", "rate", "ratio", "ratio_low", "ratio_high")
 SCHEMA = pa.schema(

@@ -14,7 +14,6 @@ from torusweep.cli.latency import latency as command
 from torusweep.errors import BadInput, Refused
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
-from torusweep.models.measure import static_of, with_loads
 from torusweep.models.normalisation import Held
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
@@ -22,6 +21,7 @@ from torusweep.papers.verification import verification_rows
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
+from torusweep.sweep.measure import static_of, with_loads
 from torusweep.sweep.requested import asked_points
 from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table

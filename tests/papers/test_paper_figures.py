@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep.charts import chart as figures
+from torusweep.charts.lines import cut_above
 from torusweep.models.table import Network, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.papers.figures import FIGURES, drawable
 from torusweep.papers.figures.files import write_figures
-from torusweep.papers.figures.lines import cut_above
 from torusweep.papers.verification import verification_rows
-from torusweep.results import charts as figures
 from torusweep.results import page as report
 from torusweep.results.page.papers import papers_section
 from torusweep.stages.loads import loads_record

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep.charts.chart import marked
+from torusweep.charts.scatter import SYMBOLS, group_of, legend, words
 from torusweep.networks.families import build
-from torusweep.results.charts import marked
 from torusweep.results.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
 from torusweep.results.page.explorer import explored
-from torusweep.results.scatter import SYMBOLS, group_of, legend, words
 from torusweep.stages.static import static_record
 from torusweep.tables.records import TABLES
 

@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from torusweep.charts import scatter
 from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.results import plot, scatter
+from torusweep.results import plot
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.tables import store

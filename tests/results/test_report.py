@@ -15,15 +15,15 @@ import jsonschema
 import pyarrow as pa
 import pytest
 import vl_convert
+from torusweep.charts import chart as figures
+from torusweep.charts import lines
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
 from torusweep.networks.families import build
-from torusweep.papers.figures import lines
 from torusweep.papers.verification import verification_rows
-from torusweep.results import charts as figures
 from torusweep.results import page as report
-from torusweep.results.page.sections import MOST_NETWORKS, networks_section, provenance_section, verification_section
 from torusweep.stages.static import static_record
+from torusweep.stages.static.section import MOST_NETWORKS, networks_section, provenance_section, verification_section
 from torusweep.tables import store
 from torusweep.tables.records import arrow_schema
 

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from torusweep.results.page.deadlock import MOST_ROWS, deadlock_section
-from torusweep.results.page.routings import MOST_ROWS as MOST_LOADS
-from torusweep.results.page.routings import tables_of_loads
+from torusweep.stages.deadlock.section import MOST_ROWS, deadlock_section
+from torusweep.stages.loads.section_tables import MOST_ROWS as MOST_LOADS
+from torusweep.stages.loads.section_tables import tables_of_loads
 
 from tests.results.test_report import HOSTILE, Page
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from torusweep.networks.families import build
 from torusweep.results import page as report
-from torusweep.results.page.layout import layout_section, wire_lengths
 from torusweep.stages.layout import layout_record
+from torusweep.stages.layout.section import layout_section, wire_lengths
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite

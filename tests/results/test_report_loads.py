@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torusweep.charts import chart as figures
 from torusweep.networks.families import build
-from torusweep.results import charts as figures
 from torusweep.results import page as report
-from torusweep.results.page.loads import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
 from torusweep.stages.loads import loads_record
+from torusweep.stages.loads.section import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite

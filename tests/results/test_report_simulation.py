@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from torusweep.results import page as report
-from torusweep.results.page.simulation import MOST_LINES, simulation_section
+from torusweep.stages.simulation.section import MOST_LINES, simulation_section
 from torusweep.tables.records import TABLES
 
 from tests.results import vega_lite

@@ -10,12 +10,12 @@ from torusweep.cli import options
 from torusweep.cli.latency_text import print_comparison, print_cubes, print_latency
 from torusweep.cli.progress import share_progress, wait_notice
 from torusweep.errors import BadInput
-from torusweep.models.measure import static_of, width_measured, with_loads
 from torusweep.models.normalisation import held
 from torusweep.models.table import arrow_table, check, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.results.table_text import records
 from torusweep.stages.layout.placements import canonical
+from torusweep.sweep.measure import static_of, width_measured, with_loads
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MAX_NODES = 2**31 - 1

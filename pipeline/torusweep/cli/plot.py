@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from torusweep.charts import chart as charts
 from torusweep.cli import options
 from torusweep.errors import BadInput
-from torusweep.results import charts
 from torusweep.results import plot as plots
 from torusweep.tables.records import TABLES
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.results import charts as figures
+from torusweep.charts import chart as figures
 from torusweep.tables.records import TABLES, Column
 
 Record = Mapping[str, Any]

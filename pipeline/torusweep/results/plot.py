@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep.charts import chart as figures
+from torusweep.charts import scatter
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest
-from torusweep.results import charts as figures
-from torusweep.results import scatter
 from torusweep.results.designs import MOST, NUMBERS, Axis, is_better_large, sampled
 from torusweep.results.query import query
 from torusweep.tables.records import TABLES, Column

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, distinct, inline
+from torusweep.charts.lines import LEGEND, Line, compared, line_chart
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
-from torusweep.papers.figures.lines import LEGEND, Line, compared, line_chart
-from torusweep.results.charts import Chart, distinct, inline
 
 FAMILIES = {
     "rt": Line("RT", "#006DAD", "circle", (5, 3)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
+from torusweep.charts.lines import compared
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES
 from torusweep.papers.figures.figure import Figure, Row, Tables
-from torusweep.papers.figures.lines import compared
-from torusweep.results.charts import Chart, inline
 
 ROUTER = "bluegene"
 STRAIGHT, TWISTED = "rt(a=8)", "rtt(a=8)"

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
+from torusweep.charts.lines import LEGEND, Line, compared, line_chart
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
-from torusweep.papers.figures.lines import LEGEND, Line, compared, line_chart
 from torusweep.papers.verification.simulated import Simulated
-from torusweep.results.charts import Chart, inline
 
 ROUTER = "bluegene"
 SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn: the paper's are 16 and 32

@@ -6,10 +6,10 @@ from functools import partial
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
+from torusweep.charts.lines import SIX, VARIANTS, Line, line_chart
 from torusweep.models.dally import cube, wire_density
 from torusweep.papers.figures.figure import Figure, Row, Tables
-from torusweep.papers.figures.lines import SIX, VARIANTS, Line, line_chart
-from torusweep.results.charts import Chart, inline
 
 MODEL = "dally-1990"
 MESSAGE_BITS = 150

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from torusweep.results.charts import Chart
+from torusweep.charts.chart import Chart
 
 Record = Mapping[str, Any]
 Tables = Mapping[

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torusweep.charts import chart as figures
 from torusweep.papers.figures import drawable
 from torusweep.papers.figures.figure import Tables
-from torusweep.results import charts as figures
-from torusweep.results.page.sections import PAPER_NAMES
+from torusweep.stages.static.section import PAPER_NAMES
 
 WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 

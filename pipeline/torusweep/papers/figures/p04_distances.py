@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import altair as alt
 
+from torusweep.charts.chart import TOOLTIP, Chart, distinct
+from torusweep.charts.lines import Line, line_chart
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
-from torusweep.papers.figures.lines import Line, line_chart
-from torusweep.results.charts import TOOLTIP, Chart, distinct
 
 CLASSES = {
     "torus": Line("torus", "#006DAD", "circle"),

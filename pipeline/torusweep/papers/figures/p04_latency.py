@@ -9,11 +9,11 @@ from itertools import groupby
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
+from torusweep.charts.lines import SIX, cut_above, line_chart
 from torusweep.models.parhami_kwai import PINS, arrivals, contenders, flits
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
-from torusweep.papers.figures.lines import SIX, cut_above, line_chart
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
-from torusweep.results.charts import Chart, inline
 
 MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}

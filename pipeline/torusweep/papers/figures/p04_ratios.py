@@ -6,9 +6,10 @@ from functools import partial
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
+from torusweep.charts.lines import SIX, cut_above, line_chart
 from torusweep.models.parhami_kwai import PINS
 from torusweep.papers.figures.figure import Figure, Row, Tables
-from torusweep.papers.figures.lines import SIX, cut_above, line_chart
 from torusweep.papers.figures.p04_distances import radix_axis
 from torusweep.papers.figures.p04_latency import (
     BOTH,
@@ -23,7 +24,6 @@ from torusweep.papers.figures.p04_latency import (
     latency_figure,
     whole_lines,
 )
-from torusweep.results.charts import Chart, inline
 
 MOST_LINES = 5  # whose names have room side by side
 PRUNED_WIDTH = PINS // 4  # bits of a pruned torus's channel

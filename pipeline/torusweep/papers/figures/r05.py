@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import altair as alt
 
+from torusweep.charts.chart import Chart, inline
 from torusweep.papers.figures.figure import Figure, Row, Tables
-from torusweep.results.charts import Chart, inline
 
 PAPER, PLACE = "R05", "Table 1"
 MEASURES = {"shortest": "#006DAD", "own routing": "#C48600", "printed": "#7C818A"}

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import altair as alt
 
+from torusweep.charts.chart import Chart
+from torusweep.charts.lines import SIX, Line, compared, line_chart
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
-from torusweep.papers.figures.lines import SIX, Line, compared, line_chart
-from torusweep.results.charts import Chart
 
 Key = TypeVar("Key")
 ROUTER, TRAFFIC = "rahman-2005", "uniform"

@@ -19,23 +19,23 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
+from torusweep.charts import chart as figures
 from torusweep.papers.verification import summary
-from torusweep.results import charts as figures
 from torusweep.results.designs import Designs, designs, sampled
-from torusweep.results.page import loads as saturation
 from torusweep.results.page.bundle import bundled
-from torusweep.results.page.deadlock import deadlock_section
 from torusweep.results.page.explorer import explored
-from torusweep.results.page.layout import layout_section
 from torusweep.results.page.papers import papers_section
-from torusweep.results.page.sections import (
+from torusweep.stages.deadlock.section import deadlock_section
+from torusweep.stages.layout.section import layout_section
+from torusweep.stages.loads import section as saturation
+from torusweep.stages.simulation.section import simulation_section
+from torusweep.stages.static.section import (
     Section,
     gallery_section,
     networks_section,
     provenance_section,
     verification_section,
 )
-from torusweep.results.page.simulation import simulation_section
 from torusweep.tables import store
 from torusweep.tables.records import TABLES
 

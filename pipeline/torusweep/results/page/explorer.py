@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.results.charts import specification
+from torusweep.charts.chart import specification
+from torusweep.charts.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
 from torusweep.results.designs import MOST, Axis, Designs, sampled
-from torusweep.results.page.sections import Section
-from torusweep.results.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
+from torusweep.stages.static.section import Section
 
 Record = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from torusweep.charts.chart import specification
 from torusweep.papers.figures import Figure, Tables, drawable
-from torusweep.results.charts import specification
-from torusweep.results.page.sections import PAPER_NAMES, Section
+from torusweep.stages.static.section import PAPER_NAMES, Section
 
 
 def papers_section(tables: Tables, drawn: dict[str, Any]) -> Section:

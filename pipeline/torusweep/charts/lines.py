@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.results.charts import Chart, inline
+from torusweep.charts.chart import Chart, inline
 
 
 class Line(NamedTuple):

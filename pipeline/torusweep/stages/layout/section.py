@@ -8,13 +8,13 @@ from typing import Any
 
 import altair as alt
 
+from torusweep.charts import chart as figures
+from torusweep.charts.chart import Chart
+from torusweep.charts.scatter import words
 from torusweep.networks.families import build
-from torusweep.results import charts as figures
-from torusweep.results.charts import Chart
-from torusweep.results.page.loads import figure_of
-from torusweep.results.page.sections import Cell, Section, number, table
-from torusweep.results.scatter import words
 from torusweep.stages.layout.drawing import svg_layout
+from torusweep.stages.loads.section import figure_of
+from torusweep.stages.static.section import Cell, Section, number, table
 from torusweep.tables.records import LAYOUT
 
 Record = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from torusweep.results.page.sections import Cell, number, table
+from torusweep.stages.static.section import Cell, number, table
 from torusweep.tables.records import LOADS
 
 Record = Mapping[str, Any]
@@ -15,7 +15,7 @@ MEANING = {column.name: column.meaning + (f" ({column.unit})" if column.unit els
 
 
 def tables_of_loads(rows: Sequence[Record]) -> str:
-    """HTML of the three tables, each where there is something to say; rows as `torusweep.results.page.loads.joined` gives them."""
+    """HTML of the three tables, each where there is something to say; rows as `torusweep.stages.loads.section.joined` gives them."""
     return "\n".join(filter(None, (_routings(rows), _collectives(rows), _bounds(rows))))
 
 

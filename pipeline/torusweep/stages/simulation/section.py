@@ -9,10 +9,10 @@ from typing import Any
 
 import altair as alt
 
-from torusweep.papers.figures.lines import cut_above
-from torusweep.results.charts import Chart, inline, specification
-from torusweep.results.page.sections import Cell, Section, number, table
-from torusweep.results.scatter import words
+from torusweep.charts.chart import Chart, inline, specification
+from torusweep.charts.lines import cut_above
+from torusweep.charts.scatter import words
+from torusweep.stages.static.section import Cell, Section, number, table
 from torusweep.tables.records import SIMULATION
 
 Record = Mapping[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 
 import altair as alt
 
-from torusweep.results.charts import Chart, inline
-from torusweep.results.page.routings import tables_of_loads
-from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.charts.chart import Chart, inline
+from torusweep.stages.loads.section_tables import tables_of_loads
+from torusweep.stages.static.section import Cell, Section, number, table
 from torusweep.tables.records import LOADS
 
 Record = Mapping[str, Any]

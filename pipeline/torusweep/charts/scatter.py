@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.results import charts as figures
-from torusweep.results.charts import Chart
+from torusweep.charts import chart as figures
+from torusweep.charts.chart import Chart
 
 Record = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.results.page.sections import Cell, Section, number, table
+from torusweep.stages.static.section import Cell, Section, number, table
 from torusweep.tables.records import DEADLOCK
 
 Record = Mapping[str, Any]
