@@ -82,4 +82,5 @@ requirements:
 	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
 
 clean:
-	rm -rf .venv .venv-bench results .snakemake build *.egg-info
+	rm -rf .venv .venv-bench .snakemake build *.egg-info
+	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +

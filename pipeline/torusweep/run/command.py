@@ -21,7 +21,7 @@ from torusweep.sweep.configuration.yaml import shown
 from torusweep.tables import lock, store
 
 ROOT = Path(__file__).resolve().parents[3]
-SNAKEFILE = ROOT / "Snakefile"
+SNAKEFILE = Path(__file__).with_name("Snakefile")
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 # Snakemake ends no sooner than that span after its last rule began to run, by default a second; and else asks a solver of linear programs what to run
 PROMPT = ["--max-jobs-per-timespan", "100/0s", "--scheduler", "greedy"]

@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from torusweep import __version__
+
 PACKAGES = (
     "numpy",
     "numba",
@@ -22,7 +24,8 @@ PACKAGES = (
     "cupy-cuda12x",
     "cupy-cuda13x",
 )
-ROOT = Path(__file__).resolve().parents[3]
+SOURCES = Path(__file__).resolve().parents[2]
+ROOT = SOURCES.parent
 
 
 @cache
@@ -35,7 +38,7 @@ def software() -> dict[str, Any]:
         except PackageNotFoundError:
             continue
     return {
-        "torusweep": version("torusweep"),
+        "torusweep": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": packages,
@@ -44,7 +47,7 @@ def software() -> dict[str, Any]:
 
 def _commit() -> str:
     """The clone's commit, with + where files differ from it."""
-    if not (ROOT / ".git").exists():
+    if not (ROOT / ".git").exists() or SOURCES != ROOT / "pipeline":  # installed below a folder of another project
         return ""
     try:
         described = subprocess.run(
