@@ -130,10 +130,9 @@ def test_what_a_twist_gains_at_best(pattern, gain):
 
 @pytest.mark.slow
 def test_gates_limit_a_hierarchy():
-    """MH3DT, q = 0: 32 links each way (Rahman et al. 2005, bisection width) carry a quarter of what 4096 nodes send."""
-    assert capacity(build("mh3dt(m=4, n=4, levels=2, q=0)"), "uniform").throughput == pytest.approx(
-        32 / (4096 / 4), rel=1e-9
-    )
+    """MH3DT, q = 0: 32 links each way (Rahman et al. 2005, bisection width) carry a quarter of the flits of 1728 nodes."""
+    found = capacity(build("mh3dt(m=3, n=4, levels=2, q=0)"), "uniform")
+    assert found.throughput == pytest.approx(32 / (1728 / 4), rel=1e-9)
 
 
 # --- every route written out ------------------------------------------------------------------------------------
@@ -372,11 +371,11 @@ def test_what_does_not_fit_is_refused(topology, pattern, routes, says):
 
 
 @pytest.mark.parametrize(
-    ("limit", "says"), [("FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("CELLS", "pairs of root and channel")]
+    ("limit", "says"), [("MAX_FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("MAX_PAIRS", "pairs of root and channel")]
 )
 def test_a_program_too_large_is_refused(monkeypatch, limit, says):
     monkeypatch.setattr(
-        torusweep.capacity.throughput if limit == "FLOWS" else torusweep.capacity.commodities, limit, 100
+        torusweep.capacity.throughput if limit == "MAX_FLOWS" else torusweep.capacity.commodities, limit, 100
     )
     with pytest.raises(Refused, match=says):
         capacity(build("mesh(k=4, n=2)"), "uniform", use_symmetry=False)

@@ -1,4 +1,4 @@
-"""What no routing can exceed: the best throughput of a traffic pattern, the worst traffic of a routing, the use of a cut."""
+"""Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut."""
 
 from torusweep.capacity.bisection_use import BisectionUse, best_half, effective_bisection
 from torusweep.capacity.throughput import Capacity, capacity

@@ -1,4 +1,4 @@
-"""How much of a cut serves the traffic that must cross it, and how much is spent on detours out of a half and back."""
+"""Effective bisection bandwidth: the share of a cut that is used by traffic that must cross it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from torusweep.traffic import Traffic
 
 
 class BisectionUse(NamedTuple):
-    """links      of the cut; where links have one direction, of the direction with fewer
-    effective  links' worth that traffic from one side to the other uses: links · crossing / carried; 0 where nothing is carried
-    crossing   flits per cycle that have to cross, both directions together, at one flit injected per terminal and cycle
+    """Use of a cut, at one flit injected per terminal and cycle.
+
+    links      of the cut; if links have one direction, of the direction with fewer links
+    effective  links that serve traffic between the two sides: links · crossing / carried; 0 if carried is 0
+    crossing   flits per cycle that must cross the cut, both directions together
     carried    flits per cycle over the channels of the cut, both directions together
     """
 
@@ -28,12 +30,13 @@ class BisectionUse(NamedTuple):
 def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, half: np.ndarray) -> BisectionUse:
     """Effective bisection bandwidth of a cut (Cámara et al. 2010, sec. 5.2), in links.
 
-    load     float64[N, P]  flits per cycle over each port's channel divided by its capacity (a routing's loads of this traffic)
+    load     float64[N, P]  load of each port's channel under a routing of this traffic, in flits per cycle, divided
+                            by its capacity
     traffic  between nodes (`Traffic.at_nodes`), at one flit injected per terminal and cycle
-    half     bool[N]        one side of the cut; it need not be half of the nodes
+    half     bool[N]        one side of the cut; it need not contain half of the nodes
 
-    A flit whose ends are on different sides crosses once where the route is direct; every further
-    crossing, two for each detour, is capacity that is lost to the cut.
+    A flit whose ends are on different sides must cross once. Every further crossing, two per detour,
+    is lost capacity of the cut.
     """
     tail, head, port = topology.arcs
     links = np.ones(len(tail)) if topology.capacity is None else topology.capacity[tail, port]
@@ -45,7 +48,7 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
 
 
 def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
-    """Flits per cycle between the nodes where half, bool[N], is true and the others, both directions together."""
+    """Flits per cycle between the nodes of half, bool[N], and the others, both directions together."""
     there = ~half
     dense = (
         traffic.weight[half].sum() * traffic.common[there].sum()
@@ -56,6 +59,6 @@ def crossing_demand(traffic: Traffic, half: np.ndarray) -> float:
 
 
 def best_half(topology: Topology) -> np.ndarray:
-    """bool[N]: one side, ⌊N/2⌋ nodes, of the narrowest balanced cut that was found; its width bounds the bisection width from above."""
+    """bool[N]: one side, ⌊N/2⌋ nodes, of the narrowest balanced cut found, an upper bound of the bisection width."""
     matrix = channel_matrix(topology)
     return best_cut(topology, matrix, matrix + matrix.T if topology.directed else matrix)[1]

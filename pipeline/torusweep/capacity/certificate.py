@@ -1,4 +1,4 @@
-"""What a solver's answer proves, whoever the solver is: a flow that fits the channels, and lengths that no flow can beat."""
+"""Certificates of a solution, whatever the solver: channel loads from its flow, and an upper bound from its prices."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from torusweep.capacity.commodities import Commodities, Usable, distances
 
 
 def proved_loads(flows: Commodities, usable: Usable, flow: np.ndarray) -> np.ndarray:
-    """float64[A]: loads of the channels, none below what some routing of all the demand achieves, from a flow that may be slightly off.
+    """float64[A]: channel loads that some routing of all demand does not exceed, from an approximate flow.
 
-    flow   float64[V] on each usable (commodity, arc); negative ones count as 0
-    Where a node sends on more than it has and gets, dropping whole routes mends it and no load grows.
-    Where it sends on less, the missing flits can take some route that they may use; whichever it is,
-    no channel gets more than all that is missing.
+    flow   float64[V] on each usable (commodity, arc); negative values count as 0
+
+    If a node sends more than its demand and inflow, removing whole routes corrects this without raising
+    any load. If it sends less, the missing flits can take any route that they may use, which adds to a
+    channel at most the sum of all missing flits.
     """
     flow = np.maximum(flow, 0)
     k, tail, head = usable.commodity, flows.tail[usable.arc], flows.head[usable.arc]
@@ -31,11 +32,11 @@ def proved_loads(flows: Commodities, usable: Usable, flow: np.ndarray) -> np.nda
 
 
 def proved_bound(flows: Commodities, usable: Usable, routes: str, length: np.ndarray) -> float:
-    """A throughput that no routing exceeds, from lengths ≥ 0 of the channels, float64[A].
+    """An upper bound of the throughput of all routings, from channel lengths ≥ 0, float64[A].
 
-    At throughput λ, every flit from s to t occupies channels of length at least dist(s, t), and the
-    channels have Σ capacity · length to give: λ ≤ Σ_e c_e l_e / Σ_{s,t} T[s, t] · dist_l(s, t)
-    (weak duality; Leighton & Rao 1999, sec. 1). dist_l is over the routes that are allowed.
+    At throughput λ, every flit from s to t uses channels of total length at least dist(s, t), and the
+    channels offer Σ capacity · length: λ ≤ Σ_e c_e l_e / Σ_{s,t} T[s, t] · dist_l(s, t)
+    (weak duality; Leighton & Rao 1999, sec. 1). dist_l is over the allowed routes, `routes`.
     """
     nodes = flows.demand.shape[1]
     dist = (
@@ -43,13 +44,13 @@ def proved_bound(flows: Commodities, usable: Usable, routes: str, length: np.nda
         if routes == "all"
         else minimal_distances(flows, usable, length)
     )
-    drawing = flows.demand > 0
-    needed = float((flows.demand * flows.weights[:, None])[drawing] @ dist[drawing])
+    demanding = flows.demand > 0
+    needed = float((flows.demand * flows.weights[:, None])[demanding] @ dist[demanding])
     return float(flows.capacity @ length) / needed if needed else inf
 
 
 def minimal_distances(flows: Commodities, usable: Usable, length: np.ndarray) -> np.ndarray:
-    """float64[K, N]: length of the shortest of the routes with the fewest hops, from every node that such a route meets; inf elsewhere."""
+    """float64[K, N]: least length of a minimal route (fewest hops) to each root; inf from nodes on no such route."""
     dist = np.full(flows.demand.shape, np.inf)
     dist[np.arange(len(flows.roots)), flows.roots] = 0
     for first, last in reversed(list(pairwise(usable.starts))):

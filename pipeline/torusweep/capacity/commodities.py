@@ -1,4 +1,4 @@
-"""Traffic gathered by one of its ends: what each root draws from the nodes, over which arcs it may come, how symmetry thins it out."""
+"""Commodities of the flow problem: traffic grouped by one of its ends (the root), reduced by symmetry."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from torusweep.networks.topology import Topology
 from torusweep.traffic import Traffic
 
 ROUTES = ("all", "minimal")
-CELLS = 1 << 24  # pairs of root and channel that are looked at
+MAX_PAIRS = 1 << 24  # of root and channel
 
 
 class Commodities(NamedTuple):
-    """Flows towards roots. Where the roots are sources, every arc is turned round: the same flows, run backwards.
+    """Flows to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
 
     tail, head   int32[A]       ends of the channels, in the order of `Topology.arcs`
-    capacity     float64[A]     flits a cycle
-    orbit        int32[A]       orbit of each channel under the automorphisms that keep the traffic
-    roots        int32[K]       a node of each orbit of nodes that draws anything
+    capacity     float64[A]     flits per cycle
+    orbit        int32[A]       orbit of each channel under the automorphisms that preserve the traffic
+    roots        int32[K]       a representative of each orbit of nodes with demand
     weights      float64[K]     sizes of those orbits
-    demand       float64[K, N]  what each root draws from each node; nothing from itself
-    hops         float64[K, N]  least number of channels from each node to the root
+    demand       float64[K, N]  flow from each node to the root; 0 from itself
+    hops         float64[K, N]  distance from each node to the root, in hops
     """
 
     tail: np.ndarray
@@ -42,9 +42,11 @@ class Commodities(NamedTuple):
 
 
 class Usable(NamedTuple):
-    """Which arcs may carry which root's flow: (commodity[i], arc[i]), int32[V] each; for minimal routes the furthest from the root first.
+    """Pairs (commodity[i], arc[i]), int32[V] each, of a flow and an arc that it may use.
 
-    starts   int64[L + 1]   minimal routes: where each distance begins; all routes: one stretch
+    For minimal routes the pairs are ordered by distance from the root, farthest first.
+
+    starts   int64[L + 1]   index of the first pair at each distance, and V; for all routes, [0, V]
     """
 
     commodity: np.ndarray
@@ -52,68 +54,68 @@ class Usable(NamedTuple):
     starts: np.ndarray
 
 
-def gather(topology: Topology, spelled: str, traffic: Traffic, *, use_symmetry: bool) -> Commodities:
-    """The commodities of traffic between nodes (`Traffic.at_nodes`), gathered by the end that gives fewer roots.
+def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry: bool) -> Commodities:
+    """The commodities of traffic between nodes (`Traffic.at_nodes`), grouped by the end that gives fewer roots.
 
-    spelled   the traffic's name, for messages
-    Raises BadInput where a demand has no path, Refused where there would be too many to look at.
+    spelling   of the traffic, for error messages
+    Raises BadInput if a demand has no path, Refused if there are too many pairs of root and channel.
     """
     images = (
-        [image for image in proved_symmetries(topology) if traffic.symmetric or keeps(traffic, image)]
+        [image for image in proved_symmetries(topology) if traffic.symmetric or preserves(traffic, image)]
         if use_symmetry
         else []
     )
     nodes = orbits_under(topology.nodes, images)
     received, sent = traffic.received()[nodes.representatives] > 0, traffic.sent()[nodes.representatives] > 0
     by_source = sent.sum() < received.sum()
-    busy = sent if by_source else received
-    roots = nodes.representatives[busy]
+    has_demand = sent if by_source else received
+    roots = nodes.representatives[has_demand]
     tail, head, port = topology.arcs
-    if len(roots) * max(len(tail), topology.nodes) > CELLS:
+    if len(roots) * max(len(tail), topology.nodes) > MAX_PAIRS:
         raise Refused(
-            f"capacity of {topology.spelling} under {spelled}: expected at most {CELLS:,} pairs of root and channel,"
+            f"capacity of {topology.spelling} under {spelling}:"
+            f" expected at most {MAX_PAIRS:,} pairs of root and channel,"
             f" got {len(roots):,} × {len(tail):,}; choose a smaller network or traffic that its symmetries keep"
         )
     demand = traffic.rows(roots) if by_source else traffic.columns(roots)
     demand[np.arange(len(roots)), roots] = 0
-    drawing = demand.any(axis=1)
-    roots, weights, demand = roots[drawing], nodes.sizes[busy][drawing].astype(np.float64), demand[drawing]
+    demanding = demand.any(axis=1)
+    roots, weights, demand = roots[demanding], nodes.sizes[has_demand][demanding].astype(np.float64), demand[demanding]
     capacity = np.ones(len(tail)) if topology.capacity is None else topology.capacity[tail, port].astype(np.float64)
     orbit = channel_orbits(topology, images)
     if by_source:
         tail, head = head, tail
     hops = distances(tail, head, np.ones(len(tail)), roots, topology.nodes)
-    lost = float((weights[:, None] * np.where(np.isinf(hops), demand, 0)).sum())
-    if lost:
+    unreachable = float((weights[:, None] * np.where(np.isinf(hops), demand, 0)).sum())
+    if unreachable:
         raise BadInput(
-            f"capacity of {topology.spelling}: {lost / len(topology.terminals):.3g} of traffic {spelled} has no path to its destination;"
-            " choose a connected network ('torusweep describe' counts its components)"
+            f"capacity of {topology.spelling}: {unreachable / len(topology.terminals):.3g} of traffic {spelling}"
+            " has no path to its destination; choose a connected network ('torusweep describe' counts its components)"
         )
     return Commodities(tail, head, capacity, orbit, roots, weights, demand, hops)
 
 
-def keeps(traffic: Traffic, image: np.ndarray) -> bool:
-    """True where the permutation image, int32[N], carries the traffic onto itself, to the bit."""
-    if not np.array_equal(traffic.common[image], traffic.common) or not np.array_equal(
-        traffic.weight[image], traffic.weight
-    ):
-        return False
-    moved = traffic.own[image][:, image]
-    return (moved != traffic.own).nnz == 0
+def preserves(traffic: Traffic, image: np.ndarray) -> bool:
+    """Whether the permutation `image`, int32[N], maps the traffic exactly onto itself."""
+    dense_preserved = all(np.array_equal(part[image], part) for part in (traffic.common, traffic.weight))
+    return dense_preserved and (traffic.own[image][:, image] != traffic.own).nnz == 0
 
 
 def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.ndarray, nodes: int) -> np.ndarray:
-    """float64[K, N]: least length ≥ 0 of a way from every node to each root, over arcs of lengths float64[A]; inf = none."""
+    """float64[K, N]: least length of a path from every node to each root; inf = no path.
+
+    tail, head, length   int32[A], int32[A], float64[A] ≥ 0 of the arcs
+    """
     cheapest = np.lexsort((length, tail, head))
     first = np.ones(len(cheapest), bool)
     first[1:] = (np.diff(tail[cheapest]) != 0) | (np.diff(head[cheapest]) != 0)
-    kept = cheapest[first]  # of parallel arcs, the shortest: a sparse matrix would add them
+    kept = cheapest[first]  # of parallel arcs the shortest, since a sparse matrix would add them
     backwards = csr_array(coo_array((length[kept], (head[kept], tail[kept])), shape=(nodes, nodes)))
     return dijkstra(backwards, indices=roots).reshape(len(roots), nodes)
 
 
 def usable_arcs(flows: Commodities, routes: str) -> Usable:
-    """The arcs that each root's flow may take: all but those that leave the root, or those on a minimal route from a node with demand."""
+    """The arcs that each flow may use: all that do not leave its root, or those on minimal routes of its demand."""
     if routes == "all":
         commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
         return Usable(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))

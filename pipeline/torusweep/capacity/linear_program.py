@@ -1,4 +1,4 @@
-"""The least possible largest channel load, as a linear program over the flows of all commodities."""
+"""The linear program that minimises the largest channel load over the flows of all commodities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from torusweep.errors import Refused
 
 
 class Solution(NamedTuple):
-    """flow float64[V] on each usable (commodity, arc); price float64[O] ≥ 0 of each orbit of channels: the constraints' multipliers."""
+    """Solution of the linear program.
+
+    flow    float64[V]      on each usable (commodity, arc)
+    price   float64[O] ≥ 0  multiplier of the constraint of each orbit of channels
+    """
 
     flow: np.ndarray
     price: np.ndarray
@@ -25,9 +29,10 @@ def solve(flows: Commodities, usable: Usable, *, algorithm: str = "highs-ipm") -
         leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k
         Σ_k weight_k · f_k(channels of an orbit) ≤ θ · capacity of the orbit
 
-    This is maximum concurrent flow (Shahrokhi & Matula, "The maximum concurrent flow problem", 1990)
-    with 1/θ flits per terminal and cycle, the commodities of a common end gathered in one.
-    HiGHS solves it (Huangfu & Hall 2018); nothing it says is believed before `certificate` has checked it.
+    This is maximum concurrent flow (Shahrokhi & Matula, "The maximum concurrent flow problem", 1990),
+    with 1/θ flits per terminal and cycle and commodities with a common end merged. The solver is HiGHS
+    (Huangfu & Hall 2018); `certificate` verifies its solution.
+    Raises Refused if the solver finds no optimum.
     """
     commodity, arc = usable.commodity.astype(np.int64), usable.arc
     n, variables = flows.demand.shape[1], len(arc)

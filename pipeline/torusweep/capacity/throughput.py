@@ -1,4 +1,4 @@
-"""The greatest throughput that any routing gives a traffic pattern, with a proof of it from either side."""
+"""The greatest throughput of any routing under a traffic pattern, with verified bounds from both sides."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from torusweep.errors import BadInput, Refused, nearest
 from torusweep.networks.topology import Topology
 from torusweep.traffic import traffic as pattern_on
 
-FLOWS = 450_000  # variables of the largest program that is solved: one to four minutes (300,000: about one)
-CLOSED = 1e-6  # relative gap up to which the two proofs count as meeting
+MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
+CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
 class Capacity(NamedTuple):
-    """Throughput is in flits per terminal and cycle, channels being the only limit (not what terminals can send or receive).
+    """Throughput in flits per terminal and cycle, limited by channels only, not by what terminals send or receive.
 
-    throughput  float          some routing achieves it
-    bound       float          none exceeds it; inf, as throughput, where no flit enters the network
+    throughput  float          achieved by some routing
+    bound       float          exceeded by no routing; inf, like throughput, if no flit enters the network
     gap         float          bound / throughput − 1
-    load        float64[N, P]  flits per cycle over each port's channel at one flit injected per terminal and cycle,
-                               divided by its capacity, under a routing that achieves throughput; the largest is its inverse
-    length      float64[N, P]  lengths that prove the bound, Σ capacity · length = 1; positive where the traffic is stuck
-    method      str            what was solved, and how closely the proofs meet
+    load        float64[N, P]  load of each port's channel under a routing that achieves the throughput, in flits per
+                               cycle at one flit injected per terminal and cycle, divided by the capacity of the
+                               channel; the largest is 1 / throughput
+    length      float64[N, P]  channel lengths that prove the bound, Σ capacity · length = 1; positive at bottlenecks
+    method      str            the linear program and the gap
     """
 
     throughput: float
@@ -39,41 +40,43 @@ class Capacity(NamedTuple):
 
 
 def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symmetry: bool = True) -> Capacity:
-    """Maximum concurrent flow: the greatest λ at which λ times the traffic fits the channels, flits dividing freely over routes.
+    """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
 
-    traffic        a pattern's spelling (torusweep.traffic)
-    routes         all, or minimal: only those with the fewest hops between their ends
-    use_symmetry   solve for one root of each orbit of the nodes, and one constraint for each orbit of channels, under the
-                   declared automorphisms that keep the traffic, each proved. Exact: from any routing, the mean of its images
-                   under the group is a routing; every channel then carries the mean load of its orbit under the first one,
-                   which is no more than the largest; and all roots of an orbit have the same flow, carried over from one.
+    traffic        spelling of a pattern (torusweep.traffic)
+    routes         "all", or "minimal": routes with the fewest hops only
+    use_symmetry   solve for one root per orbit of nodes, with one constraint per orbit of channels, under the verified
+                   automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
+                   the group is a routing, under which each channel has the mean load of its orbit, and all roots of
+                   an orbit have the same flow up to an automorphism.
 
-    Neither number rests on the solver (`certificate`): throughput is that of a flow whose conservation was checked and
-    whose deficits were paid for, bound follows by weak duality from channel lengths; both up to rounding in float64.
-    Where gap exceeds 1e-6, `method` says so.
-    Raises BadInput where routes or the pattern are unknown, the pattern does not fit, or some traffic has no path; Refused
-    where the program would take much longer than minutes.
+    Neither bound relies on the solver (see `certificate`). The throughput is that of a flow whose conservation is
+    verified and whose deficits are added to all loads; the upper bound follows from channel lengths by weak duality.
+    Both hold up to rounding in float64. If the gap exceeds 1e-6, `method` says so.
+    Raises BadInput if routes or the pattern are unknown, if the pattern does not suit the network, or if some traffic
+    has no path; Refused if the linear program is too large.
     """
     if routes not in ROUTES:
         raise BadInput(f"unknown routes '{routes}'{nearest(routes, ROUTES)}; there are {', '.join(ROUTES)}")
-    spelled, pattern = pattern_on(traffic, topology)
+    canonical, pattern = pattern_on(traffic, topology)
     nothing = np.zeros(topology.ports.shape)
-    flows = gather(topology, spelled, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
+    flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
     if not len(flows.roots):
         return Capacity(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
     usable = usable_arcs(flows, routes)
     program = f"{len(flows.roots):,} {'root' if len(flows.roots) == 1 else 'roots'}, {len(usable.arc):,} flows"
-    if len(usable.arc) > FLOWS:
+    if len(usable.arc) > MAX_FLOWS:
         raise Refused(
-            f"capacity of {topology.spelling} under {spelled} over {routes} routes: expected a linear program of at most {FLOWS:,} flows,"
-            f" got {program}; choose a smaller network{', minimal routes' if routes == 'all' else ''} or traffic that its symmetries keep"
+            f"capacity of {topology.spelling} under {canonical} over {routes} routes:"
+            f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
+            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
+            " or traffic that its symmetries keep"
         )
     solution = solve(flows, usable)
     over = proved_loads(flows, usable, solution.flow)
     price = np.maximum(solution.price, 0)
     along = (price / price.sum() / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
     bound = proved_bound(flows, usable, routes, along)
-    throughput = min(float(1 / over.max()), bound)  # rounding may lift it above
+    throughput = min(float(1 / over.max()), bound)  # rounding may raise it above the bound
     gap = bound / throughput - 1
     proof = (
         f"proofs meet to {gap:.0e}"

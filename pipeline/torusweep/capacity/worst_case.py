@@ -1,4 +1,4 @@
-"""The worst traffic that an oblivious routing can meet, and the channel where it hurts."""
+"""Worst-case traffic of an oblivious routing, and the channel that it loads most."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from scipy.optimize import linear_sum_assignment
 
 
 class WorstCase(NamedTuple):
-    """load   flits per cycle over the channel, divided by its capacity, at one flit injected per terminal and cycle
-    channel      the first of the channels that reach this load
+    """The permutation that loads a channel most.
+
+    load         flits per cycle over the channel, divided by its capacity, at one flit injected per terminal and cycle
+    channel      the first channel with this load
     permutation  int32[T]  terminal s sends everything to terminal permutation[s]
     """
 
@@ -25,29 +27,29 @@ def worst_permutation(
     channels: Iterable[int] | None = None,
     capacity: np.ndarray | None = None,
 ) -> WorstCase:
-    """The permutation, and the channel, with the largest load that any permutation makes.
+    """The permutation with the largest load of any channel.
 
-    shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that cross channel c (how often, where a route meets it
-              twice), all its parallel links together; or a function from c to that float64[T, T], called once for each
-    channels  which of them to look at, by number: all rows of an array; a function needs them named
-    capacity  float64[A], links that each channel stands for; 1 by default
+    shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that use channel c, all its parallel links together
+              (above 1 if a route uses it twice); or a function from c to float64[T, T], called once per channel
+    channels  numbers of the channels to examine; default: all rows of an array; required for a function
+    capacity  float64[A], number of parallel links of each channel; default 1
 
-    No traffic whose rows and columns sum to 1 or less loads a channel more: it is a mixture of permutations, or less than
-    one (Birkhoff & von Neumann), and the load is linear. So the throughput 1/load is guaranteed (Towles & Dally,
-    "WorstCase-case traffic for oblivious routing functions", 2002): each channel's worst permutation is a matching of greatest
-    weight. One channel of each orbit is enough where the automorphisms that make the orbits also keep the routing: what g
-    makes of a permutation loads what g makes of the channel alike. A tie broken by sign, or an order of dimensions, may
-    not be kept.
+    No traffic whose row and column sums are at most 1 loads a channel more, since it is dominated by a convex
+    combination of permutations (Birkhoff & von Neumann) and the load is linear. So the throughput 1/load is guaranteed
+    (Towles & Dally, "Worst-case traffic for oblivious routing functions", 2002). The worst permutation of a channel is
+    a matching of maximum weight. One channel per orbit suffices if the automorphisms also preserve the routing; a tie
+    broken by sign, or an order of the dimensions, may not be preserved.
 
-    A channel is passed over where even the largest shares of all sources, or of all destinations, do not add up to
-    more than the worst so far; a share's last digits do not decide which channel of equal ones is named.
+    A channel is skipped if the sum of the largest shares of all sources, or of all destinations, does not exceed the
+    largest load so far. Differences of 1e-12 (relative) do not decide between channels.
 
-    Raises ValueError for shares of another shape, negative ones, or none.
+    Raises ValueError if the shares have another shape or are negative, or if there is no channel.
     """
     if isinstance(shares, np.ndarray):
         if shares.ndim != 3:
             raise ValueError(
-                f"shares: expected an array [channels, terminals, terminals], got shape {shares.shape}; pass one matrix a channel"
+                f"shares: expected an array [channels, terminals, terminals], got shape {shares.shape};"
+                " pass one matrix a channel"
             )
         share_of: Callable[[int], np.ndarray] = shares.__getitem__
         channels = range(len(shares)) if channels is None else channels
@@ -60,7 +62,8 @@ def worst_permutation(
         weight = np.asarray(share_of(channel), np.float64)
         if weight.ndim != 2 or weight.shape[0] != weight.shape[1] or not (weight >= 0).all():
             raise ValueError(
-                f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_seen(weight)}; check the routing"
+                f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_describe(weight)};"
+                " check the routing"
             )
         links = 1.0 if capacity is None else float(capacity[channel])
         most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / links
@@ -75,5 +78,5 @@ def worst_permutation(
     return worst
 
 
-def _seen(weight: np.ndarray) -> str:
+def _describe(weight: np.ndarray) -> str:
     return f"shape {weight.shape}" if weight.ndim != 2 or weight.shape[0] != weight.shape[1] else f"{weight.min()}"

@@ -1,9 +1,6 @@
-"""How packets find their way: the table of routings, and the way from a spelling to one.
+"""The table of routings, and the function that makes a routing from its spelling.
 
-To add a routing: write one function in a module of this folder, from a topology (and parameters,
-annotated as a family's are) to one of the forms in `forms.py`, with a docstring whose first line
-describes it and whose last names its source; name it in ROUTINGS below; give it a row in
-tests/test_routing.py.
+To add a routing, see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -32,18 +29,19 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(routing_record, minimal_by_address, clustering, valiant, up_down),
     )
 }
-OWN = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
+ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
 def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
-    """(canonical spelling, routing) on a network: `minimal`, `dimension_order(tie=positive)`.
+    """Return (canonical spelling, routing) on a network for `minimal`, `dimension_order(tie=positive)`, ….
 
-    Raises BadInput where name or parameters are wrong, or the network does not suit the routing.
+    Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
     if spelling.strip().startswith("adaptive"):
         raise BadInput(
-            "routing adaptive: expected a routing whose shares follow from the network, got one that looks at how full its channels are;"
+            "routing adaptive: expected a routing whose shares follow from the network,"
+            " got one that looks at how full its channels are;"
             " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
         )
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
@@ -55,13 +53,13 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a routing, whatever the network. Raises BadInput where name or parameters are wrong."""
+    """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
     return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
 
 
 def own_routing(family: str) -> str | None:
-    """The name of the routing that a family's paper defines along with it; None where it defines none."""
-    return OWN.get(family)
+    """The name of the routing that the paper of a family defines for it; None if it defines none."""
+    return ROUTING_OF_FAMILY.get(family)
 
 
 __all__ = [

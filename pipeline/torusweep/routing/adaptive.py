@@ -1,4 +1,4 @@
-"""Minimal adaptive routing with an escape: of interest to deadlock, which does not ask how often each way is chosen."""
+"""Minimal adaptive routing with escape channels, for deadlock analysis and simulation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from torusweep.routing.routing_record import routing_record
 Escape = Annotated[
     Literal["dimension_order", "routing_record"] | None,
     Meaning(
-        "routing of the escape channels, ties positive; if absent, the first of dimension_order and routing_record that suits"
+        "routing of the escape channels, ties positive;"
+        " if absent, the first of dimension_order and routing_record that suits"
     ),
 ]
 ESCAPES: dict[str, Callable[..., SourceRouting]] = {
@@ -23,9 +24,9 @@ ESCAPES: dict[str, Callable[..., SourceRouting]] = {
 
 
 def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:
-    """Any link that leads nearer, on adaptive virtual channels; or the escape's next hop, on the others.
+    """Any link that leads nearer, on adaptive virtual channels, or the next hop of the escape routing, on others.
 
-    Constraint: a network that the escape suits.
+    Constraint: a network that the escape routing suits.
     Source: Duato 1993.
     """
     if escape is not None:

@@ -1,4 +1,4 @@
-"""Directions along the axes of a lattice, for networks whose links are steps ± e_i in its box of addresses."""
+"""Directions along the axes of a lattice, for networks whose links are steps ± e_i of the address."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import Moves
 
-FARTHEST = int(np.iinfo(np.int16).max)  # hops that a run can count
+MAX_HOPS = int(np.iinfo(np.int16).max)  # of a run
 
 
 def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Moves | None:
-    """Moves in which direction 2i adds e_i to a node's address, modulo the lattice, and 2i + 1 takes it away; None where a link is no such step.
+    """Moves whose direction 2i adds e_i to the address, modulo the lattice, and 2i + 1 subtracts it.
 
     topology   the network
-    shape      its addresses; prod(shape.sides) = N
+    shape      lattice of the addresses; prod(shape.sides) = N
     names      of the axes
+    returns    None if a link of the network is no such step
     """
     axes = range(len(shape.sides))
     if not 0 < topology.ports.shape[1] <= 2 * len(axes) or prod(shape.sides) != topology.nodes:
@@ -38,5 +39,5 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
 
 
 def address(shape: Lattice, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-    """int64[…]: number of destination − source modulo the lattice, of node numbers int[…] that broadcast; NumPy's or CuPy's."""
+    """int64[…]: number of destination − source modulo the lattice, for broadcastable node numbers of NumPy or CuPy."""
     return shape.number([b - a for a, b in zip(shape.digits(source), shape.digits(destination))])

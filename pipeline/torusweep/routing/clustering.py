@@ -1,4 +1,4 @@
-"""The pruned torus's route for simple hardware: dimensions are finished at the planes that the way along dimension 0 meets."""
+"""Clustering routing on pruned tori: each dimension is completed in a plane on the way along dimension 0."""
 
 from __future__ import annotations
 
@@ -15,47 +15,48 @@ from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
 
 
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """The shorter way along the base dimension; at every plane met whose links are needed, that dimension is finished.
+    """The shorter way along the base dimension; other dimensions are completed in the first plane with their links.
 
-    The base is a_0 (z in pruned_t1); the planes met are those from the source's to the destination's,
-    both included. A needed dimension that none of them serves is served by the nearest plane that does,
-    beyond the destination or before the source, and the packet returns from there; where the two are
-    equally near, beyond. What is before the source is done first, right after the source's own plane.
-    A dimension with all its links is finished in the source's plane, before the pruned one.
+    The base is a_0 (z in pruned_t1). The planes on the way are those from source to destination, both
+    included. If none of them has the links of a needed dimension, the packet goes on to the nearest plane
+    that does, beyond the destination or before the source, and returns from there; if both are equally
+    near, beyond. Planes before the source are visited first, right after the source's own plane. A
+    dimension that keeps all its links is completed in the source's plane, before the pruned dimension.
 
-    Each pruned dimension goes the shorter way round its ring. `tie` decides at half a ring, of every
-    dimension; and, where source and destination share a plane that does not serve all, which way
-    counts as beyond (sign: +).
+    Each pruned dimension goes the shorter way round its ring. `tie` decides at half a ring, in every
+    dimension. If source and destination share a plane that lacks links, it also decides which side counts
+    as beyond (sign: +).
 
-    Not always shortest, even so: where k is the number of pruned dimensions, the longer way round meets
-    all their planes; and from four pruned dimensions on, to leave on one side only may be shorter than
-    to leave for the nearest on either.
+    Routes are not always shortest. If k is the number of pruned dimensions, the longer way round meets
+    all their planes. With four or more pruned dimensions, leaving on one side only may be shorter than
+    leaving for the nearest plane on either side.
 
     Constraint: pruned_torus, partly_pruned_torus or pruned_t1, with all its links.
-    Source: Kwai & Parhami 1998, proof of Theorem 3 (planes clustered so that each cluster has all dimensions); Parhami & Kwai 2004.
+    Source: Kwai & Parhami 1998, proof of Theorem 3 (planes clustered so that each cluster has all dimensions);
+    Parhami & Kwai 2004.
     """
-    made = topology.plan.structure
+    pruning = topology.plan.structure
     sides = topology.plan.radices
-    moves = along_axes(topology, box(sides), class_names(len(sides))) if isinstance(made, Pruning) else None
-    if not isinstance(made, Pruning) or moves is None:
+    moves = along_axes(topology, box(sides), class_names(len(sides))) if isinstance(pruning, Pruning) else None
+    if not isinstance(pruning, Pruning) or moves is None:
         raise BadInput(
-            f"routing clustering on {topology.spelling}: expected pruned_torus, partly_pruned_torus or pruned_t1 with all its links,"
-            f" got {topology.family}; choose minimal, which suits every network"
+            f"routing clustering on {topology.spelling}: expected pruned_torus, partly_pruned_torus or pruned_t1"
+            f" with all its links, got {topology.family}; choose minimal, which suits every network"
         )
-    return _Router(moves, made, sides[0], tie).routing()
+    return _Router(moves, pruning, sides[0], tie).routing()
 
 
 class _Router:
-    """Routes on a pruned torus of side k; relative addresses are digits' differences, modulo k unless the tie looks at their signs."""
+    """Routes on a pruned torus of side k. Relative addresses are differences of digits, modulo k unless tie=sign."""
 
-    def __init__(self, moves: Moves, made: Pruning, k: int, tie: str) -> None:
-        self.moves, self.made, self.k, self.tie = moves, made, k, tie
+    def __init__(self, moves: Moves, pruning: Pruning, k: int, tie: str) -> None:
+        self.moves, self.pruning, self.k, self.tie = moves, pruning, k, tie
         self.dimensions = moves.port.shape[1] // 2
         self.modular = tie != "sign" or k % 2 == 1 or k == 2
         self.values = k if self.modular else 2 * k - 1
 
     def routing(self) -> SourceRouting:
-        k, base, planes = self.k, self.made.base, len(self.made.alternating)
+        k, base, planes = self.k, self.pruning.base, len(self.pruning.alternating)
         values, modular, dimensions = self.values, self.modular, self.dimensions
 
         def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
@@ -69,13 +70,15 @@ class _Router:
         return SourceRouting(self.moves, cell, planes * values**dimensions, key, self.routes)
 
     def routes(self, keys: np.ndarray) -> Routes:
-        k, base, planes = self.k, self.made.base, len(self.made.alternating)
+        k, base, planes = self.k, self.pruning.base, len(self.pruning.alternating)
         rest, apart = np.asarray(keys, np.int64), np.empty((len(keys), self.dimensions), np.int64)
         for i in range(self.dimensions):
             rest, digit = np.divmod(rest, self.values)
             apart[:, i] = digit - (0 if self.modular else k - 1)
-        plane = np.zeros_like(apart)  # of each dimension's links: how far ahead of the source's, in + direction
-        for number, i in enumerate(self.made.alternating):
+        plane = np.zeros_like(
+            apart
+        )  # steps from the source's plane, in + direction, to the plane with links of each dimension
+        for number, i in enumerate(self.pruning.alternating):
             plane[:, i] = (number - rest) % planes
 
         astray = (apart[:, base] % k == 0) & ((apart % k != 0) & (plane != 0)).any(axis=1)
@@ -91,12 +94,12 @@ class _Router:
         back = (2 * ahead > k) | ((2 * ahead == k) & ((choice == 1) | ((self.tie == "sign") & (apart < 0) & (k > 2))))
         length = np.minimum(ahead, k - ahead)
         backwards, travel = back[:, base] | (choice[:, base] == 1), length[:, base]
-        stop = self._stops(np.where(backwards[:, None], -plane % planes, plane), travel[:, None])
+        stop = self._planes_of_completion(np.where(backwards[:, None], -plane % planes, plane), travel[:, None])
 
         others = [i for i in range(self.dimensions) if i != base]
         idle = ahead[:, others] == 0
         stop = np.where(idle, travel[:, None], stop[:, others])
-        # the source's plane, then those before it, then those ahead
+        # order: the source's plane, planes before it, planes ahead
         turn = np.where(idle, 2 * k, np.where(stop > 0, planes + stop, -stop))
         order = np.argsort(turn, axis=1, kind="stable")
         stop = np.take_along_axis(stop, order, axis=1)
@@ -109,7 +112,7 @@ class _Router:
         hops[:, 1::2] = np.take_along_axis(length[:, others], order, axis=1)
         return Routes(first, 1 / ways.prod(axis=1)[row], direction, hops, np.zeros_like(direction))
 
-    def _stops(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
-        """Where along the way each dimension is finished: planes met from 0 to `travel`, else beyond or, below 0, before."""
-        planes = len(self.made.alternating)
+    def _planes_of_completion(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
+        """Plane in which each dimension is completed: 0 … travel on the way, more: beyond, negative: before."""
+        planes = len(self.pruning.alternating)
         return np.where((plane <= travel) | (plane - travel <= planes - plane), plane, plane - planes)

@@ -1,4 +1,4 @@
-"""Dimension by dimension on grids: tori, meshes and hypercubes."""
+"""Dimension-order routing on grids: tori, meshes and hypercubes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
     Meaning(
-        "which way round at half a ring: split or random: either alike; positive: +; sign: + where the destination's digit is the larger"
+        "which way round at half a ring: split or random: either alike; positive: +;"
+        " sign: + where the destination's digit is the larger"
     ),
 ]
-LONGEST = 1 << 15  # side of a grid
-MOST_ORDERED = 5  # dimensions whose 5! = 120 orders are written out; an order's number, a phase, is an int8
+MAX_SIDE = 1 << 15  # of a grid
+MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a phase, which is an int8
 
 
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
@@ -36,7 +37,7 @@ def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """As dimension_order, in an order of the dimensions drawn for every packet; in two dimensions, O1TURN.
+    """As dimension_order, with the order of the dimensions drawn for every packet; in two dimensions, O1TURN.
 
     Constraint: a grid as for dimension_order, of 2 to 5 dimensions.
     Source: Seo et al. 2005 (O1TURN), for two dimensions.
@@ -44,14 +45,18 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     grid = _grid("random_order", topology)
     dimensions = len(grid.sides)
     require(
-        2 <= dimensions <= MOST_ORDERED, "dimensions", dimensions, f"2 … {MOST_ORDERED}", "all orders are written out"
+        2 <= dimensions <= MAX_DIMENSIONS,
+        "dimensions",
+        dimensions,
+        f"2 … {MAX_DIMENSIONS}",
+        "all orders are written out",
     )
     return grid.routing(tie, list(permutations(range(dimensions))))
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """moves: the directions; sides: of the box; round: dimensions that close to rings; forward: dimensions with + links only."""
+    """A grid. sides: of the box; round: whether each dimension is a ring; forward: whether it has + links only."""
 
     moves: Moves
     sides: tuple[int, ...]
@@ -59,9 +64,9 @@ class _Grid:
     forward: tuple[bool, ...]
 
     def routing(self, tie: str, orders: Sequence[tuple[int, ...]]) -> SourceRouting:
-        """Routes in every one of `orders` alike; a row's phase is its order's number."""
+        """Routing with equal shares of all `orders` of the dimensions; the phase of a route is its order's number."""
         sides = self.sides
-        # around a ring only the difference modulo its length counts, unless the tie looks at its sign
+        # in a ring only the difference modulo its length matters, except for tie=sign
         modular = [closed and (tie != "sign" or side % 2 == 1 or side == 2) for closed, side in zip(self.round, sides)]
         bases = [side if wraps else 2 * side - 1 for side, wraps in zip(sides, modular)]
 
@@ -122,13 +127,13 @@ class _Grid:
 
 
 def _grid(routing: str, topology: Topology) -> _Grid:
-    """The network as a grid. Raises BadInput where a link of the grid is missing or another one is there."""
+    """The network as a grid. Raises BadInput if a link of the grid is missing or a link is not of the grid."""
     sides = topology.plan.radices
     if not topology.links:
-        raise _no_grid(routing, topology)
-    if max(sides) > LONGEST:
+        raise _not_a_grid(routing, topology)
+    if max(sides) > MAX_SIDE:
         raise Refused(
-            f"expected sides of at most {LONGEST:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal"
+            f"expected sides of at most {MAX_SIDE:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal"
         )
     port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)
     closed, forward = [], []
@@ -146,17 +151,17 @@ def _grid(routing: str, topology: Topology) -> _Grid:
             np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1])
         )
         if not whole:
-            raise _no_grid(routing, topology)
+            raise _not_a_grid(routing, topology)
     used = np.zeros(topology.ports.shape, bool)
     for column in port.T:
         used[np.flatnonzero(column != NO_PORT), column[column != NO_PORT]] = True
     if not np.array_equal(used, topology.ports != NO_PORT):
-        raise _no_grid(routing, topology)
+        raise _not_a_grid(routing, topology)
     return _Grid(Moves(topology, port, class_names(len(sides))), sides, tuple(closed), tuple(forward))
 
 
-def _no_grid(routing: str, topology: Topology) -> BadInput:
+def _not_a_grid(routing: str, topology: Topology) -> BadInput:
     return BadInput(
-        f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links, got other links;"
-        " choose minimal, which suits every network"
+        f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links,"
+        " got other links; choose minimal, which suits every network"
     )

@@ -1,8 +1,8 @@
-"""What a routing is, as data. Whoever uses one — loads, walks, dependency graph — reads one of two forms.
+"""The data of a routing, which loads, walks and dependency graphs read, in two forms.
 
-*Source routing*: a packet's route is settled where it starts, as runs: so many hops in this
-direction, so many in that. *Layered routing*: shortest paths in a graph of states that lies over the
-network; plain minimal routing is the one whose states are the nodes.
+*Source routing*: the route of a packet is determined at its source, as runs: a number of hops in one
+direction, then a number of hops in another. *Layered routing*: shortest paths in a graph of states
+over the network; for plain minimal routing the states are the nodes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from torusweep.networks.topology import NO_PORT, Topology
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """The directions in which packets move: direction 2i is + along axis i, 2i + 1 is −.
+    """Directions of packets: direction 2i is + along axis i, 2i + 1 is −.
 
     topology   the network
-    port       int8[N, D]   port by which a direction leaves a node, −1 = it does not lead on there
+    port       int8[N, D]   port of each direction at each node, −1 = no link
     names      of the axes; D/2 of them
     """
 
@@ -34,16 +34,16 @@ class Moves:
 
     @cached_property
     def next(self) -> np.ndarray:
-        """int32[N, D]: the node that each direction leads to, −1 = it does not lead on."""
+        """int32[N, D]: the node that each direction leads to, −1 = no link."""
         to = np.take_along_axis(self.topology.ports, np.maximum(self.port, 0).astype(np.int64), axis=1)
         return np.where(self.port == NO_PORT, np.int32(NO_PORT), to)
 
     @cached_property
     def wrap(self) -> np.ndarray:
-        """bool[N, D]: leaving this node in this direction crosses the dateline of the ring.
+        """bool[N, D]: whether the hop from a node in a direction crosses the dateline of its ring.
 
-        A direction's rings are its cycles (on a twisted torus one winds through several wraparound
-        links); each has one dateline, between its lowest-numbered node and the one before it in + direction.
+        The rings of a direction are its cycles; on a twisted torus a cycle passes several wraparound links.
+        The dateline of a ring is before its lowest-numbered node, in + direction.
         """
         nodes, directions = self.port.shape
         marked = np.zeros((nodes, directions), bool)
@@ -61,13 +61,13 @@ class Moves:
 
 
 class Routes(NamedTuple):
-    """The routes of K keys (see `SourceRouting`); rows of a key stand together, in the order of the keys.
+    """The routes of K keys (see `SourceRouting`), one per row, grouped by key in the order of the keys.
 
-    first      int64[K + 1]  rows first[i] … first[i + 1] − 1 are those of key i, one at least
-    weight     float64[R]    share of the key's traffic that takes the row; the shares of a key sum to 1
+    first      int64[K + 1]  rows first[i] … first[i + 1] − 1 are the routes of key i, at least one
+    weight     float64[R]    share of the traffic of the key on this route; the shares of a key sum to 1
     direction  int8[R, L]    of each run
-    hops       int16[R, L]   its length; runs of 0 hops are skipped
-    phase      int8[R, L]    what a virtual-channel rule may tell apart: a stage of a hierarchical route, an order of the dimensions
+    hops       int16[R, L]   of each run; runs of 0 hops are skipped
+    phase      int8[R, L]    of each run, for virtual-channel rules: stage of a hierarchical route, dimension order
     """
 
     first: np.ndarray
@@ -79,18 +79,18 @@ class Routes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SourceRouting:
-    """Routes settled at the source, as a function of a relative address.
+    """Routes that are determined at the source, as a function of the relative address.
 
     moves   directions
-    cell    int32[N]   numbers 0, 1, … of classes of sources: from two nodes of one cell, equal relative addresses take equal runs
-    keys    int        how many keys there are; key // (keys / cells) is the source's cell
-    key     (source int[…], destination int[…]) → int64[…]: cell and relative address of the destination as seen
-            from the source, by array operators alone, so that NumPy and CuPy arrays pass through; broadcasts
-    routes  int64[K] keys → Routes; every key that `key` gives for some pair
-    passes  2: by way of a node drawn uniformly for every packet (Valiant), each half routed so; the first half has phase p,
-            the second p + phases
-    phases  how many phases `routes` uses: 0 … phases − 1
-    separable  whether what a packet does along an axis depends on its addresses' digits there alone, each axis in one run at most
+    cell    int32[N]   class 0, 1, … of each source; nodes of the same class have the same routes by relative address
+    keys    int        number of keys; key // (keys / cells) is the cell of the source
+    key     (source int[…], destination int[…]) → int64[…]: number of the pair (cell of the source, relative
+            address of the destination); uses array operators only, so that it takes NumPy and CuPy arrays; broadcasts
+    routes  int64[K] keys → Routes, for all keys that `key` returns
+    passes  2: two halves, to a node drawn uniformly for every packet and on to the destination (Valiant), each routed
+            by `routes`; the phases of the second half are larger by `phases`
+    phases  number of phases that `routes` uses: 0 … phases − 1
+    separable  whether the route along each axis depends on the digits of that axis only, in at most one run per axis
     """
 
     moves: Moves
@@ -108,11 +108,11 @@ class SourceRouting:
 
     @cached_property
     def regular(self) -> bool:
-        """Whether one source of each cell stands for all of it.
+        """Whether one source of each cell is representative of the cell. Verified, not declared.
 
-        So it is where every link is some direction's, every direction maps cells one-to-one onto cells,
-        and every key of a cell occurs from every node of it: then the sum over a cell's sources of one
-        key's route loads all nodes of any cell alike, direction by direction. Checked, not declared.
+        Three conditions suffice: every link belongs to a direction, every direction maps cells one-to-one
+        onto cells, and every key of a cell occurs at each of its nodes. Then the routes of one key from all
+        sources of a cell load all nodes of any cell equally, direction by direction.
         """
         cells = int(self.cell.max()) + 1
         size = np.bincount(self.cell, minlength=cells)
@@ -130,8 +130,8 @@ class SourceRouting:
             onto = np.full(cells, -1)
             onto[self.cell[leads]] = self.cell[there[leads]]
             whole = np.bincount(self.cell[leads], minlength=cells)
-            alike = (self.cell[there[leads]] == onto[self.cell[leads]]).all()
-            if not alike or not np.isin(whole, (0, *size)).all() or (whole[whole > 0] != size[whole > 0]).any():
+            uniform = (self.cell[there[leads]] == onto[self.cell[leads]]).all()
+            if not uniform or not np.isin(whole, (0, *size)).all() or (whole[whole > 0] != size[whole > 0]).any():
                 return False
             if (size[onto[whole > 0]] != size[whole > 0]).any():
                 return False
@@ -140,16 +140,16 @@ class SourceRouting:
 
 @dataclass(frozen=True, eq=False)
 class LayeredRouting:
-    """Shortest paths in a graph of states over the network's nodes.
+    """Shortest paths in a graph of states over the nodes of the network.
 
     topology  the network
-    states    int32[S, Q]   state reached through each arc, −1 = none
-    port      int16[S, Q]   the network's port (of node[s]) that the arc takes; −1: it stays at the node, as the last step into `finish`
-    node      int32[S]      the node of each state
-    start     int32[N]      the state in which a packet enters the network at each node
-    finish    int32[N]      the state in which it has arrived there
-    extra     int           arcs of every path that stay at a node: hops = distance − extra
-    split     "paths": every shortest path alike; "next-hops": at every state every arc alike that leads nearer
+    states    int32[S, Q]   state that each arc leads to, −1 = no arc
+    port      int16[S, Q]   port of node[s] that the arc uses; −1: the packet stays at the node, as on arcs to `finish`
+    node      int32[S]      node of each state
+    start     int32[N]      state of a packet that enters the network at each node
+    finish    int32[N]      state of a packet that has arrived at each node
+    extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
+    split     "paths": equal shares of all shortest paths; "next-hops": in each state, of all arcs that lead nearer
     """
 
     topology: Topology
@@ -163,15 +163,15 @@ class LayeredRouting:
 
     @property
     def plain(self) -> bool:
-        """Whether the states are the nodes, so that every automorphism of the network keeps the routing."""
+        """Whether the states are the nodes; every automorphism of the network then preserves the routing."""
         return self.states is self.topology.ports
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveRouting:
-    """Any link that leads nearer, chosen on the way; and where those are taken, the next hop of another routing, on virtual channels of its own.
+    """Any link that leads nearer, chosen hop by hop; if all are busy, the next hop of the escape routing.
 
-    escape   that routing; one route a key, and its next hop leads nearer
+    escape   routing of the escape virtual channels; it has one route per key, whose every hop leads nearer
     """
 
     escape: SourceRouting
@@ -185,9 +185,10 @@ Routing = SourceRouting | LayeredRouting
 
 
 def combinations(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every way to choose one of counts[i, j] ≥ 1 alternatives in each place j of each key i, int[K, n].
+    """All combinations of one of counts[i, j] ≥ 1 alternatives in each place j, for each key i.
 
-    returns   (first int64[K + 1], choice int64[R, n]): rows first[i] … first[i + 1] − 1 are key i's choices
+    counts    int[K, n]
+    returns   (first int64[K + 1], choice int64[R, n]): rows first[i] … first[i + 1] − 1 are the choices of key i
     """
     ways = counts.prod(axis=1, dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(ways)])

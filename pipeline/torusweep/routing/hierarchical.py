@@ -1,4 +1,4 @@
-"""Level by level through a hierarchy of modules, as TESH, H3DT and MH3DT are routed."""
+"""Hierarchical routing of TESH, H3DT and MH3DT, level by level."""
 
 from __future__ import annotations
 
@@ -19,68 +19,71 @@ from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
 Tie = Annotated[
     Literal["sign", "positive", "split"],
     Meaning(
-        "which way round at half a ring: sign: + where the destination's digit is the larger; positive: +; split: either alike, each time anew"
+        "which way round at half a ring: sign: + where the destination's digit is the larger; positive: +;"
+        " split: either alike, each time anew"
     ),
 ]
 
 
-def gate_phases(made: Hierarchy, level: int) -> tuple[int, int]:
-    """The two phases of a packet in a module that is on its way to a gate of a level: in its source's module, and in a later one."""
-    first = 2 * (made.levels - level)
+def gate_phases(hierarchy: Hierarchy, level: int) -> tuple[int, int]:
+    """Phases of a packet on its way to a gate of a level: (in the module of its source, in a later module)."""
+    first = 2 * (hierarchy.levels - level)
     return first, first + 1
 
 
-def last_phases(made: Hierarchy) -> tuple[int, int]:
-    """The phases on links between modules, and in the destination's module."""
-    first = 2 * (made.levels - 1)
+def last_phases(hierarchy: Hierarchy) -> tuple[int, int]:
+    """Return (phase on links between modules, phase in the destination's module)."""
+    first = 2 * (hierarchy.levels - 1)
     return first, first + 1
 
 
 def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
-    """From the highest level down: from gate to gate along z, then y, then x of each level; in the basic module last.
+    """From the highest level down, from gate to gate along z, then y, then x of each level; then in the basic module.
 
     At a level where source and destination differ, the packet first goes to a gate of the first
-    dimension needed: to the one at the corner nearest to where it stands. At that corner it stays for
-    the level's other dimensions. Around a level's ring, and in a module that is a torus, it takes the
-    shorter way; within modules it goes along z, then y, then x.
+    dimension needed, at the nearest corner. It stays at that corner for the other dimensions of the
+    level. In the ring of a level, and in a module that is a torus, it takes the shorter way. Within a
+    module it goes along z, then y, then x.
 
-    The paper leaves open what is fixed here so: nearest is counted in hops; of corners equally near
-    (m odd) the first in the order in which the levels take them; below the highest level, nearest is
-    from the gate at which the packet has arrived (of consequence with q = 1 and three levels only); at
-    half a module's ring, as at half a level's, `tie` decides; where n = 2, either way is the one link.
+    The paper leaves some points open; they are fixed as follows. Distances to corners are in hops. Of
+    equally near corners (m odd), the first in the order of the levels is taken. Below the highest level,
+    the nearest corner is that from the gate of arrival (this matters only for q = 1 and three levels). At
+    half a ring of a module or a level, `tie` decides. If n = 2, both ways are the same link.
 
     Phases, with L levels: 2(L − l) in the source's module on the way to a gate of level l, 2(L − l) + 1
     in a later module on the way to one, 2(L − 1) on links between modules, 2L − 1 in the destination's
     module. The first two are the paper's phase 1 and the odd sub-phases of its phase 2; a packet that
-    stays in its module is in the last phase only.
+    stays in its module has only the last phase.
 
     Constraint: a hierarchical network (tesh, h3dt, mh3dt) with all its links.
     Source: Rahman et al. 2005, sec. 3, Fig. 3, and the phases of sec. 4.
     """
-    made = topology.plan.structure
-    if not isinstance(made, Hierarchy):
+    hierarchy = topology.plan.structure
+    if not isinstance(hierarchy, Hierarchy):
         raise BadInput(
-            f"routing hierarchical on {topology.spelling}: expected tesh, h3dt or mh3dt with all its links, got {topology.family};"
-            " choose minimal, which suits every network"
+            f"routing hierarchical on {topology.spelling}: expected tesh, h3dt or mh3dt with all its links,"
+            f" got {topology.family}; choose minimal, which suits every network"
         )
-    router = _Router(made, tie)
+    router = _Router(hierarchy, tie)
     cell = np.arange(topology.nodes, dtype=np.int32) % np.int32(router.cells)
-    return SourceRouting(_moves(topology, made), cell, router.keys, router.key, router.routes, phases=2 * made.levels)
+    return SourceRouting(
+        _moves(topology, hierarchy), cell, router.keys, router.key, router.routes, phases=2 * hierarchy.levels
+    )
 
 
-def _moves(topology: Topology, made: Hierarchy) -> Moves:
-    """Directions ± along every digit of the address, the module's first."""
-    port = np.full((topology.nodes, 2 * len(made.sides)), NO_PORT, np.int8)
-    for axis in range(len(made.sides)):
+def _moves(topology: Topology, hierarchy: Hierarchy) -> Moves:
+    """Directions ± along every digit of the address, the digits of the module first."""
+    port = np.full((topology.nodes, 2 * len(hierarchy.sides)), NO_PORT, np.int8)
+    for axis in range(len(hierarchy.sides)):
         for sign in (1, -1):
-            leads = topology.ports == neighbour(made.sides, axis, sign).reshape(-1, 1)
+            leads = topology.ports == neighbour(hierarchy.sides, axis, sign).reshape(-1, 1)
             port[:, 2 * axis + (sign < 0)] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
     return Moves(topology, port, topology.plan.classes)
 
 
 @dataclass
 class _Runs:
-    """The runs of K routes, one after another; tied: where either way round is alike."""
+    """The runs of K routes, in order; tied: whether both ways round a ring are equal."""
 
     direction: list[np.ndarray] = field(default_factory=list)
     hops: list[np.ndarray] = field(default_factory=list)
@@ -94,7 +97,7 @@ class _Runs:
         self.tied.append(tied)
 
     def routes(self) -> Routes:
-        """One row for every choice of ways where both are alike."""
+        """Routes with one row for every combination of ways at ties."""
         direction, hops, phase = (np.stack(runs, axis=1) for runs in (self.direction, self.hops, self.phase))
         count = len(direction)
         either = [run for run, tied in enumerate(self.tied) if tied.any()]
@@ -110,27 +113,28 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _Router:
-    """Keys and routes of a hierarchy. A key: the source's place in its module, the destination's in its own, the relative digits above.
+    """Keys and routes of a hierarchy.
 
-    A relative digit is d − s modulo n; with tie=sign and n even, −n/2 has the value n to itself.
+    A key consists of the places of source and destination in their modules and the relative digits above
+    the module. A relative digit is d − s modulo n; with tie=sign and n even, −n/2 has the value n.
     """
 
-    made: Hierarchy
+    hierarchy: Hierarchy
     tie: str
 
     @cached_property
     def cells(self) -> int:
-        return prod(self.made.module)
+        return prod(self.hierarchy.module)
 
     @cached_property
     def above(self) -> int:
-        """How many digits stand above the module's."""
-        return len(self.made.sides) - len(self.made.module)
+        """Number of digits above the module."""
+        return len(self.hierarchy.sides) - len(self.hierarchy.module)
 
     @cached_property
     def base(self) -> int:
-        """Values of a relative digit."""
-        return self.made.n + (self.tie == "sign" and self.made.n % 2 == 0 and self.made.n > 2)
+        """Number of values of a relative digit."""
+        return self.hierarchy.n + (self.tie == "sign" and self.hierarchy.n % 2 == 0 and self.hierarchy.n > 2)
 
     @cached_property
     def keys(self) -> int:
@@ -138,14 +142,14 @@ class _Router:
 
     @cached_property
     def digits(self) -> list[np.ndarray]:
-        """int16[N] a digit above the module's, lowest first."""
-        n, above = self.made.n, np.arange(self.cells * self.made.n**self.above) // self.cells
+        """int16[N] for each digit above the module, lowest first."""
+        n, above = self.hierarchy.n, np.arange(self.cells * self.hierarchy.n**self.above) // self.cells
         return [(above // n**digit % n).astype(np.int16) for digit in range(self.above)]
 
     @cached_property
     def relative(self) -> np.ndarray:
-        """int64[n, n]: the relative digit from each digit (row) to each (column)."""
-        n = self.made.n
+        """int64[n, n]: the relative digit from each digit (row) to each digit (column)."""
+        n = self.hierarchy.n
         apart = np.arange(n)[None, :] - np.arange(n)[:, None]
         return apart % n + (2 * apart == -n) * (n // 2 if self.base > n else 0)
 
@@ -157,27 +161,26 @@ class _Router:
         return key
 
     def routes(self, keys: np.ndarray) -> Routes:
-        made, dimensions, runs = self.made, len(self.made.module), _Runs()
-        links, last = last_phases(made)
+        hierarchy, dimensions, runs = self.hierarchy, len(self.hierarchy.module), _Runs()
+        links, last = last_phases(hierarchy)
         keys, ahead = np.asarray(keys, np.int64), []
         for _ in range(self.above):
             keys, relative = np.divmod(keys, self.base)
-            ahead.append(np.where(relative == made.n, -(made.n // 2), relative).astype(np.int16))
+            ahead.append(np.where(relative == hierarchy.n, -(hierarchy.n // 2), relative).astype(np.int16))
         ahead.reverse()
         source, destination = np.divmod(keys, self.cells)
         at, end = self.places(source), self.places(destination)
         travelled = np.zeros(keys.shape, bool)
-        for level in range(made.levels, 1, -1):
+        for level in range(hierarchy.levels, 1, -1):
             needs = ahead[dimensions * (level - 2) : dimensions * (level - 1)]
-            gates = np.array(
-                [made.places((level, d)) for d in range(dimensions)], np.int16
-            )  # [dimension, corner, digit]
+            # gates[dimension, corner, digit]
+            gates = np.array([hierarchy.places((level, d)) for d in range(dimensions)], np.int16)
             first, some = np.zeros(keys.shape, np.int8), np.zeros(keys.shape, bool)
-            for d, apart in enumerate(needs):  # the last one needed comes first: z before y before x
+            for d, apart in enumerate(needs):  # z is before y, y before x: the last one needed is the first
                 first[apart != 0] = d
                 some |= apart != 0
             corner = self.nearest(at, gates, first)
-            before, later = gate_phases(made, level)
+            before, later = gate_phases(hierarchy, level)
             phase = np.where(travelled, later, before)
             at = self.inside(
                 runs,
@@ -188,31 +191,31 @@ class _Router:
             )
             for d in reversed(range(dimensions)):
                 goes = needs[d] != 0
-                # no gate needed before this one, at the same corner, differs from it in other digits
+                # the digits in which the gates of this corner differ
                 between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
                 at = self.inside(
                     runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], later, between
                 )
-                runs.add(made.upper((level, d)), *self.shorter(needs[d], made.n), links)
+                runs.add(hierarchy.upper((level, d)), *self.shorter(needs[d], hierarchy.n), links)
                 travelled |= goes
         self.inside(runs, at, end, last, range(dimensions))
         return runs.routes()
 
     def places(self, cell: np.ndarray) -> list[np.ndarray]:
-        """int16[K] a digit: a node's place in its module."""
+        """int16[K] for each digit: place of each node in its module."""
         digits = []
-        for side in self.made.module:
+        for side in self.hierarchy.module:
             cell, digit = np.divmod(cell, side)
             digits.append(digit.astype(np.int16))
         return digits
 
     def nearest(self, at: Sequence[np.ndarray], gates: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """int64[K]: the corner whose gate of dimension `first` is the fewest hops away."""
+        """int64[K]: the corner with the nearest gate of dimension `first`."""
         if gates.shape[1] == 1:
             return np.zeros(first.shape, np.int64)
         away = np.zeros((gates.shape[1], len(first)), np.int16)
         for corner, hops in enumerate(away):
-            for e, side in enumerate(self.made.module):
+            for e, side in enumerate(self.hierarchy.module):
                 hops += self.way(gates[first, corner, e] - at[e], side)[1]
         return away.argmin(axis=0)
 
@@ -224,17 +227,21 @@ class _Router:
         phase: np.ndarray | int,
         digits: Iterable[int],
     ) -> list[np.ndarray]:
-        """Add the runs within a module from one place to another, which may differ in `digits` only; returns where they end."""
+        """Add the runs within a module from `at` to `to`, which differ in `digits` only; return `to`."""
         for e in sorted(digits, reverse=True):
-            runs.add(e, *self.way(to[e] - at[e], self.made.module[e]), phase)
+            runs.add(e, *self.way(to[e] - at[e], self.hierarchy.module[e]), phase)
         return to
 
     def way(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(whether −, hops, whether either way is alike) along a digit of the module."""
-        return self.shorter(ahead, side) if self.made.is_torus else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
+        """Return (whether the direction is −, hops, whether both ways are equal) along a digit of the module."""
+        return (
+            self.shorter(ahead, side)
+            if self.hierarchy.is_torus
+            else (ahead < 0, abs(ahead), np.zeros(ahead.shape, bool))
+        )
 
     def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `way`, around a ring; −side < ahead < side."""
+        """As `way`, in a ring; −side < ahead < side."""
         onwards = np.where(ahead < 0, ahead + side, ahead)
         half = (2 * onwards == side) & (side > 2)
         back = (2 * onwards > side) | (half & (ahead < 0) & (self.tie == "sign"))

@@ -1,4 +1,4 @@
-"""Minimal routing: every packet takes a shortest path, on any network."""
+"""Minimal routing on any network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep.routing.forms import LayeredRouting
 
 
 def minimal(topology: Topology) -> LayeredRouting:
-    """Every shortest path alike.
+    """Equal shares of all shortest paths.
 
     Source: the balanced minimal routing of Cámara et al. 2010, sec. 5; shares as in betweenness (Freeman 1977).
     """
@@ -17,7 +17,7 @@ def minimal(topology: Topology) -> LayeredRouting:
 
 
 def minimal_ecmp(topology: Topology) -> LayeredRouting:
-    """At every node, every link alike that leads nearer (equal-cost multipath).
+    """At every node, equal shares of all links that lead nearer (equal-cost multipath).
 
     Source: RFC 2991, per-packet choice.
     """
@@ -25,6 +25,6 @@ def minimal_ecmp(topology: Topology) -> LayeredRouting:
 
 
 def _shortest(topology: Topology, split: str) -> LayeredRouting:
-    everyone = np.arange(topology.nodes, dtype=np.int32)
+    nodes = np.arange(topology.nodes, dtype=np.int32)
     port = np.where(topology.ports == NO_PORT, NO_PORT, np.arange(topology.ports.shape[1])).astype(np.int16)
-    return LayeredRouting(topology, topology.ports, port, everyone, everyone, everyone, 0, split)
+    return LayeredRouting(topology, topology.ports, port, nodes, nodes, nodes, 0, split)

@@ -1,4 +1,4 @@
-"""The routes of the pairs in hand: of all keys once where they are few, else of those that occur."""
+"""Routes of pairs of nodes: made once for all keys if these are few, otherwise for the keys of each call."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from torusweep.routing.forms import Routes, SourceRouting
 
-MAX_WHOLE_KEYS = 1 << 19  # keys up to which all routes are made at once
+MAX_WHOLE_KEYS = 1 << 19  # largest number of keys for which all routes are made at once
 
 
 class PairRoutes(NamedTuple):
-    """pair int64[R] (ascending), row int32[R] of the table's routes, weight float64[R] (of one pair: 1 together)."""
+    """pair int64[R] (ascending), row int32[R] in the table, weight float64[R] (the weights of a pair sum to 1)."""
 
     pair: np.ndarray
     row: np.ndarray
@@ -20,7 +20,10 @@ class PairRoutes(NamedTuple):
 
 
 class RouteTable:
-    """Routes by row, for `torusweep_kernels.routes`: direction int8[R, L], hops int16[R, L]; which rows they are may change with every call."""
+    """Routes by row, for `torusweep_kernels.routes`: direction int8[R, L], hops int16[R, L].
+
+    The rows may change with every call of a method.
+    """
 
     def __init__(self, routing: SourceRouting) -> None:
         self.routing = routing
@@ -29,7 +32,7 @@ class RouteTable:
 
     @property
     def routes(self) -> Routes:
-        assert self._routes is not None, "no pairs were asked for yet"
+        assert self._routes is not None, "no routes yet: call a method first"
         return self._routes
 
     @property
@@ -41,32 +44,32 @@ class RouteTable:
         return self.routes.hops
 
     def key_index(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: for each pair, the number of its key among those whose routes are in the table now."""
+        """int64[B]: for each pair, the index of its key among the keys in the table. Makes their routes if needed."""
         key = self.routing.key(source.astype(np.int64), destination.astype(np.int64))
         if self.whole:
             return key
-        keys, place = np.unique(key, return_inverse=True)
+        keys, index = np.unique(key, return_inverse=True)
         self._routes = self.routing.routes(keys)
-        return place
+        return index
 
     def weighted_rows(self, source: np.ndarray, destination: np.ndarray) -> PairRoutes:
-        """All routes of B pairs, int32[B] each."""
-        place = self.key_index(source, destination)
+        """All routes of B pairs; source and destination int32[B]."""
+        index = self.key_index(source, destination)
         first = self.routes.first
-        many = first[place + 1] - first[place]
-        pair = np.repeat(np.arange(len(place)), many)
-        behind = np.cumsum(many) - many  # rows of the pairs before
-        row = np.arange(len(pair)) - np.repeat(behind - first[place], many)
+        many = first[index + 1] - first[index]
+        pair = np.repeat(np.arange(len(index)), many)
+        before = np.cumsum(many) - many  # number of rows of earlier pairs
+        row = np.arange(len(pair)) - np.repeat(before - first[index], many)
         return PairRoutes(pair, row.astype(np.int32), self.routes.weight[row])
 
     def sample(self, source: np.ndarray, destination: np.ndarray, word: np.ndarray) -> np.ndarray:
-        """int32[B]: one route of each pair by its weight, from a 32-bit draw, uint32[B]."""
-        place = self.key_index(source, destination)
-        first, last = self.routes.first[place], self.routes.first[place + 1]
+        """int32[B]: the row of one route of each pair, drawn by weight with the random words uint32[B]."""
+        index = self.key_index(source, destination)
+        first, last = self.routes.first[index], self.routes.first[index + 1]
         row = first.copy()
-        # at most a few rows a key: go on while the draw lies beyond the rows so far
+        # a key has few rows: step to the next row while the draw exceeds the cumulative weight
         left = word.astype(np.float64) * 2.0**-32 - self.routes.weight[row]
-        while (beyond := np.flatnonzero((left >= 0) & (row + 1 < last))).size:
-            row[beyond] += 1
-            left[beyond] -= self.routes.weight[row[beyond]]
+        while (exceeds := np.flatnonzero((left >= 0) & (row + 1 < last))).size:
+            row[exceeds] += 1
+            left[exceeds] -= self.routes.weight[row[exceeds]]
         return row.astype(np.int32)

@@ -1,4 +1,4 @@
-"""Routing records on lattice networks: the shortest of all displacements that lead to a destination."""
+"""Routing records on lattice networks: the shortest displacements to each destination."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names
 from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.topology import NO_PORT, Meaning, Topology
-from torusweep.routing.axes import FARTHEST, address, along_axes
+from torusweep.routing.axes import MAX_HOPS, address, along_axes
 from torusweep.routing.forms import Moves, Routes, SourceRouting
 
 Tie = Annotated[
     Literal["split", "random", "positive"],
     Meaning(
-        "which of several shortest records: split or random: all alike; positive: the largest, compared in x first, then y …"
+        "which of several shortest records: split or random: all alike;"
+        " positive: the largest, compared in x first, then y …"
     ),
 ]
 
 
 def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, by a shortest displacement among all that are equal modulo the lattice.
+    """Along x first, then y, then z …, by a shortest of all displacements that are equal modulo the lattice.
 
-    Where two directions are one link (a side of 2), the first is meant.
+    If two directions are the same link (a side of 2), the first is used.
 
-    Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt, twisted_torus, illiac, lattice.
+    Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt,
+    twisted_torus, illiac, lattice.
     Source: Cámara et al. 2010, sec. 4 and Algorithm 1 (rtt, ptt, pdtt).
     """
     shape = topology.plan.structure
     moves = along_axes(topology, shape, class_names(len(shape.sides))) if isinstance(shape, Lattice) else None
     if not isinstance(shape, Lattice) or moves is None:
         raise BadInput(
-            f"routing routing_record on {topology.spelling}: expected a torus, twisted torus or lattice with all its links,"
-            " got another network; choose minimal, which suits every network"
+            f"routing routing_record on {topology.spelling}: expected a torus, twisted torus or lattice"
+            " with all its links, got another network; choose minimal, which suits every network"
         )
     first, records = shortest_records(moves)
 
@@ -56,15 +58,16 @@ def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
-    """Every shortest displacement from node 0 to every node of a connected lattice network.
+    """All shortest displacements from node 0 to every node of a connected lattice network.
 
-    A displacement v ∈ Zⁿ costs |v₁| + … + |vₙ| hops. Taking one step off a shortest one leaves a shortest
-    one of another node, or that one's shorter path would shorten this. So layer by layer, each displacement
-    grown from the one with a step less in its last dimension, all are found, each once.
+    A displacement v ∈ Zⁿ takes |v₁| + … + |vₙ| hops. A shortest displacement without its last step is a
+    shortest displacement to another node. The search therefore extends shortest displacements layer by
+    layer, each only in its last dimension or later ones, and so finds all of them, each once.
 
-    moves    directions along the axes of the lattice, all of them alike at every node
-    returns  (first int64[N + 1], records int16[R, n]): rows first[u] … first[u + 1] − 1 lead to node u, the largest first
-    Raises Refused where a node is farther than an int16 counts.
+    moves    directions along the axes of the lattice, the same at every node
+    returns  (first int64[N + 1], records int16[R, n]): rows first[u] … first[u + 1] − 1 lead to node u,
+             the largest first
+    Raises Refused if a node is more than 32,767 hops away.
     """
     nodes, directions = moves.port.shape
     steps = [d for d in range(directions) if moves.port[0, d] != NO_PORT and moves.port[0, d] not in moves.port[0, :d]]
@@ -84,14 +87,11 @@ def shortest_records(moves: Moves) -> tuple[np.ndarray, np.ndarray]:
         parent = np.concatenate([onwards for _, onwards, _ in grown])
         if not len(parent):
             break
-        if hops > FARTHEST:
-            raise Refused(f"expected nodes at most {FARTHEST:,} hops apart, got more; choose shorter rings")
+        if hops > MAX_HOPS:
+            raise Refused(f"expected nodes at most {MAX_HOPS:,} hops apart, got more; choose shorter rings")
         direction = np.repeat([d for d, _, _ in grown], [len(onwards) for _, onwards, _ in grown])
-        node, record, last = (
-            np.concatenate([there for _, _, there in grown]),
-            record[parent],
-            (direction // 2).astype(np.int8),
-        )
+        node, record = np.concatenate([there for _, _, there in grown]), record[parent]
+        last = (direction // 2).astype(np.int8)
         record[np.arange(len(record)), last] += (1 - 2 * (direction % 2)).astype(np.int16)
         reached.append(node)
         found.append(record)

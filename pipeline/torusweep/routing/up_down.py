@@ -1,4 +1,4 @@
-"""Up*/down*: first towards a root, then away from it, on any network of bidirectional links."""
+"""Up*/down* routing: first towards a root, then away from it, on any network of bidirectional links."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Split = Annotated[
         "paths: all shortest permitted paths alike; next_hops: at every node, all links alike that lead on along one"
     ),
 ]
-MOST_PORTS = int(np.iinfo(np.int8).max)
+MAX_PORTS = int(np.iinfo(np.int8).max)
 
 
 def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> LayeredRouting:
-    """The shortest paths that never go up again once they have gone down, up being towards the root.
+    """The shortest paths that do not go up (towards the root) after they have gone down.
 
-    A link's upper end is the node nearer to the root, of two equally near the lower-numbered one.
+    The upper end of a link is the node nearer to the root; of two equally near, the lower-numbered one.
 
     Constraint: bidirectional links that connect all terminals with the root; at most 127 ports a node.
     Source: Schroeder et al. 1991 (Autonet).
@@ -33,12 +33,14 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
     nodes, width = topology.ports.shape
     if topology.directed:
         raise BadInput(
-            f"routing up_down on {topology.spelling}: expected bidirectional links, got a directed network; choose minimal, which suits every network"
+            f"routing up_down on {topology.spelling}: expected bidirectional links, got a directed network;"
+            " choose minimal, which suits every network"
         )
     require(root < nodes, "root", root, f"0 … {nodes - 1}", f"{topology.spelling} has {nodes} nodes")
-    if width > MOST_PORTS:
+    if width > MAX_PORTS:
         raise Refused(
-            f"routing up_down on {topology.spelling}: expected at most {MOST_PORTS} ports a node, got {width}; choose another network"
+            f"routing up_down on {topology.spelling}: expected at most {MAX_PORTS} ports a node, got {width};"
+            " choose another network"
         )
     level = _levels(topology, root)
     cut_off = topology.terminals[np.isinf(level[topology.terminals])]
@@ -50,23 +52,23 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
     rank = np.empty(nodes, np.int64)
     rank[np.lexsort((np.arange(nodes), level))] = np.arange(nodes)
 
-    everyone = np.arange(nodes, dtype=np.int32)
+    all_nodes = np.arange(nodes, dtype=np.int32)
     there = topology.ports
     leads = (there != NO_PORT) & np.isfinite(level)[:, None]
     up = leads & (rank[there] < rank[:, None])
-    going_up, gone_down, arrived = everyone, everyone + np.int32(nodes), everyone + np.int32(2 * nodes)
+    going_up, gone_down, arrived = all_nodes, all_nodes + np.int32(nodes), all_nodes + np.int32(2 * nodes)
     states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
     states[going_up, :-1] = np.where(up, going_up[there], np.where(leads, gone_down[there], NO_PORT))
     states[gone_down, :-1] = np.where(leads & ~up, gone_down[there], NO_PORT)
     states[: 2 * nodes, -1] = np.tile(arrived, 2)
     port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
     port[:, -1] = NO_PORT
-    way = "next-hops" if split == "next_hops" else split
-    return LayeredRouting(topology, states, port, np.tile(everyone, 3), going_up, arrived, 1, way)
+    arcs = "next-hops" if split == "next_hops" else split
+    return LayeredRouting(topology, states, port, np.tile(all_nodes, 3), going_up, arrived, 1, arcs)
 
 
 def _levels(topology: Topology, root: int) -> np.ndarray:
-    """float64[N]: hops from the root, infinite where there is no path."""
+    """float64[N]: hops from the root, inf if there is no path."""
     tail, head, _ = topology.arcs
     links = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes)).tocsr()
     return dijkstra(links, unweighted=True, indices=root)

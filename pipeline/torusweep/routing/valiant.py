@@ -1,4 +1,4 @@
-"""Valiant's routing: by way of a node drawn for every packet, so that no traffic pattern is worse than two uniform ones."""
+"""Valiant's routing by way of a random node: no traffic pattern is worse than two uniform ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ By = Annotated[
     Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"]
     | None,
     Meaning(
-        "how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical and minimal_by_address that suits"
+        "how each half is routed; if absent, the first of dimension_order, routing_record, hierarchical"
+        " and minimal_by_address that suits"
     ),
 ]
 HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
@@ -29,10 +30,10 @@ HALVES: dict[str, Callable[[Topology], SourceRouting]] = {
 
 
 def valiant(topology: Topology, by: By = None) -> SourceRouting:
-    """To a node drawn uniformly of all for every packet, and from there to the destination.
+    """To a node drawn uniformly for every packet, and from there to the destination.
 
-    The node drawn may be the source or the destination itself. Both halves are routed alike, ties at half a ring
-    as that routing does unless told otherwise.
+    The node may be the source or the destination itself. Both halves use the same routing, with its
+    default tie at half a ring.
 
     Constraint: a network that the routing of the halves suits.
     Source: Valiant & Brebner 1981.

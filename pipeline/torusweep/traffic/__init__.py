@@ -1,8 +1,6 @@
-"""Who sends to whom: the table of traffic patterns, and the way from a spelling to a matrix.
+"""The table of traffic patterns, and the function that makes a traffic matrix from a spelling.
 
-To add a pattern: write one function in a module of this folder, from a topology (and parameters,
-annotated as a family's are) to a `Traffic`, with a docstring whose first line describes it and whose
-last names its source; name it in PATTERNS below; give it a row in tests/test_traffic.py.
+To add a pattern, see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -34,22 +32,16 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(ring_all_reduce, all_reduce_by_dimension),
     )
 }
-SYMMETRIC = (
-    "uniform",
-    "uniform_other",
-    "all_to_all",
-    "nearest_neighbour",
-)  # patterns that every automorphism keeps (Traffic.symmetric)
+# patterns that every automorphism preserves (Traffic.symmetric)
+SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
 
 
 def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
-    """(canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
+    """Return (canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
 
-    Spelled as networks are (torusweep.networks.spelling), without parentheses where there are no parameters;
-    `bit-complement` is `bit_complement`.
-    Raises BadInput where name or parameters are wrong, or the pattern does not fit the network.
+    Raises BadInput if the name or a parameter is wrong, or if the pattern does not suit the network.
     """
-    canonical, pattern, values = _bound(spelling)
+    canonical, pattern, values = _resolve(spelling)
     try:
         return canonical, pattern(topology, **values)
     except BadInput as refusal:
@@ -57,18 +49,18 @@ def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a pattern, whatever the network. Raises BadInput where name or parameters are wrong."""
-    return _bound(spelling)[0]
+    """The canonical spelling of a pattern. Raises BadInput if the name or a parameter is wrong."""
+    return _resolve(spelling)[0]
 
 
 def files_of(spelling: str) -> list[Path]:
-    """Every file that a pattern's spelling names. Raises BadInput where name or parameters are wrong."""
-    _, pattern, values = _bound(spelling)
+    """Every file that the spelling of a pattern names. Raises BadInput if the name or a parameter is wrong."""
+    _, pattern, values = _resolve(spelling)
     return [Path(values["path"])] if pattern is demand else []
 
 
-def _bound(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
-    """(canonical spelling, pattern, its parameters' values)."""
+def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
+    """Return (canonical spelling, pattern, values of its parameters)."""
     return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
 
 

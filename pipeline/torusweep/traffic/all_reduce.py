@@ -1,8 +1,8 @@
-"""All-reduce by rings of nodes, each sending to the next: first every node gathers the sum of its share, then all shares go round.
+"""All-reduce on rings of nodes: reduce-scatter (every node sums its share), then all-gather (the shares go round).
 
-In a ring of L nodes that reduce D flits, reduce-scatter takes L − 1 steps of D/L flits a node; a step
-sends over the same pairs as every other, so that one matrix is the traffic of all. All-gather sends as
-much over the same pairs.
+In a ring of L nodes that reduce D flits, reduce-scatter takes L − 1 steps, each of D/L flits per node to
+the next node. All steps use the same pairs, so that one matrix describes them all. All-gather sends the
+same amount over the same pairs.
 """
 
 from __future__ import annotations
@@ -37,26 +37,27 @@ def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traf
 def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False) -> Traffic:
     """To the next node in one dimension, phase by phase: reduce-scatter in x, y, z …, then all-gather in … z, y, x.
 
-    A ring is what one node's steps in a dimension reach; a mesh's lines are closed by the way back. The
-    nodes of the rings so far hold a share each, so that messages shrink from phase to phase. A ring of a
-    twisted torus that meets those before it in several nodes holds as many shares, and reduces them all;
-    one that lies within them has nothing to reduce, and is left out.
-    Source: Chan et al. 2007 (bucket algorithms, one dimension after the other); lattices are its rings as cosets.
+    A ring consists of the nodes that steps in one dimension reach; the lines of a mesh are closed by the
+    way back. After each phase every node of the rings so far holds a share, so that messages shrink from
+    phase to phase. On a twisted torus, a ring that meets earlier rings in several nodes holds as many
+    shares and reduces them all; a ring within earlier rings has nothing to reduce and is left out.
+    Source: Chan et al. 2007 (bucket algorithms, one dimension after the other); on lattices the rings are cosets.
     """
     require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nothing to reduce")
     known = (*TORI, *MESHES, *LATTICES)
     if topology.family not in known:
         raise BadInput(
-            f"expected a network whose dimensions are rings of nodes (or lines), got {topology.family}; they are in {', '.join(known)}"
+            f"expected a network whose dimensions are rings of nodes (or lines), got {topology.family};"
+            f" they are in {', '.join(known)}"
         )
     scatter, gather = [], []
-    reduced = np.zeros(1, np.int32)  # the nodes that hold shares of what node 0 began with
+    reduced = np.zeros(1, np.int32)  # nodes that hold shares of the data of node 0
     for name, step in zip(topology.plan.classes, steps(topology)):
         ring, met = len(orbit(step)), cosets(reduced, step)
         if len(met) == 1:
             continue
         reduced = met.ravel()
-        volume = (ring - 1) / len(reduced)  # of ring / len(reduced) flits that the ring reduces
+        volume = (ring - 1) / len(reduced)  # the ring reduces ring / len(reduced) flits
         traffic = _round(step, bidirectional)
         scatter.append(Phase(f"reduce-scatter {name}", volume, ring - 1, traffic))
         gather.append(Phase(f"all-gather {name}", volume, ring - 1, traffic))
@@ -64,6 +65,6 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
 
 
 def _round(following: np.ndarray, bidirectional: bool) -> Traffic:
-    """Everything to the next node, int[N], or half of it to the one before."""
+    """Traffic to the next node, `following` int[N]; if bidirectional, half of it to the previous node."""
     onwards = permutation(following)
     return from_pairs(csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards

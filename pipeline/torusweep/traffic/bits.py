@@ -1,7 +1,7 @@
-"""Permutations that act on the bits of a terminal's number.
+"""Permutations of the bits of a terminal's number.
 
-Each bit of the destination's number is a bit of the source's (Dally & Towles 2004, Table 3.1). The
-number counts with x fastest, which decides results on networks of unequal sides.
+Each bit of the destination's number is a bit of the source's number, or its inverse (Dally & Towles
+2004, Table 3.1). In numbers x varies fastest, which matters on networks of unequal sides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def bit_reversal(topology: Topology) -> Traffic:
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
     """
     bits = _bits(topology)
-    return _rearranged([bits - 1 - i for i in range(bits)])
+    return _permute_bits([bits - 1 - i for i in range(bits)])
 
 
 def perfect_shuffle(topology: Topology) -> Traffic:
@@ -38,7 +38,7 @@ def perfect_shuffle(topology: Topology) -> Traffic:
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
     """
     bits = _bits(topology)
-    return _rearranged([(i - 1) % bits for i in range(bits)])
+    return _permute_bits([(i - 1) % bits for i in range(bits)])
 
 
 def transpose(topology: Topology) -> Traffic:
@@ -54,18 +54,19 @@ def transpose(topology: Topology) -> Traffic:
         "a power of 4",
         "transpose exchanges the two halves of the number's bits",
     )
-    return _rearranged([(i + bits // 2) % bits for i in range(bits)])
+    return _permute_bits([(i + bits // 2) % bits for i in range(bits)])
 
 
 def _bits(topology: Topology) -> int:
-    """Bits of a terminal's number."""
+    """Number of bits of a terminal's number. Raises BadInput unless the number of terminals is a power of 2."""
     terminals = len(topology.terminals)
-    holds = terminals > 1 and terminals & (terminals - 1) == 0
-    require(holds, "terminals", terminals, "a power of 2", "the pattern permutes the bits of the terminals' numbers")
+    is_power_of_2 = terminals > 1 and terminals & (terminals - 1) == 0
+    reason = "the pattern permutes the bits of the terminals' numbers"
+    require(is_power_of_2, "terminals", terminals, "a power of 2", reason)
     return terminals.bit_length() - 1
 
 
-def _rearranged(sources: Sequence[int]) -> Traffic:
+def _permute_bits(sources: Sequence[int]) -> Traffic:
     """Bit i of the destination is bit sources[i] of the source."""
     number = np.arange(1 << len(sources))
     destination = np.zeros_like(number)

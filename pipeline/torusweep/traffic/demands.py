@@ -1,32 +1,32 @@
-"""Traffic read from a file."""
+"""Demand matrices read from a file."""
 
 from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 from scipy.sparse import coo_array, csr_array
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology, default_memory
+from torusweep.tables.store import foreign_table
 from torusweep.traffic.matrix import Traffic, from_pairs
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 COLUMNS = ("source", "destination", "demand")
-LEAST, MOST = 1e-100, 1e100  # so that neither sums nor their reciprocals leave the range of float64
-MEMORY_PER_BYTE = 16  # while reading, per byte of the file: a row is 6 bytes of CSV at least, and 24 as numbers that are sorted and copied
+LEAST, MOST = 1e-100, 1e100  # sums and their reciprocals stay in the range of float64
+# Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
+MEMORY_PER_BYTE = 16
 
 
 def demand(topology: Topology, path: str) -> Traffic:
-    """A demand matrix: a CSV or Parquet file of the columns source, destination, demand (others are ignored).
+    """A demand matrix from a CSV or Parquet file with the columns source, destination, demand (others are ignored).
 
-    Source and destination are numbers of terminals, 0 … T − 1; pairs that are not listed send nothing,
-    pairs listed several times add up. Demands are in any unit: they are scaled to one flit per
-    terminal in the mean. The path is relative to the current directory.
+    Source and destination are numbers of terminals, 0 … T − 1. Pairs that are not listed have no demand;
+    repeated pairs add up. Demands may be in any unit; they are scaled to a mean of one flit per terminal.
+    The path is relative to the current directory.
     Source: the file.
     """
     terminals = len(topology.terminals)
@@ -46,50 +46,40 @@ def demand(topology: Topology, path: str) -> Traffic:
 
 
 def _read(path: Path) -> pa.Table:
-    import pyarrow as pa
-
     try:
-        if path.exists() and not path.is_file():
-            raise BadInput(
-                "expected a demand file, got no regular file; write it to a file first"
-            )  # a pipe would be waited for
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput("expected a demand file, got no regular file; write it to a file first")
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
             raise Refused(
                 f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs"
             )
         content = path.read_bytes()
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"expected a demand file, got: {reason}; paths are relative to {Path.cwd()}") from None
     try:
         if path.suffix.lower() == ".parquet":
-            from torusweep.tables.store import foreign_table
-
-            return _named(foreign_table(content, default_memory()))
+            return _with_valid_names(foreign_table(content, default_memory()))
         if path.suffix.lower() == ".csv":
-            from pyarrow import csv
-
-            return _named(csv.read_csv(BytesIO(content)))
+            return _with_valid_names(pyarrow.csv.read_csv(BytesIO(content)))
     except (
         pa.ArrowException,
         OSError,
         ValueError,
-    ) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
+    ) as error:  # OSError: damaged Parquet; ValueError: names not in UTF-8
         raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {error}") from None
     raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
 
 
-def _named(table: pa.Table) -> pa.Table:
-    """The table. Raises ValueError where a column's name is no UTF-8, which Arrow finds out only when it is asked."""
+def _with_valid_names(table: pa.Table) -> pa.Table:
+    """Return the table. Raises ValueError if a column's name is not UTF-8, which Arrow decodes on access."""
     _ = table.column_names
     return table
 
 
 def _column(table: pa.Table, name: str) -> np.ndarray:
-    """int64[rows], or float64[rows] for demand."""
-    import pyarrow as pa
-
+    """The values of a column: int64[rows], for demand float64[rows]."""
     if table.column_names.count(name) != 1:
         raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {', '.join(table.column_names) or 'none'}")
     column = table.column(name)
@@ -102,7 +92,7 @@ def _column(table: pa.Table, name: str) -> np.ndarray:
         raise BadInput(f"{name}: expected {'numbers' if name == 'demand' else 'whole numbers'}, got: {error}") from None
 
 
-def _expect(name: str, holds: np.ndarray, values: np.ndarray, what: str) -> None:
-    if not holds.all():
-        row = int(np.argmin(holds))
+def _expect(name: str, is_valid: np.ndarray, values: np.ndarray, what: str) -> None:
+    if not is_valid.all():
+        row = int(np.argmin(is_valid))
         raise BadInput(f"{name}: expected {what}, got {values[row]} in row {row + 1}")

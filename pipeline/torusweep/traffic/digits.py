@@ -1,4 +1,4 @@
-"""Permutations that act on the digits of a node's address, each modulo its radix."""
+"""Permutations that add to the digits of a node's address, modulo the radices."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from torusweep.traffic.matrix import Traffic, permutation
 
 
 def tornado(topology: Topology) -> Traffic:
-    """To the node ⌈k/2⌉ − 1 further on in every dimension: all flits go the same way round.
+    """To the node ⌈k/2⌉ − 1 steps on in every dimension: all flits go the same way round.
 
     Source: Dally & Towles 2004, Table 3.1.
     """
     sides = _sides(topology)
     require(max(sides) > 2, "radices", list(sides), "a radix above 2", "in smaller rings the tornado moves nothing")
-    return _shifted(sides, [(side + 1) // 2 - 1 for side in sides])
+    return _shift(sides, [(side + 1) // 2 - 1 for side in sides])
 
 
 def neighbour(topology: Topology) -> Traffic:
-    """To the node one further on in the first dimension.
+    """To the next node in the first dimension.
 
-    Source: Dally & Towles 2004, Table 3.1, there in every dimension.
+    Source: Dally & Towles 2004, Table 3.1, where it is in every dimension.
     """
     sides = _sides(topology)
     require(sides[0] > 1, "radices", list(sides), "a first radix above 1", "otherwise every node is its own neighbour")
-    return _shifted(sides, [1] + [0] * (len(sides) - 1))
+    return _shift(sides, [1] + [0] * (len(sides) - 1))
 
 
 def _sides(topology: Topology) -> Sequence[int]:
-    """The radices of a network whose nodes have addresses and all send."""
+    """The radices of a network. Raises BadInput unless every node has an address and one terminal."""
     spelling = topology.spelling
     require(
         not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
     )
-    everyone = np.array_equal(topology.terminals, np.arange(topology.nodes))
+    one_terminal_each = np.array_equal(topology.terminals, np.arange(topology.nodes))
     require(
-        everyone,
+        one_terminal_each,
         "terminals",
         len(topology.terminals),
         f"one at each of the {topology.nodes} nodes",
@@ -49,5 +49,5 @@ def _sides(topology: Topology) -> Sequence[int]:
     return topology.plan.radices
 
 
-def _shifted(sides: Sequence[int], shift: Sequence[int]) -> Traffic:
+def _shift(sides: Sequence[int], shift: Sequence[int]) -> Traffic:
     return permutation(translation(sides, shift))

@@ -1,4 +1,4 @@
-"""Traffic between nodes that are joined by a link."""
+"""Halo exchange: traffic between neighbours."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torusweep.traffic.matrix import Traffic, from_pairs
 
 
 def nearest_neighbour(topology: Topology) -> Traffic:
-    """To the nodes at the other end of each link, the same amount over every link: a halo exchange.
+    """To the nodes at the other end of each link, the same amount for every link: a halo exchange.
 
     A node with more links sends more; the mean over terminals is 1. Links to a node without terminals
-    are not used.
+    are not counted.
     Source: Cámara et al. 2010, sec. 7.4.
     """
     terminals, nodes = topology.terminals, topology.nodes

@@ -1,4 +1,4 @@
-"""Hamiltonian rings: every node once, each a link further on than the one before, the first after the last."""
+"""Hamiltonian rings: cycles over the links of a network that visit every node once."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from torusweep.traffic.ring_steps import LATTICES, MESHES, TORI, cosets, steps
 
 
 def hamiltonian_ring(topology: Topology) -> np.ndarray:
-    """int32[N]: the nodes in the order of a Hamiltonian ring, checked link by link.
+    """int32[N]: the nodes in the order of a Hamiltonian ring, verified link by link.
 
-    Tori, hypercubes and lattice graphs have one whatever their sides, meshes where a side is even.
-    Raises BadInput where no construction is known here.
+    Tori, hypercubes and lattice graphs of any sides have one, meshes if a side is even.
+    Raises BadInput if no construction is known here.
     """
     family = topology.family
     require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nobody to send to")
     if family in TORI and topology.directed:
         order = _modular_gray_code(topology)
     elif family in TORI or family in LATTICES:
-        order = _woven(steps(topology))
+        order = _weave(steps(topology))
     elif family in MESHES:
-        order = _woven([steps(topology)[dimension] for dimension in _even_second(topology)])
+        order = _weave([steps(topology)[dimension] for dimension in _dimensions_even_second(topology)])
     else:
         known = ", ".join((*TORI, *MESHES, *LATTICES))
         raise BadInput(f"no construction of a Hamiltonian ring is known here for {family}; there is one for {known}")
@@ -36,12 +36,12 @@ def hamiltonian_ring(topology: Topology) -> np.ndarray:
     return order
 
 
-def _woven(along: Sequence[np.ndarray]) -> np.ndarray:
-    """int32[N]: the ring of the first step's nodes, woven with its copies along each further step.
+def _weave(along: Sequence[np.ndarray]) -> np.ndarray:
+    """int32[N]: a Hamiltonian ring, grown from the orbit of the first step by its copies along each further step.
 
-    Of q copies of a ring c_0 … c_{m−1}, side by side, go round the first but for c_0's copies, back along
-    the second and so on, and home by way of the copies of c_0; the last copy ends at c_1 or at c_{m−1},
-    both next to c_0. With an even q the first ring may be an open line, since the last copy then ends at c_1.
+    Given q copies, side by side, of a ring c_0 … c_{m−1}: traverse the first copy from c_1 to c_{m−1}, the
+    second backwards, and so on, and return over the copies of c_0. The last copy ends at c_1 or at
+    c_{m−1}, both neighbours of c_0. For even q it ends at c_1, so that the first ring may be an open line.
     """
     ring = np.zeros(1, np.int32)
     for step in along:
@@ -55,13 +55,14 @@ def _woven(along: Sequence[np.ndarray]) -> np.ndarray:
     return ring
 
 
-def _even_second(topology: Topology) -> list[int]:
-    """A mesh's dimensions, one of an even side in the second place: so none of its lines has to be closed."""
+def _dimensions_even_second(topology: Topology) -> list[int]:
+    """The dimensions of a mesh, with an even side in second place, so that its lines need not be closed."""
     sides = topology.plan.radices
     even = [dimension for dimension, side in enumerate(sides) if side % 2 == 0]
     if not even:
         raise BadInput(
-            f"a mesh of odd sides {list(sides)} has no Hamiltonian ring: its links join even nodes to odd ones, one fewer; make a side even"
+            f"a mesh of odd sides {list(sides)} has no Hamiltonian ring:"
+            " its links join even nodes to odd ones, one fewer; make a side even"
         )
     if topology.nodes > 2 and len(sides) == 1:
         raise BadInput("a line of nodes has no Hamiltonian ring: it would have to come back; choose a ring")
@@ -70,10 +71,11 @@ def _even_second(topology: Topology) -> list[int]:
 
 
 def _modular_gray_code(topology: Topology) -> np.ndarray:
-    """int32[N]: numbers counted up, each digit less the next: one digit grows by one at every count.
+    """int32[N]: the modular Gray code: consecutive numbers with the next digit subtracted from each digit.
 
-    A carry out of digit i + 1 moves it by one modulo its radix, and so digit i not at all, where
-    the radix of digit i divides that of i + 1 (Guan 1998, Theorem 1, for equal radices).
+    At every count one digit grows by one. If digit i carries into digit i + 1, both grow by one modulo
+    their radices, and the difference stays the same provided that the radix of digit i divides that of
+    digit i + 1 (Guan 1998, Theorem 1, for equal radices).
     """
     sides = topology.plan.radices
     dimensions = sorted(range(len(sides)), key=lambda dimension: sides[dimension])

@@ -1,4 +1,4 @@
-"""Uniform traffic with a part of the network that draws more than its share."""
+"""Uniform traffic with a hot region or a hot spot."""
 
 from __future__ import annotations
 

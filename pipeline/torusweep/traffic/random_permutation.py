@@ -1,4 +1,4 @@
-"""Traffic drawn at random, once for the whole run."""
+"""A random permutation of the terminals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Seed = Annotated[int, Whole(0, "seed of the random choice")]
 
 
 def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
-    """To one terminal each, drawn once; a terminal may draw itself.
+    """To one terminal each, drawn once for the whole run; a terminal may send to itself.
 
     Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
     """

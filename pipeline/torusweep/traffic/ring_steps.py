@@ -1,7 +1,7 @@
-"""One step on in each dimension, for the networks whose dimensions are closed rings of steps.
+"""Steps along the dimensions of networks whose dimensions are rings.
 
-A step is a permutation of the nodes. The steps of a network generate an abelian group that has one
-element for each node that its first node is moved to, so that subgroups are counted as sets of nodes.
+A step is a permutation of the nodes. The steps of a network generate an abelian group, whose elements
+correspond to the images of node 0, so that subgroups are represented by sets of nodes.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ MESHES = ("mesh",)
 
 
 def steps(topology: Topology) -> list[np.ndarray]:
-    """int32[N] for each dimension: the node one step on, the first again after the last.
+    """int32[N] for each dimension: the next node, the first again after the last.
 
-    A torus's or lattice's steps are links (or stay where they are, in a lattice that holds the unit
-    vector); in a mesh the step from the end of a line to its beginning is none.
-    The network is of one of the families above.
+    In a torus or lattice a step follows a link, or stays at the node if the lattice contains the unit
+    vector. In a mesh the step from the end of a line to its beginning is no link.
+
+    topology   of one of the families above
     """
     sides = topology.plan.radices
     n = len(sides)
     if topology.family in LATTICES:
-        found = list(topology.plan.symmetries())[:n]  # a lattice's first symmetries are its unit translations
+        found = list(topology.plan.symmetries())[:n]  # the first symmetries of a lattice are its unit translations
     else:
         found = [translation(sides, [int(i == dimension) for i in range(n)]) for dimension in range(n)]
     assert len(found) == n, f"{topology.spelling}: fewer symmetries than dimensions"
-    everyone = np.arange(topology.nodes, dtype=np.int32)
+    all_nodes = np.arange(topology.nodes, dtype=np.int32)
     for step in found if topology.family not in MESHES else []:
-        linked = (topology.ports == step[:, None]).any(axis=1) | (step == everyone)
+        linked = (topology.ports == step[:, None]).any(axis=1) | (step == all_nodes)
         assert linked.all(), f"{topology.spelling}: a step is no link"
     return found
 
 
 def orbit(step: np.ndarray, node: int = 0) -> np.ndarray:
-    """int32[L]: the nodes that a step, int32[N], leads to from one, in order, that one first."""
+    """int32[L]: the orbit of a node under a step, int32[N], in order, the node first."""
     nodes = [node]
     while step[nodes[-1]] != node:
         nodes.append(int(step[nodes[-1]]))
@@ -46,7 +47,10 @@ def orbit(step: np.ndarray, node: int = 0) -> np.ndarray:
 
 
 def cosets(nodes: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """int32[q, m]: the m nodes that earlier steps lead to, and those after 1, 2, … q − 1 of this step, until it leads back to the first."""
+    """int32[q, m]: the m nodes of a subgroup, and their images under 1, 2, … q − 1 steps.
+
+    The next image would be the subgroup itself.
+    """
     reached = np.zeros(len(step), bool)
     reached[nodes] = True
     rows = [nodes]

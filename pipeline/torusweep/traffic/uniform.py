@@ -1,4 +1,4 @@
-"""Traffic that makes no difference between destinations."""
+"""Uniform traffic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep.traffic.matrix import Traffic, all_but_self, same_from_all
 
 
 def uniform(topology: Topology) -> Traffic:
-    """To every terminal alike, itself included.
+    """Equally to every terminal, itself included.
 
     Source: Cámara et al. 2010, sec. 6.2 (UN).
     """
@@ -18,7 +18,7 @@ def uniform(topology: Topology) -> Traffic:
 
 
 def uniform_other(topology: Topology) -> Traffic:
-    """To every other terminal alike.
+    """Equally to every other terminal.
 
     Source: means over distinct pairs, as in Rahman et al. 2005, Table 1 (mesh).
     """
@@ -26,7 +26,7 @@ def uniform_other(topology: Topology) -> Traffic:
 
 
 def all_to_all(topology: Topology) -> Traffic:
-    """The collective operation: a message of one length from every terminal to every other; in the mean, uniform_other.
+    """The collective operation: equal messages from every terminal to every other; on average, uniform_other.
 
     Source: the operation's definition (MPI_Alltoall).
     """

@@ -1,8 +1,6 @@
-"""What a parallel program sends: messages that wait for messages, from a file or made as an application's skeleton.
+"""The table of workloads (messages with dependencies, from a file or an application's skeleton), and their spellings.
 
-To add a workload: write one function in a module of this folder, from the number of terminals (and parameters, annotated as a
-family's are) to a `Workload`, with a docstring whose first line says what it is and whose last names its source; name it in WORKLOADS
-below; give it a row in tests/workloads.
+To add a workload, see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -36,30 +34,31 @@ _SUFFIX = re.compile(r"[^()]+\.(csv|parquet)", re.IGNORECASE)
 
 
 def workload(spelling: str, terminals: int) -> tuple[str, Workload]:
-    """(canonical spelling, messages) of a workload for so many terminals: `cg`, `is(keys=65536)`, `file(path="messages.csv")`, or the file's name.
+    """Return (canonical spelling, messages) of a workload for a number of terminals.
 
-    Raises BadInput where name or parameters are wrong, the file is, or terminals do not suffice.
+    spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, or just the name of the file
+    Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
-    canonical_spelling, made, values = _bound(spelling)
+    canonical_spelling, function, values = _resolve(spelling)
     try:
-        return canonical_spelling, made(terminals, **values)
+        return canonical_spelling, function(terminals, **values)
     except BadInput as refusal:
         raise type(refusal)(f"workload {canonical_spelling}: {refusal}") from None
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling, whatever the network. Raises BadInput where name or parameters are wrong."""
-    return _bound(spelling)[0]
+    """The canonical spelling of a workload. Raises BadInput if the name or a parameter is wrong."""
+    return _resolve(spelling)[0]
 
 
 def files_of(spelling: str) -> list[Path]:
-    """Every file that a workload's spelling names. Raises BadInput where name or parameters are wrong."""
-    _, made, values = _bound(spelling)
-    return [Path(values["path"])] if made is file else []
+    """Every file that the spelling of a workload names. Raises BadInput if the name or a parameter is wrong."""
+    _, function, values = _resolve(spelling)
+    return [Path(values["path"])] if function is file else []
 
 
-def _bound(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:
-    """(canonical spelling, function, its parameters' values)."""
+def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:
+    """Return (canonical spelling, function, values of its parameters)."""
     if _SUFFIX.fullmatch(spelling.strip()):
         quoted = spelling.strip().replace("\\", "\\\\").replace('"', '\\"')
         spelling = f'file(path="{quoted}")'

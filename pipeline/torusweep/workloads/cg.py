@@ -17,12 +17,15 @@ def cg(
     rounds: Rounds = 1,
     tasks: Tasks = None,
 ) -> Workload:
-    """NPB's CG without its computation: a matrix of that order (class A: 14,000) on 2^m tasks, so many steps of the conjugate gradient.
+    """The communication of NPB's CG: `rounds` steps of the conjugate gradient on 2^m tasks.
 
-    Tasks are rows × columns, columns = rows or 2 rows, numbered row by row. A step multiplies matrix and vector: in log₂ columns exchanges
-    within a row, of distance columns/2, columns/4, …, partial sums of a segment of order/columns doubles are added; the result goes to the task
-    that stands at the transposed place. Two scalar products follow, each log₂ columns exchanges of a double within the row.
-    Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it, whose class they do not print.
+    `order` is that of the matrix (class A: 14,000). The tasks form rows × columns, columns = rows or 2 rows,
+    numbered row by row. A step multiplies matrix and vector: log₂ columns exchanges within a row, at distances
+    columns/2, columns/4, …, add partial sums of a segment of order/columns doubles; the result goes to the task
+    at the transposed place. Two scalar products follow, each with log₂ columns exchanges of a double within the
+    row.
+    Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it
+    without stating its class.
     """
     number = power_of_2_tasks(terminals, tasks)
     bits = number.bit_length() - 1
@@ -42,15 +45,17 @@ def cg(
 
 
 def within_rows(program: Program, columns: int, flits: int) -> None:
-    """The sum over each row of tasks: exchanges at half of it, a quarter, …."""
+    """Sum over each row of tasks: exchanges at distances columns/2, columns/4, …, 1."""
     distance = columns // 2
     while distance:
-        program.exchange((task, task ^ distance, flits) for task in range(program.tasks))  # columns are the lowest bits
+        program.exchange(
+            (task, task ^ distance, flits) for task in range(program.tasks)
+        )  # the column is in the lowest bits
         distance //= 2
 
 
 def transposed(task: int, rows: int, columns: int) -> int:
-    """The partner of NPB's exch_proc: row and column change places; of twice as many columns, pairs of neighbours do."""
+    """The partner exch_proc of NPB: row and column exchanged; with twice as many columns as rows, in pairs of tasks."""
     if rows == columns:
         return task % rows * rows + task // rows
     return 2 * (task // 2 % rows * rows + task // 2 // rows) + task % 2

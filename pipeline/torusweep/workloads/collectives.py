@@ -1,4 +1,4 @@
-"""Collective operations as messages, and those that the skeletons of applications are made of."""
+"""Collective operations as messages: workloads, and parts of the application skeletons."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Rounds = Annotated[int, Whole(1, "how often", 10**6)]
 
 
 def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
-    """All-reduce of a vector of so many flits on a ring of tasks: reduce-scatter, then all-gather, 2 (N − 1) steps of ⌈flits/N⌉ to the next.
+    """All-reduce of a vector of `flits` on a ring of tasks: reduce-scatter, then all-gather.
 
-    A task sends in a step what it received in the one before.
+    There are 2 (N − 1) steps; in each, a task sends ⌈flits/N⌉ flits to the next, after it has received those
+    of the step before.
     Source: Patarasuk & Yuan 2009.
     """
     number = task_count(terminals, tasks)
@@ -28,9 +29,9 @@ def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) ->
 
 
 def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
-    """So many flits from every task to every other, all posted at once; in the next round, when all have come.
+    """`flits` flits from every task to every other, posted at once; the next round begins when all have arrived.
 
-    Task i sends to i + 1, i + 2, … in this order, so that no task is everybody's first.
+    Task i sends to i + 1, i + 2, … in this order, so that no task is the first destination of several others.
     Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).
     """
     number = task_count(terminals, tasks)
@@ -41,15 +42,15 @@ def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tas
 
 
 def exchange_all(program: Program, flits: int) -> None:
-    """A message from every task to every other."""
+    """Append a message from every task to every other."""
     tasks = program.tasks
-    program.expect(tasks * (tasks - 1))
+    program.check_memory(tasks * (tasks - 1))
     source, away = np.tile(np.arange(tasks), tasks - 1), np.repeat(np.arange(1, tasks), tasks)
     program.exchange(np.stack([source, (source + away) % tasks, np.full_like(source, flits)], axis=1))
 
 
 def recursive_doubling(program: Program, flits: int) -> None:
-    """An all-reduce of short vectors between 2^m tasks: in step i each exchanges with the task whose number differs in bit i.
+    """Append an all-reduce of short vectors on 2^m tasks: in step i, tasks whose numbers differ in bit i exchange.
 
     Source: Thakur, Rabenseifner & Gropp 2005.
     """

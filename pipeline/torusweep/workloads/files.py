@@ -1,4 +1,4 @@
-"""A workload read from a file: messages, their tasks, their sizes, and what each waits for."""
+"""Workloads read from a file: messages, their tasks, sizes and dependencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ File = Annotated[str, Meaning("the file, relative to the current directory")]
 
 
 class _Message(NamedTuple):
-    """A row of the file; where, place: torusweep.workloads.tables.Row."""
+    """A row of the file; for `where` and `place` see `tables.Row`."""
 
     where: str
     place: str
@@ -35,14 +35,16 @@ class _Message(NamedTuple):
 
 
 def file(terminals: int, path: File) -> Workload:
-    """Messages from a CSV or Parquet file (by its suffix, .parquet) of the columns message, source, destination, flits or bytes, depends_on, delay.
+    """Messages from a CSV or Parquet file (suffix .parquet) with the columns below.
 
-    message       any text that no other has
-    source, destination   tasks, whole numbers from 0; there are as many tasks as the highest says
-    flits, bytes  of the message, one of both columns; 4 bytes a flit. To its own task: any size, it takes no time but the delay
-    depends_on    messages that must have been delivered before it is sent, with blanks between them; may be left out
-    delay         cycles from then until it is sent; may be left out
-    Of CSV, lines that begin with # and empty ones are skipped; of Parquet, depends_on may be a list. Messages may stand in any order.
+    message       a name without blanks, different for each message
+    source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1
+    flits, bytes  size of the message, in one of the two columns; a flit has 4 bytes. A message of a task to
+                  itself may have any size; it takes no time except its delay
+    depends_on    names of the messages that must be delivered before, separated by blanks; optional
+    delay         cycles from their delivery until the message is sent; optional
+    Lines of CSV that begin with # and empty lines are skipped. In Parquet depends_on may be a list. Messages may
+    be in any order.
     Source: the file.
     """
     where = printable(Path(path))
@@ -51,13 +53,14 @@ def file(terminals: int, path: File) -> Workload:
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)
         raise BadInput(
-            f"{far.where}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1}; choose a larger network"
+            f"{far.where}: expected tasks of 0 … {terminals - 1}, a terminal for each, got {tasks - 1};"
+            " choose a larger network"
         )
-    waited_for = _waited_for(messages)
-    order = _ordered(messages, waited_for)
+    dependencies = _dependencies(messages)
+    order = _topological_order(messages, dependencies)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    waits = np.array([(g, h) for g, others in enumerate(waited_for) for h in others], np.int64).reshape(-1, 2)
+    waits = np.array([(g, h) for g, others in enumerate(dependencies) for h in others], np.int64).reshape(-1, 2)
     source, destination, flits, delay = (
         np.array([getattr(messages[g], name) for g in order], np.int64)
         for name in ("source", "destination", "flits", "delay")
@@ -81,7 +84,8 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
     missing = [name for name in COLUMNS[:3] if name not in columns]
     if missing or ("flits" in columns) == ("bytes" in columns):
         raise BadInput(
-            f"{where}: expected the columns message, source, destination and flits or bytes, got {', '.join(columns)}; name them so"
+            f"{where}: expected the columns message, source, destination and flits or bytes,"
+            f" got {', '.join(columns)}; name them so"
         )
 
 
@@ -105,29 +109,31 @@ def _message(row: Row) -> _Message:
     )
 
 
-def _waited_for(messages: Sequence[_Message]) -> list[list[int]]:
-    """Of every message the numbers of those that it depends on."""
+def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
+    """For every message, the numbers of the messages that it depends on."""
     number: dict[str, int] = {}
     for g, one in enumerate(messages):
         if one.name in number:
             raise BadInput(
-                f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too; give it another name"
+                f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too;"
+                " give it another name"
             )
         number[one.name] = g
     for one in messages:
         for name in one.depends_on:
             if name not in number:
                 raise BadInput(
-                    f"{one.where}: message '{one.name}' depends on '{name}', which is not there{nearest(name, number)}; add it"
+                    f"{one.where}: message '{one.name}' depends on '{name}', which is not"
+                    f" there{nearest(name, number)}; add it"
                 )
     return [[number[name] for name in one.depends_on] for one in messages]
 
 
-def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]]) -> list[int]:
-    """An order in which none waits for a later one: of those that could be next, the first in the file."""
-    missing = [len(others) for others in waited_for]
+def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequence[int]]) -> list[int]:
+    """An order of the messages by dependency; among those that could be next, the first in the file is next."""
+    missing = [len(others) for others in dependencies]
     followers: list[list[int]] = [[] for _ in messages]
-    for g, others in enumerate(waited_for):
+    for g, others in enumerate(dependencies):
         for h in others:
             followers[h].append(g)
     free, order = [g for g, many in enumerate(missing) if not many], list[int]()
@@ -139,7 +145,7 @@ def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]]) 
             if not missing[follower]:
                 heapq.heappush(free, follower)
     if len(order) < len(messages):
-        cycle = _cycle(missing, waited_for)
+        cycle = _cycle(missing, dependencies)
         words = " waits for ".join(f"'{messages[g].name}'" for g in [*cycle, cycle[0]])
         raise BadInput(
             f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; cut it"
@@ -147,11 +153,11 @@ def _ordered(messages: Sequence[_Message], waited_for: Sequence[Sequence[int]]) 
     return order
 
 
-def _cycle(missing: Sequence[int], waited_for: Sequence[Sequence[int]]) -> list[int]:
-    """Messages that wait for each other in a ring; each that is missing something waits for another such."""
+def _cycle(missing: Sequence[int], dependencies: Sequence[Sequence[int]]) -> list[int]:
+    """A cycle of messages, each of which depends on the next. Every message with missing > 0 depends on another one."""
     seen: dict[int, int] = {}
     g = next(g for g, many in enumerate(missing) if many)
     while g not in seen:
         seen[g] = len(seen)
-        g = next(h for h in waited_for[g] if missing[h])
+        g = next(h for h in dependencies[g] if missing[h])
     return [h for h, place in seen.items() if place >= seen[g]]

@@ -1,4 +1,4 @@
-"""Integer sort and Fourier transform: the communication of NPB's IS and FT, which is all-to-all."""
+"""Integer sort and Fourier transform: the communication of NPB's IS and FT, all-to-all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep.workloads.collectives import Rounds, Tasks, exchange_all, recursi
 from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks
 
 INTEGER, COMPLEX = 4, 16  # bytes
-TESTED = 5  # keys whose ranks are sent along with the buckets
+TEST_KEYS = 5  # keys whose ranks are sent along with the buckets
 
 Side = Annotated[int, Whole(1, "points of the grid in this dimension", 1 << 16)]
 
@@ -21,16 +21,17 @@ def integer_sort(
     rounds: Rounds = 1,
     tasks: Tasks = None,
 ) -> Workload:
-    """NPB's IS without its computation: so many keys (class A: 2^23) sorted by buckets on 2^m tasks, so many times.
+    """The communication of NPB's IS: `rounds` bucket sorts of `keys` keys (class A: 2^23), on 2^m tasks.
 
-    Each time the tasks add up the buckets' sizes (all-reduce by recursive doubling), tell each other how many keys will come (all-to-all of an
-    integer), and send each the keys of its buckets: keys/tasks², since they are spread evenly as a good approximation.
+    In each sort the tasks sum the sizes of the buckets (all-reduce by recursive doubling), announce the numbers of
+    keys (all-to-all of one integer), and send each other the keys of their buckets: keys/tasks², since keys
+    are approximately evenly distributed.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); collectives as in Thakur, Rabenseifner & Gropp 2005.
     """
     number = power_of_2_tasks(terminals, tasks)
     program = Program(number)
     for _ in range(rounds):
-        recursive_doubling(program, flits_of(INTEGER * (buckets + TESTED)))
+        recursive_doubling(program, flits_of(INTEGER * (buckets + TEST_KEYS)))
         exchange_all(program, flits_of(INTEGER))
         exchange_all(program, flits_of(INTEGER * keys / number**2))
     return program.workload()
@@ -39,10 +40,11 @@ def integer_sort(
 def ft(
     terminals: int, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None
 ) -> Workload:
-    """NPB's FT without its computation: a grid of nx × ny × nz complex numbers (class A: 256 × 256 × 128) in slabs on 2^m tasks, so many transforms.
+    """The communication of NPB's FT: `rounds` transforms of nx × ny × nz complex numbers, in slabs on 2^m tasks.
 
-    Each transposes the grid, an all-to-all of nx ny nz/tasks² numbers, and adds up a checksum of one: to task 0 along a binomial tree.
-    The next transform begins when a task has all that is sent to it; nobody waits for the checksum.
+    The default grid is class A, 256 × 256 × 128. A transform transposes the grid, an all-to-all of
+    nx ny nz/tasks² numbers, and sums a checksum of one number to task 0 along a binomial tree. A task
+    begins the next transform when it has received all messages to it; no task waits for the checksum.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks, one-dimensional layout).
     """
     number = power_of_2_tasks(terminals, tasks)

@@ -1,4 +1,4 @@
-"""LU solver: the communication of NPB's LU, a wave front over planes."""
+"""LU solver: the communication of NPB's LU, a wavefront per plane."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ def lu(
     rounds: Rounds = 1,
     tasks: Tasks = None,
 ) -> Workload:
-    """NPB's LU without its computation: a grid of side³ points (class A: 64³) in columns on 2^m tasks, so many iterations of SSOR.
+    """The communication of NPB's LU: `rounds` iterations of SSOR, on side³ points (class A: 64³) and 2^m tasks.
 
-    Tasks are rows × columns, columns = rows or 2 rows, numbered row by row. For each of the side − 2 inner planes, lowest first, a task
-    receives the edges of its northern and western neighbours, then sends its own to the south and east, 5 doubles a point; then for
-    each plane, highest first, the other way. At last the right-hand side exchanges two layers of all planes with the four neighbours,
-    along columns of tasks first, then along rows.
+    The tasks form rows × columns, columns = rows or 2 rows, numbered row by row; each has a column of the grid.
+    For each of the side − 2 inner planes, lowest first, a task receives the edges of its northern and western
+    neighbours, then sends its own to the south and east, 5 doubles per point; then the same for each plane,
+    highest first, in the opposite direction. Finally the right-hand side exchanges two layers of all planes
+    with the four neighbours, first along columns of tasks, then along rows.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its exchange_1 and exchange_3).
     """
     number = power_of_2_tasks(terminals, tasks)
@@ -31,12 +32,11 @@ def lu(
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     if side < columns:
         raise BadInput(
-            f"side={side}: expected a point for each of the {columns} columns of tasks at least; choose a larger grid or fewer tasks"
+            f"side={side}: expected a point for each of the {columns} columns of tasks at least;"
+            " choose a larger grid or fewer tasks"
         )
-    south, east = (
-        flits_of(POINT * side / columns),
-        flits_of(POINT * side / rows),
-    )  # an edge to the south is as long as the part is wide
+    # an edge to the south is as long as the part of the grid is wide
+    south, east = flits_of(POINT * side / columns), flits_of(POINT * side / rows)
     program = Program(number)
     for _ in range(rounds):
         for _ in range(side - 2):
@@ -50,16 +50,16 @@ def lu(
 
 
 def _sweep(program: Program, rows: int, columns: int, flits: tuple[int, int], way: int) -> None:
-    """A plane's wave front from the first task to the last (way 1), or from the last to the first (−1)."""
-    under_way: dict[int, list[int]] = {}
+    """Append the wavefront of a plane from the first task to the last (way 1), or from the last to the first (−1)."""
+    in_flight: dict[int, list[int]] = {}
     for row in range(rows)[::way]:
         for column in range(columns)[::way]:
             task = row * columns + column
-            if task in under_way:
-                program.receive(task, under_way.pop(task))
+            if task in in_flight:
+                program.receive(task, in_flight.pop(task))
             if 0 <= row + way < rows:
-                under_way.setdefault(task + way * columns, []).append(
+                in_flight.setdefault(task + way * columns, []).append(
                     program.send(task, task + way * columns, flits[0])
                 )
             if 0 <= column + way < columns:
-                under_way.setdefault(task + way, []).append(program.send(task, task + way, flits[1]))
+                in_flight.setdefault(task + way, []).append(program.send(task, task + way, flits[1]))

@@ -1,4 +1,4 @@
-"""Multigrid: the communication of NPB's MG, faces at all levels."""
+"""Multigrid: the communication of NPB's MG, exchanges of faces at all levels."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ def mg(
     rounds: Rounds = 1,
     tasks: Tasks = None,
 ) -> Workload:
-    """NPB's MG without its computation: a periodic grid of side³ points (class A: 256³), side a power of 2, on 2^m tasks, so many V-cycles.
+    """The communication of NPB's MG: `rounds` V-cycles, on side³ points (class A: 256³) and 2^m tasks.
 
-    Tasks are a grid of three dimensions, whose sides differ by a factor of 2 at most, z the largest, x numbered fastest. Down to a grid
-    of 2³, then up again, a task exchanges the faces of its part with its two neighbours in x, then y, then z: once a level down (the
-    restricted residual), once at the bottom, twice a level up (residual and smoothing), and once more at the top. At a level with
-    fewer points than tasks along a dimension, only every second, fourth … task has a part.
+    The grid is periodic, its side a power of 2. The tasks form a three-dimensional grid, x numbered fastest,
+    whose sides differ by a factor of 2 at most, z the largest. From the finest grid down to 2³ and up again, a
+    task exchanges the faces of its part with its two neighbours in x, then y, then z: once per level down
+    (restricted residual), once at the bottom, twice per level up (residual and smoothing), and once more at the
+    top. At a level with fewer points than tasks along a dimension, only every second, fourth, … task has a
+    part.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its comm3 in mg3P).
     """
     number = power_of_2_tasks(terminals, tasks)
@@ -35,17 +37,17 @@ def mg(
         raise BadInput(
             f"side={side}: expected a point for each of {shape[-1]} tasks at least; choose a larger grid or fewer tasks"
         )
-    sides = [1 << level for level in range(1, side.bit_length())]  # of the levels, the coarsest first
+    sides = [1 << level for level in range(1, side.bit_length())]  # of the levels, coarsest first
     program = Program(number)
     for _ in range(rounds):
         for level in [*sides[-2::-1], sides[0], *(finer for finer in sides[1:] for _ in range(2)), sides[-1]]:
-            faces(program, shape, level)
+            exchange_faces(program, shape, level)
     return program.workload()
 
 
-def faces(program: Program, shape: tuple[int, ...], side: int) -> None:
-    """The faces of every part of a periodic grid of side³ points, dimension by dimension."""
-    stride = [max(1, tasks // side) for tasks in shape]  # between tasks that have a part
+def exchange_faces(program: Program, shape: tuple[int, ...], side: int) -> None:
+    """Append the exchange of faces between the parts of a periodic grid of side³ points, dimension by dimension."""
+    stride = [max(1, tasks // side) for tasks in shape]  # between tasks with a part
     weight = [1, shape[0], shape[0] * shape[1]]
     parts = [min(tasks, side) for tasks in shape]
     places = [

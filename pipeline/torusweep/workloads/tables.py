@@ -1,4 +1,4 @@
-"""A workload's file as rows of text: CSV or Parquet, by its suffix."""
+"""The file of a workload, CSV or Parquet, as rows of text."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import csv
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pyarrow as pa
+from pyarrow import types
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
+from torusweep.tables.store import foreign_table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-MEMORY_PER_BYTE = 64  # while reading, per byte of CSV: measured, see tests/workloads
-MEMORY_PER_CELL = 256  # and per value of Parquet, whose bytes say little: measured there, too
-CELL = 8  # bytes that torusweep.tables.store reckons with
+MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
+MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little
+CELL = 8  # bytes per value that torusweep.tables.store assumes
 
 
 class Row(NamedTuple):
-    """where: the file and the place in it, for messages; place: 'line 3' or 'row 3'; values: text by column."""
+    """where: file and place, for error messages; place: 'line 3' or 'row 3'; values: text by column."""
 
     where: str
     place: str
@@ -29,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """head: where the columns' names stand, for messages; columns: these; rows: the others, one at least."""
+    """head: place of the column names, for error messages; columns: their names; rows: at least one."""
 
     head: str
     columns: list[str]
@@ -37,11 +38,14 @@ class Rows(NamedTuple):
 
 
 def rows_of(path: Path, where: str) -> Rows:
-    """The rows of a file; where: its name as messages show it.
+    """Read the rows of a file.
 
-    CSV        lines that begin with # and empty ones are skipped
-    Parquet    (suffix .parquet) columns of text, whole numbers, or lists of these: a list's items are put together with blanks; null is no text
-    Raises BadInput for what is no such file, or holds no row; Refused for what does not fit into memory.
+    path       CSV, or Parquet if its suffix is .parquet
+    where      name of the file for error messages
+
+    CSV: lines that begin with # and empty lines are skipped. Parquet: columns of text, of whole numbers, or of
+    lists of these, whose items are joined by blanks; null is empty text.
+    Raises BadInput if the file is not such a file or has no row, Refused if it does not fit into memory.
     """
     content = _content(path, where)
     return _of_parquet(content, where) if path.suffix.lower() == ".parquet" else _of_csv(content, where)
@@ -49,17 +53,16 @@ def rows_of(path: Path, where: str) -> Rows:
 
 def _content(path: Path, where: str) -> bytes:
     try:
-        if path.exists() and not path.is_file():
-            raise BadInput(
-                f"{where}: expected a file of messages, got no regular file; write them to a file first"
-            )  # a pipe would be waited for
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput(f"{where}: expected a file of messages, got no regular file; write them to a file first")
         size = path.stat().st_size
         if size * MEMORY_PER_BYTE > default_memory():
             raise Refused(
-                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold; list fewer messages"
+                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold;"
+                " list fewer messages"
             )
         return path.read_bytes()
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise BadInput(
             f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}"
@@ -68,9 +71,8 @@ def _content(path: Path, where: str) -> bytes:
 
 def _of_csv(content: bytes, where: str) -> Rows:
     try:
-        lines = TextIOWrapper(
-            BytesIO(content), "utf-8-sig", newline=""
-        ).readlines()  # spreadsheets write a byte-order mark
+        # spreadsheets write a byte-order mark
+        lines = TextIOWrapper(BytesIO(content), "utf-8-sig", newline="").readlines()
     except UnicodeDecodeError:
         raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None
     numbered = [
@@ -78,7 +80,8 @@ def _of_csv(content: bytes, where: str) -> Rows:
     ]
     if len(numbered) < 2:
         raise BadInput(
-            f"{where}: expected a line of column names and one for each message, got {counted(len(numbered), 'line')}; add messages"
+            f"{where}: expected a line of column names and one for each message,"
+            f" got {counted(len(numbered), 'line')}; add messages"
         )
     (first, head), *rest = numbered
     columns = _split(head, f"{where}:{first}")
@@ -88,7 +91,8 @@ def _of_csv(content: bytes, where: str) -> Rows:
             values = _split(line, f"{where}:{number}")
             if len(values) != len(columns):
                 raise BadInput(
-                    f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)}; separate them by commas"
+                    f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)};"
+                    " separate them by commas"
                 )
             yield Row(f"{where}:{number}", f"line {number}", dict(zip(columns, values)))
 
@@ -105,10 +109,6 @@ def _split(line: str, where: str) -> list[str]:
 
 
 def _of_parquet(content: bytes, where: str) -> Rows:
-    import pyarrow as pa
-
-    from torusweep.tables.store import foreign_table
-
     try:
         table = foreign_table(content, default_memory() * CELL // MEMORY_PER_CELL)
         columns = table.column_names
@@ -118,7 +118,7 @@ def _of_parquet(content: bytes, where: str) -> Rows:
         pa.ArrowException,
         OSError,
         ValueError,
-    ) as error:  # damaged Parquet is an OSError, names that are no UTF-8 a ValueError
+    ) as error:  # OSError: damaged Parquet; ValueError: names not in UTF-8
         raise BadInput(
             f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV"
         ) from None
@@ -126,7 +126,8 @@ def _of_parquet(content: bytes, where: str) -> Rows:
         raise BadInput(f"{where}: expected a row for each message, got none; add messages")
     if table.nbytes * CELL > default_memory():
         raise Refused(
-            f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold; list fewer messages"
+            f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold;"
+            " list fewer messages"
         )
 
     def rows() -> Iterator[Row]:
@@ -138,8 +139,6 @@ def _of_parquet(content: bytes, where: str) -> Rows:
 
 
 def _texts(column: pa.ChunkedArray, where: str) -> list[str]:
-    from pyarrow import types
-
     kind = column.type
     inner = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
     if not any(
@@ -154,7 +153,7 @@ def _texts(column: pa.ChunkedArray, where: str) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """As CSV would have it; whole numbers may come as fractions, since pandas makes a column of them where one is missing."""
+    """A value as CSV text. Whole floats become integers, since pandas turns integer columns with gaps into floats."""
     if value is None:
         return ""
     if isinstance(value, list):
