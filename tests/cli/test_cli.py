@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from torusweep.cli import COMMANDS
+from torusweep.cli.options import _latest_results
 
 
 def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -32,53 +34,67 @@ def test_help_has_examples(command):
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, torusweep.cli; print([m for m in ('numba','scipy','dask','pyarrow','duckdb','altair','rich','numpy') if m in sys.modules])"
+    heavy = ("numba", "scipy", "dask", "pyarrow", "duckdb", "altair", "rich", "numpy")
+    code = f"import sys, torusweep.cli; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["decribe", "torus(k=8, n=3)"], "did you mean 'describe'"),
-        (["describe"], "TOPOLOGY"),
-        (["describe", "toruss(k=8, n=3)"], "did you mean 'torus'"),
-        (["describe", "torus(k=8, n=3"], "character 15"),
-        (["describe", "torus(k=8, m=3)"], "unknown parameter 'm'"),
-        (["describe", "torus(k=-8, n=3)"], "k=-8: expected ≥ 2"),
-        (["describe", "torus(k=true, n=3)"], "a whole number"),
-        (["describe", "torus(k=1e308, n=3)"], "whole number"),
-        (["describe", "torus(k=10000, n=3)"], "1,000,000,000,000 nodes"),
-        (["describe", "pruned_torus(k=7, n=3)"], "k=7"),
-        (["describe", "__import__('os').system('true')"], "expected"),
-        (["describe", 'graph(path="no such file")'], "no such file"),
-        (["describe", "torus(k=8, n=3)", "--backend", "abacus"], "abacus"),
-        (["loads", "ring(k=4)", "--traffic", "uniformm"], "did you mean 'uniform'"),
-        (["loads", "ring(k=4)", "--routing", "maximal"], "did you mean 'minimal'"),
-        (["loads", "ring(k=12)", "--traffic", "transpose"], "a power of 2"),
-        (["topologies", "toruss"], "did you mean 'torus'"),
-        (["query"], "--schema"),
-        (["query", "SELECT 1", "--results", "/no/such/folder"], "/no/such/folder"),
-        (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
-        (["report", "--results", "/no/such/folder"], "/no/such/folder"),
-        (["pareto"], "minimise"),
-        (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
-        (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
-        (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
-        (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
-        (
-            ["run", "config/smoke.yaml", "--", "--config", "results=other"],
-            "--config: expected the configuration as the first argument, and",
-        ),
-        (
-            ["run", "config/smoke.yaml", "--", "-pC", "results=other"],
-            "-pC: expected the configuration as the first argument",
-        ),
-        (
-            ["run", "config/smoke.yaml", "--configfile", "other.yaml"],
-            "--configfile: expected the configuration as the first argument",
-        ),
-    ],
-)
+BAD_INPUT = [
+    (["decribe", "torus(k=8, n=3)"], "did you mean 'describe'"),
+    (["describe"], "TOPOLOGY"),
+    (["describe", "toruss(k=8, n=3)"], "did you mean 'torus'"),
+    (["describe", "torus(k=8, n=3"], "character 15"),
+    (["describe", "torus(k=8, m=3)"], "unknown parameter 'm'"),
+    (["describe", "torus(k=-8, n=3)"], "k=-8: expected ≥ 2"),
+    (["describe", "torus(k=true, n=3)"], "a whole number"),
+    (["describe", "torus(k=1e308, n=3)"], "whole number"),
+    (["describe", "torus(k=10000, n=3)"], "1,000,000,000,000 nodes"),
+    (["describe", "pruned_torus(k=7, n=3)"], "k=7"),
+    (["describe", "__import__('os').system('true')"], "expected"),
+    (["describe", 'graph(path="no such file")'], "no such file"),
+    (["describe", "torus(k=8, n=3)", "--backend", "abacus"], "abacus"),
+    (["loads", "ring(k=4)", "--traffic", "uniformm"], "did you mean 'uniform'"),
+    (["loads", "ring(k=4)", "--routing", "maximal"], "did you mean 'minimal'"),
+    (["loads", "ring(k=12)", "--traffic", "transpose"], "a power of 2"),
+    (["deadlock", "ring(k=4)", "--vc-rule", "datelin"], "did you mean 'dateline'"),
+    (["layout", "ring(k=4)", "--placement", "foldedd"], "did you mean 'folded'"),
+    (["latency"], "expected a topology, got none"),
+    (["latency", "ring(k=4)", "--rate", "nan"], "--rate: expected a number, got nan"),
+    (["latency", "ring(k=4)", "--nodes", "64"], "--nodes: the model parhami-kwai-2004 does not take it"),
+    (["simulate", "ring(k=4)"], "for example --load 0.2"),
+    (["simulate", "ring(k=4)", "--load", "0.1", "--precision", "0.1"], "with --find-saturation only"),
+    (["topologies", "toruss"], "did you mean 'torus'"),
+    (["query"], "--schema"),
+    (["query", "SELECT 1", "--results", "/no/such/folder"], "/no/such/folder"),
+    (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
+    (["report", "--results", "/no/such/folder"], "/no/such/folder"),
+    (["pareto"], "minimise"),
+    (["plot", "nodes", "cost", "--output", "picture.gif"], "ends in .svg or .png, got 'picture.gif'"),
+    (["completion", "tcsh"], "bash"),
+    (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
+    (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
+    (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
+    (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
+    (
+        ["run", "config/smoke.yaml", "--", "--config", "results=other"],
+        "--config: expected the configuration as the first argument, and",
+    ),
+    (
+        ["run", "config/smoke.yaml", "--", "-pC", "results=other"],
+        "-pC: expected the configuration as the first argument",
+    ),
+    (
+        ["run", "config/smoke.yaml", "--configfile", "other.yaml"],
+        "--configfile: expected the configuration as the first argument",
+    ),
+]
+
+
+def test_every_command_has_bad_input():
+    assert {arguments[0] for arguments, _ in BAD_INPUT} >= set(COMMANDS) - {"step"}
+
+
+@pytest.mark.parametrize(("arguments", "says"), BAD_INPUT)
 def test_bad_input_is_one_line_and_a_status(arguments, says):
     run = torusweep(*arguments)
     assert run.returncode == 2
@@ -111,7 +127,7 @@ def test_describe_as_json_is_one_object():
         (["torus(k=50, n=3)"], "numba"),
     ],
 )
-def test_what_takes_less_time_than_numba_to_load_is_computed_without_it(arguments, by):
+def test_backend_auto_takes_numpy_for_quick_answers(arguments, by):
     run = torusweep("describe", *arguments, "--no-picture", CUDA_VISIBLE_DEVICES="")
     assert f"computed by {by} on" in run.stdout
 
@@ -138,9 +154,7 @@ def test_a_full_disk_is_one_line(arguments):
     )
 
 
-def test_compiling_is_said_on_a_terminal_and_only_when_it_happens(tmp_path):
-    import pty
-
+def test_compilation_is_announced_once_on_a_terminal(tmp_path):
     def said() -> str:
         ours, its = pty.openpty()
         command = [sys.executable, "-c", "from torusweep.cli import main; main()", "loads", "ring(k=4)", "--json"]
@@ -153,7 +167,7 @@ def test_compiling_is_said_on_a_terminal_and_only_when_it_happens(tmp_path):
         )
         os.close(its)
         read = bytearray()
-        with contextlib.suppress(OSError):  # which is a terminal's end
+        with contextlib.suppress(OSError):  # raised at the end of a terminal
             while some := os.read(ours, 4096):
                 read += some
         os.close(ours)
@@ -168,7 +182,7 @@ def test_drawings_in_a_poor_encoding():
     assert "mean distance" in run.stdout
 
 
-def test_a_named_pipe_is_not_waited_for(tmp_path):
+def test_a_named_pipe_is_refused(tmp_path):
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     run = torusweep("run", str(pipe))
@@ -183,16 +197,29 @@ def test_completion_scripts(shell):
     assert "_TORUSWEEP_COMPLETE" in run.stdout
 
 
-def test_completion_offers_topologies():
-    run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS="torusweep describe pruned_t", COMP_CWORD="2")
-    assert "pruned_t1(" in run.stdout
+@pytest.mark.parametrize(
+    ("words", "offers"),
+    [
+        ("torusweep describe pruned_t", "pruned_t1("),
+        ("torusweep topologies mh", "mh3dt"),
+        ("torusweep loads ring(k=4) --routing up-", "up_down"),
+        ("torusweep loads ring(k=4) --traffic bit-r", "bit_reversal"),
+        ("torusweep deadlock ring(k=4) --vc-rule date", "dateline"),
+        ("torusweep layout ring(k=4) --placement tr", "trellis"),
+        ("torusweep simulate ring(k=4) --router rah", "rahman-2005"),
+        ("torusweep simulate ring(k=4) --workload ring", "ring_all_reduce"),
+        ("torusweep plot diam", "diameter"),
+    ],
+)
+def test_completion_offers_names(words, offers):
+    position = str(len(words.split()) - 1)
+    run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=position)
+    assert offers in run.stdout
 
 
-def test_without_a_folder_the_sweep_that_ran_last_is_meant(tmp_path, monkeypatch):
-    """results/default where it was run; else the latest of results/."""
+def test_default_results_folder(tmp_path, monkeypatch):
+    """results/default if it exists, else the sweep in results/ that ran last."""
     monkeypatch.chdir(tmp_path)
-    from torusweep.cli.options import _latest_results
-
     assert _latest_results(None, None, Path("mine")) == Path("mine")
     assert _latest_results(None, None, None) == Path("results/default")
     for age, name in ((50, "old"), (10, "new")):
