@@ -1,11 +1,11 @@
-# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | lint | requirements | clean
+# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | lint | measures | requirements | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs lint requirements clean
+.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs lint measures requirements clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -59,6 +59,10 @@ lint: .venv/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile
+
+# size and shape of the code
+measures: .venv/ready-dev
+	$(BIN)/python -m tests.measures
 
 .venv/ready: requirements.txt pyproject.toml $(if $(GPU),requirements-gpu$(GPU).txt)
 	@echo "setting up .venv (once; about a minute)"
