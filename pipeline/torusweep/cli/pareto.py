@@ -33,7 +33,9 @@ def pareto(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """The Pareto front: connected designs such that no other is as good in all named columns and better in one.
+    """The Pareto front: connected designs that no other dominates.
+
+    A design dominates another if it is as good in all named columns and better in one.
 
     \b
     Examples:
