@@ -1,4 +1,4 @@
-"""torusweep simulate, as people call it."""
+"""The command torusweep simulate."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FULL = (
 )
 
 
-def said(*arguments: str) -> str:
+def run_command(*arguments: str) -> str:
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     return result.stdout
 
 
 def test_one_load_is_an_object_and_several_are_an_array():
-    row = json.loads(said("torus(k=8, n=2)", *FULL.split()))
+    row = json.loads(run_command("torus(k=8, n=2)", *FULL.split()))
     assert list(row) == COLUMNS
     assert (row["routing"], row["vc_rule"], row["offered_load"], row["seeds"], row["saturated"]) == (
         "dimension_order",
@@ -38,14 +38,14 @@ def test_one_load_is_an_object_and_several_are_an_array():
         [1],
         False,
     )
-    rows = json.loads(said("torus(k=8, n=2)", *FULL.split(), "--load", "0.1"))
+    rows = json.loads(run_command("torus(k=8, n=2)", *FULL.split(), "--load", "0.1"))
     assert [entry["offered_load"] for entry in rows] == [0.2, 0.1]
     assert rows[0] == row
 
 
-def test_saturation_of_c10s_router():
+def test_saturation_of_the_bluegene_router():
     row = json.loads(
-        said(
+        run_command(
             "pdtt(a=2)",
             "--router",
             "bluegene",
@@ -67,11 +67,11 @@ def test_saturation_of_c10s_router():
     assert row["saturation_precision"] == 0.01
 
 
-def test_what_a_person_reads():
-    text = said("ring(k=8)", "--load", "0.1", "--load", "0.9", "--cycles", "2000")
+def test_printed_text():
+    text = run_command("ring(k=8)", "--load", "0.1", "--load", "0.9", "--cycles", "2000")
     assert "total latency by offered load" in text
     assert "saturated" in text
-    one = said(
+    one = run_command(
         "ring(k=4)",
         "--load",
         "0.1",
@@ -86,7 +86,7 @@ def test_what_a_person_reads():
     )
     assert "1 flit, bernoulli, source queues of 1 packet\n" in one
     assert "2 of 1 flit, rule" in one
-    text = said(
+    text = run_command(
         "ring(k=8)",
         "--vc-rule",
         "none",
@@ -100,12 +100,12 @@ def test_what_a_person_reads():
     )
     assert "deadlock since cycle" in text
     assert "waits for the next" in text
-    assert "delivered after" in said("ring(k=4)", "--packets-each", "2")
-    assert "saturates at" in said("ring(k=4)", "--find-saturation", "--precision", "0.1", "--cycles", "1000")
+    assert "delivered after" in run_command("ring(k=4)", "--packets-each", "2")
+    assert "saturates at" in run_command("ring(k=4)", "--find-saturation", "--precision", "0.1", "--cycles", "1000")
 
 
-def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
-    rows = json.loads(said("torus(k=4, n=2)", "--load", "0.1", "--load", "5", "--json"))
+def test_numbers_are_complete_in_a_narrow_terminal(monkeypatch):
+    rows = json.loads(run_command("torus(k=4, n=2)", "--load", "0.1", "--load", "5", "--json"))
     text = io.StringIO()
 
     @contextmanager
@@ -129,7 +129,7 @@ def test_numbers_are_whole_in_a_narrow_terminal(monkeypatch):
         assert [p50, p99] == [f"{row['p50_latency']:,}", f"{row['p99_latency']:,}"]
 
 
-def test_a_precision_of_nothing_is_refused():
+def test_a_precision_of_zero_is_refused():
     result = CliRunner().invoke(simulate, ["ring(k=4)", "--find-saturation", "--precision", "0"])
     assert result.exit_code == 2
     assert "'--precision': 0.0 is not in the range 0<x<=1" in result.output
@@ -140,7 +140,7 @@ def test_help_names_every_router():
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ((), "expected --load, --find-saturation, --packets-each or --workload"),
         (("--precision", "0.1", "--load", "0.1"), "--precision: expected with --find-saturation only"),
@@ -155,7 +155,7 @@ def test_help_names_every_router():
         (("--load", "99", "--packet-flits", "1"), "expected at most a packet per terminal and cycle"),
     ],
 )
-def test_refusals(options, says):
+def test_refusals(options, message):
     with pytest.raises(BadInput) as caught:
         CliRunner().invoke(simulate, ["ring(k=4)", *options], catch_exceptions=False)
-    assert says in str(caught.value)
+    assert message in str(caught.value)

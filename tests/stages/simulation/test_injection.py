@@ -1,4 +1,4 @@
-"""Bursts: the load is kept in every cycle, and packets come together as a two-state Markov chain says."""
+"""Bursts: the load is right in every cycle, and packets are correlated as in a two-state Markov chain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torusweep.traffic import traffic
 TERMINALS = 4096
 
 
-def drawn(
+def draw_packets(
     injection: str,
     load: float,
     cycles: int,
@@ -22,15 +22,15 @@ def drawn(
     *,
     spelling: str = f"ring(k={TERMINALS})",
     pattern: str = "tornado",
-    **how,
+    **options,
 ) -> Packets:
     topology = build(spelling)
-    made = Generator(
+    generator = Generator(
         topology,
         traffic(pattern, topology)[1],
-        **{"flits": flits, "seed": 3, "injection": injection, "backend": "numba", **how},
+        **{"flits": flits, "seed": 3, "injection": injection, "backend": "numba", **options},
     )
-    return made.at_load(load, cycles)
+    return generator.at_load(load, cycles)
 
 
 def indicator(packets: Packets, cycles: int) -> np.ndarray:
@@ -46,10 +46,13 @@ CASES = [(20, 1.0, 0.3, 1), (20, 0.5, 0.1, 1), (5, 1.0, 0.8, 1), (50, 1.0, 0.25,
 
 
 @pytest.mark.parametrize(("burst", "peak", "load", "flits"), CASES)
-def test_packets_come_as_the_chain_says(burst, peak, load, flits):
-    """P(packet) = load/flits in every cycle; P(packets d cycles apart) = p² ρ (ρ + (1 − ρ) λ^d), p = peak/flits, ρ = load/peak, λ = 1 − α − β."""
+def test_packets_follow_the_markov_chain(burst, peak, load, flits):
+    """P(packet) = load/flits; P(packets d cycles apart) = p² ρ (ρ + (1 − ρ) λ^d).
+
+    p = peak/flits, ρ = load/peak, λ = 1 − α − β.
+    """
     cycles = 200
-    there = indicator(drawn(f"bursts(cycles={burst}, peak={peak})", load, cycles, flits), cycles)
+    there = indicator(draw_packets(f"bursts(cycles={burst}, peak={peak})", load, cycles, flits), cycles)
     rate, on = load / flits, load / peak
     beta = 1 / burst
     alpha = beta * on / (1 - on)
@@ -64,21 +67,21 @@ def test_packets_come_as_the_chain_says(burst, peak, load, flits):
 
 
 def test_always_on_is_bernoulli_or_every_cycle():
-    assert indicator(drawn("bursts(cycles=10)", 1.0, 50), 50).all()
-    calm = indicator(drawn("bursts(cycles=10, peak=0.25)", 0.25, 400), 400)
+    assert indicator(draw_packets("bursts(cycles=10)", 1.0, 50), 50).all()
+    calm = indicator(draw_packets("bursts(cycles=10, peak=0.25)", 0.25, 400), 400)
     assert abs(calm.mean() - 0.25) < 5 * np.sqrt(0.25 * 0.75 / calm.size)
     both = (calm[:, 1:] & calm[:, :-1]).mean()
     assert abs(both - 1 / 16) < 5 * np.sqrt(1 / 16 / calm.size) * 2
 
 
-def test_sources_of_different_loads_keep_theirs(tmp_path):
-    """Terminal i of four sends i + 1 shares of ten, all on at the same load; the counts' scatter is that of 400 seeds."""
+def test_sources_with_different_loads(tmp_path):
+    """Terminal i of four sends (i + 1)/10 of the packets; the counts' standard deviation is that of 400 seeds."""
     path = tmp_path / "demand.csv"
     path.write_text("source,destination,demand\n" + "".join(f"{i},{(i + 1) % 4},{i + 1}\n" for i in range(4)))
     counts = np.stack(
         [
             np.diff(
-                drawn(
+                draw_packets(
                     "bursts(cycles=10)", 0.4, 500, 2, spelling="ring(k=4)", pattern=f'demand(path="{path}")', seed=seed
                 ).first
             )
@@ -89,18 +92,18 @@ def test_sources_of_different_loads_keep_theirs(tmp_path):
     assert (abs(counts.mean(axis=0) - expected) < 5 * counts.std(axis=0) / 20).all()
 
 
-def test_a_longer_run_begins_alike_and_another_load_moves_the_same_packets():
-    short, long = (drawn("bursts(cycles=20)", 0.3, cycles, 2) for cycles in (300, 2000))
+def test_packets_depend_neither_on_length_nor_on_load():
+    short, long = (draw_packets("bursts(cycles=20)", 0.3, cycles, 2) for cycles in (300, 2000))
     early = long.time < 300
     for name in ("time", "number", "source", "destination"):
         np.testing.assert_array_equal(getattr(short, name), getattr(long, name)[early])
-    low, high = (drawn("bursts(cycles=20)", load, 1000, 2) for load in (0.1, 0.4))
+    low, high = (draw_packets("bursts(cycles=20)", load, 1000, 2) for load in (0.1, 0.4))
     later = dict(zip(high.number.tolist(), high.time.tolist()))
     assert all(later[number] <= time for number, time in zip(low.number.tolist(), low.time.tolist()))
 
 
 def test_backends_draw_the_same():
-    one, other = (drawn("bursts(cycles=20)", 0.3, 200, backend=backend) for backend in ("numba", "numpy"))
+    one, other = (draw_packets("bursts(cycles=20)", 0.3, 200, backend=backend) for backend in ("numba", "numpy"))
     for name in ("time", "number", "destination"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
@@ -111,7 +114,7 @@ def test_backends_draw_the_same():
         (
             "bursts(cycles=9)",
             0.95,
-            "expected at most 0.9 of a terminal, which is off for a cycle at least between bursts, got 0.95",
+            "expected at most 0.9 of a terminal, which pauses at least a cycle between bursts, got 0.95",
         ),
         ("bursts(cycles=9)", 1.5, "expected at most 0.9"),
         ("bursts(peak=0)", 0.1, "peak=0: expected a load above 0"),
@@ -122,7 +125,7 @@ def test_backends_draw_the_same():
 )
 def test_refused(injection, load, says):
     with pytest.raises(BadInput) as refusal:
-        drawn(injection, load, 100, 4)
+        draw_packets(injection, load, 100, 4)
     assert says in str(refusal.value)
 
 
@@ -131,8 +134,8 @@ def test_spellings_are_canonical():
     assert canonical("poisson") == "poisson"
 
 
-def test_saturation_is_sought_among_the_loads_that_bursts_can_make():
-    """A pair of nodes, whose channels take all that one flit a cycle brings: peak · cycles / (cycles + 1) = 3/7, beside it a burst would not end."""
-    asked = Parameters(injection="bursts(cycles=6, peak=0.5)", cycles=2000)
-    (row,) = simulation_records(build("hypercube(n=1)"), asked, precision=0.1)
+def test_saturation_is_limited_to_the_loads_of_bursts():
+    """Two nodes, whose channels never saturate: the highest load of the process, peak · cycles / (cycles + 1) = 3/7."""
+    parameters = Parameters(injection="bursts(cycles=6, peak=0.5)", cycles=2000)
+    (row,) = simulation_records(build("hypercube(n=1)"), parameters, precision=0.1)
     assert row["simulated_saturation"] == pytest.approx(3 / 7)

@@ -1,4 +1,4 @@
-"""Packets: how many, when, for whom; and that none depends on what is computed beside it."""
+"""Packets: their number, times and destinations, and their independence of other packets."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def generator(spelling: str, pattern: str, **how) -> Generator:
 
 @pytest.mark.parametrize("injection", ["bernoulli", "poisson"])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_pairs_occur_as_often_as_the_traffic_says(pattern, injection):
-    """Pearson's test over all pairs of 16 nodes; the counts of a pair are Poisson or binomial, both close to what it assumes."""
+def test_pairs_occur_with_the_frequencies_of_the_traffic(pattern, injection):
+    """Pearson's test over all pairs of 16 nodes; counts are Poisson or binomial, close to its assumption."""
     topology = build("torus(k=4, n=2)")
     packets = generator("torus(k=4, n=2)", pattern, injection=injection).at_load(LOAD, CYCLES)
     expected = traffic(pattern, topology)[1].rows(np.arange(16)) * LOAD / FLITS * CYCLES
@@ -45,10 +45,8 @@ def test_pairs_occur_as_often_as_the_traffic_says(pattern, injection):
 
 
 def test_gaps_are_geometric_or_exponential():
-    for injection, variance in (
-        ("bernoulli", (1 - 0.1) / 0.1**2),
-        ("poisson", 1 / 0.1**2 + 1 / 6),
-    ):  # + rounding of both ends
+    rounding = 1 / 6  # of both ends
+    for injection, variance in (("bernoulli", (1 - 0.1) / 0.1**2), ("poisson", 1 / 0.1**2 + rounding)):
         packets = generator("torus(k=4, n=2)", "bit_complement", injection=injection).at_load(LOAD, CYCLES)
         gaps = np.concatenate([np.diff(packets.time[packets.first[s] : packets.first[s + 1]]) for s in range(16)])
         assert abs(gaps.mean() - 10) < 5 * np.sqrt(variance / len(gaps))
@@ -63,7 +61,7 @@ def test_the_first_cycle_is_like_any_other():
     assert (abs(counts - 1024) < 5 * np.sqrt(4096 * 0.25 * 0.75)).all()
 
 
-def test_packets_of_a_node_stand_together_in_order_of_time():
+def test_packets_are_ordered_by_node_and_time():
     packets = generator("torus(k=4, n=2)", "uniform", injection="poisson").at_load(LOAD, 500)
     for node in range(16):
         own = slice(packets.first[node], packets.first[node + 1])
@@ -81,7 +79,7 @@ def test_a_longer_run_begins_with_the_same_packets():
     np.testing.assert_array_equal(np.sort(short.local), np.sort(long.local[long.local < 300]))
 
 
-def test_another_load_moves_the_same_packets():
+def test_another_load_changes_only_the_times():
     low, high = (generator("torus(k=4, n=2)", "uniform").at_load(load, 2000) for load in (0.1, 0.4))
     destinations = dict(zip(high.number.tolist(), zip(high.destination.tolist(), high.time.tolist())))
     for number, there, time in zip(low.number.tolist(), low.destination.tolist(), low.time.tolist()):
@@ -89,7 +87,7 @@ def test_another_load_moves_the_same_packets():
         assert destinations[number][1] <= time
 
 
-def test_a_workload_is_so_many_packets_of_every_terminal_at_once():
+def test_each_generates_all_packets_in_cycle_0():
     packets = generator("torus(k=4, n=2)", "bit_complement").each(5)
     assert np.diff(packets.first).tolist() == [5] * 16
     assert not packets.time.any()

@@ -1,4 +1,4 @@
-"""What a refusal advises is not refused again: tried on a network of every family."""
+"""The remedies in refusals work: tested on a network of every family."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NETWORKS = (
     *("h3dt(m=3, n=2, levels=2, q=0)", "mh3dt(m=3, n=2, levels=2, q=0)"),
 )
 UNCONNECTED = "pruned_xy(k=4)"
-ASKED = [
+REFUSED = [
     {"virtual_channels": 1},
     {"vc_rule": "none", "virtual_channels": 1},
     {"routing": "dimension_order", "virtual_channels": 1},
@@ -55,48 +55,52 @@ CHOOSE = re.compile(
     r"; choose (?:routing (?P<routing>\S+) with )?rule (?P<rule>\S+) with "
     r"(?:switching (?P<switching>\S+) and )?(?P<number>\d+) virtual channels? or more"
 )
-ALLOW = re.compile(r"; allow deadlock(?: with routing (?P<routing>\w+))?, there being no routing")
+ALLOW = re.compile(r"; allow deadlock(?: with routing (?P<routing>\w+))?, since no routing")
 
 
-def test_every_family_is_tried():
+def test_every_family_has_a_network():
     assert {spelling.partition("(")[0] for spelling in (*NETWORKS, UNCONNECTED)} == set(FAMILIES) - {"graph"}
 
 
-def followed(asked: Parameters, text: str) -> Parameters:
-    """What is asked for, changed as the refusal advises."""
+def follow(requested: Parameters, text: str) -> Parameters:
+    """The parameters, changed as the refusal says."""
     if found := CHOOSE.search(text):
-        routing = found["routing"] or asked.routing or text.removeprefix("routing ").split(" on ")[0]
-        switching = found["switching"] or asked.switching
+        routing = found["routing"] or requested.routing or text.removeprefix("routing ").split(" on ")[0]
+        switching = found["switching"] or requested.switching
         return replace(
-            asked, routing=routing, vc_rule=found["rule"], virtual_channels=int(found["number"]), switching=switching
+            requested,
+            routing=routing,
+            vc_rule=found["rule"],
+            virtual_channels=int(found["number"]),
+            switching=switching,
         )
     found = ALLOW.search(text)
     assert found, text
-    return replace(asked, routing=found["routing"] or asked.routing, vc_rule=None, allow_deadlock=True)
+    return replace(requested, routing=found["routing"] or requested.routing, vc_rule=None, allow_deadlock=True)
 
 
 @pytest.mark.parametrize("spelling", NETWORKS)
-def test_what_is_advised_works(spelling: str):
+def test_remedies_work(spelling: str):
     network, refusals = build(spelling), 0
-    for entry in ASKED:
-        asked = Parameters(**entry)
+    for entry in REFUSED:
+        requested = Parameters(**entry)
         try:
-            set_up(network, asked)
+            set_up(network, requested)
         except BadInput as refusal:
             refusals += 1
-            set_up(network, followed(asked, str(refusal)))
+            set_up(network, follow(requested, str(refusal)))
     assert refusals >= 3
 
 
 @pytest.mark.parametrize("routing", [None, "dimension_order", "minimal", "adaptive"])
-def test_what_is_not_connected_can_be_cured_by_no_routing(routing: str | None):
+def test_no_routing_is_a_remedy_for_an_unconnected_network(routing: str | None):
     with pytest.raises(BadInput, match=r"have no path to others; choose a connected network"):
         set_up(build(UNCONNECTED), Parameters(routing=routing))
 
 
-def test_a_sweep_is_not_kept_waiting_for_advice():
-    """Nor sent in circles: what is left out is chosen so that it works."""
-    asked, mesh = Parameters(routing="routing_record", vc_rule="none"), build("mesh(k=3, n=2)")
-    with pytest.raises(BadInput, match="; leave out routing and rule, so that some that work are taken"):
-        set_up(mesh, asked, unproved=True)
-    assert set_up(mesh, replace(asked, routing=None, vc_rule=None)).parameters.routing == "dimension_order"
+def test_remedy_without_a_proof():
+    """A sweep builds no dependency graph for a remedy; the defaults work."""
+    requested, mesh = Parameters(routing="routing_record", vc_rule="none"), build("mesh(k=3, n=2)")
+    with pytest.raises(BadInput, match="; leave out routing and rule to get defaults that work"):
+        set_up(mesh, requested, skip_proof=True)
+    assert set_up(mesh, replace(requested, routing=None, vc_rule=None)).parameters.routing == "dimension_order"

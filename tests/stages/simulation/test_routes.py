@@ -1,4 +1,4 @@
-"""Every packet's row of runs leads to its destination, and rows are drawn as the routing splits its traffic."""
+"""The row of every packet leads to its destination, and rows have the probabilities of the routing."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CASES = [
 ]
 
 
-def drawn(spelling: str, name: str, source: np.ndarray, destination: np.ndarray):
+def draw_routes(spelling: str, name: str, source: np.ndarray, destination: np.ndarray):
     form = routing(name, build(spelling))[1]
     return form, routes_of(
         form, source, destination, lambda purpose: route_words(np.arange(len(source)), purpose, 5, "numba")
     )
 
 
-def walked(form, rows, packet: int, source: int) -> list[tuple[int, int]]:
+def hops_of(form, rows, packet: int, source: int) -> list[tuple[int, int]]:
     """(node, port) of every hop."""
     moves, hops, node = form.moves.port if isinstance(form, SourceRouting) else None, [], source
     for direction, count in zip(rows.direction[rows.row[packet]].tolist(), rows.hops[rows.row[packet]].tolist()):
@@ -46,22 +46,22 @@ def walked(form, rows, packet: int, source: int) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("spelling", "name"), CASES)
-def test_routes_lead_there(spelling, name):
+def test_routes_lead_to_their_destination(spelling, name):
     nodes = build(spelling).nodes
     source, destination = (np.random.default_rng(1).integers(0, nodes, 400).astype(np.int32) for _ in range(2))
     destination = np.roll(source, 1) if name == "hierarchical" else destination
-    form, rows = drawn(spelling, name, source, destination)
+    form, rows = draw_routes(spelling, name, source, destination)
     for packet in range(len(source)):
-        assert walked(form, rows, packet, int(source[packet]))[-1] == (destination[packet], -1)
+        assert hops_of(form, rows, packet, int(source[packet]))[-1] == (destination[packet], -1)
 
 
 @pytest.mark.parametrize(("spelling", "name"), [case for case in CASES if case[1] not in ("hierarchical", "valiant")])
-def test_routes_are_drawn_by_their_shares(spelling, name):
-    """Of one pair, against every route that plain loops find, within 5 standard deviations."""
+def test_routes_occur_with_their_shares(spelling, name):
+    """One pair, against every route that plain loops find, within 5 standard deviations."""
     packets, topology = 4000, build(spelling)
     ends = (np.full(packets, 0, np.int32), np.full(packets, 10 if topology.nodes < 30 else 26, np.int32))
-    form, rows = drawn(spelling, name, *ends)
-    found = Counter(tuple(walked(form, rows, packet, 0)[:-1]) for packet in range(packets))
+    form, rows = draw_routes(spelling, name, *ends)
+    found = Counter(tuple(hops_of(form, rows, packet, 0)[:-1]) for packet in range(packets))
     shares: Counter = Counter()
     for share, hops in routes_between(form, 0, int(ends[1][0])):
         shares[tuple(hops)] += share
@@ -70,11 +70,11 @@ def test_routes_are_drawn_by_their_shares(spelling, name):
         assert abs(found[hops] - packets * share) <= 5 * np.sqrt(packets * share * (1 - share)) + 1e-6
 
 
-def test_valiants_packets_go_by_way_of_every_node_alike():
+def test_valiants_intermediate_nodes_are_uniform():
     packets = 8000
-    form, rows = drawn("torus(k=4, n=2)", "valiant", np.zeros(packets, np.int32), np.zeros(packets, np.int32))
+    form, rows = draw_routes("torus(k=4, n=2)", "valiant", np.zeros(packets, np.int32), np.zeros(packets, np.int32))
     assert rows.phase.max() == 1
-    assert len(rows.hops) < packets  # equal rows stand once
+    assert len(rows.hops) < packets  # equal rows are merged
     half = rows.hops.shape[1] // 2
     first = Counter()
     for packet in range(packets):

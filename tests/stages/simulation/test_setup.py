@@ -1,4 +1,4 @@
-"""What a simulation settles where it is told little, what it refuses, and that both classes of a dateline may be used."""
+"""Defaults and refusals of a simulation's setup, and the use of both classes of a dateline."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_case
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
-from torusweep.stages.simulation.choice import balanced
+from torusweep.stages.simulation.choice import may_use_both_classes
 
 from tests.stages.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
 
-SETTLED = [
+DEFAULTS = [
     ("torus(k=4, n=2)", {}, ("dimension_order", "dateline", 2, 8, "wormhole")),
     ("mesh(k=4, n=2)", {}, ("dimension_order", "none", 2, 8, "wormhole")),
     ("rtt(a=4)", {}, ("routing_record", "dateline", 2, 8, "wormhole")),
@@ -34,51 +34,51 @@ SETTLED = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "asked", "expected"), SETTLED, ids=[f"{row[0]}-{row[1]}" for row in SETTLED])
-def test_what_is_not_said_follows_from_the_network_and_the_router(spelling, asked, expected):
-    settled = set_up(build(spelling), Parameters(**asked)).parameters
+@pytest.mark.parametrize(("spelling", "inputs", "expected"), DEFAULTS, ids=[f"{row[0]}-{row[1]}" for row in DEFAULTS])
+def test_defaults_follow_from_network_and_router(spelling, inputs, expected):
+    complete = set_up(build(spelling), Parameters(**inputs)).parameters
     assert (
-        settled.routing,
-        settled.vc_rule,
-        settled.virtual_channels,
-        settled.buffer_flits,
-        settled.switching,
+        complete.routing,
+        complete.vc_rule,
+        complete.virtual_channels,
+        complete.buffer_flits,
+        complete.switching,
     ) == expected
 
 
 @pytest.mark.parametrize(
-    ("asked", "speedup"),
+    ("inputs", "speedup"),
     [({}, 1), ({"input_speedup": 2}, 2), ({"input_speedup": 5, "virtual_channels": 4}, 4), ({"router": "bluegene"}, 3)],
 )
-def test_a_port_sends_from_as_many_virtual_channels_as_are_asked_for_and_there_are(asked, speedup):
-    """Cámara et al. 2010's every one of 3 (docs/simulation.md)."""
-    made = set_up(build("torus(k=4, n=2)"), Parameters(**asked))
-    assert (made.router.input_speedup, made.inputs["input_speedup"]) == (speedup, speedup)
+def test_input_speedup_is_limited_by_the_virtual_channels(inputs, speedup):
+    """The router of Cámara et al. 2010 sends from all of its 3 (docs/simulation.md)."""
+    setup = set_up(build("torus(k=4, n=2)"), Parameters(**inputs))
+    assert (setup.router.input_speedup, setup.inputs["input_speedup"]) == (speedup, speedup)
 
 
 @pytest.mark.parametrize(
     ("network", "routing", "shares"),
     [
-        # two classes suffice (docs/papers.md), three where packets go round a module's ring by more than a hop
+        # two classes suffice (docs/papers.md); three where packets travel round a module's ring by more than one hop
         ("mh3dt(m=4, n=2, levels=2, q=0)", "hierarchical", {2: [1, 1], 3: [2, 1], 4: [2, 2]}),
         ("tesh(m=2, levels=2, q=0)", "hierarchical", {3: [2, 1]}),
         ("mh3dt(m=4, n=2, levels=2, q=0)", "hierarchical(tie=positive)", {3: [1, 1, 1], 4: [2, 1, 1]}),
         ("mh3dt(m=5, n=2, levels=2, q=0)", "hierarchical", {3: [1, 1, 1], 4: [2, 1, 1]}),
     ],
 )
-def test_no_channel_is_kept_for_a_class_that_is_not_needed(network, routing, shares):
+def test_unneeded_classes_have_no_channels(network, routing, shares):
     for channels, own in shares.items():
-        made = set_up(build(network), Parameters(routing=routing, vc_rule="r05_phases", virtual_channels=channels))
-        assert made.wiring.shares.tolist() == own
+        setup = set_up(build(network), Parameters(routing=routing, vc_rule="r05_phases", virtual_channels=channels))
+        assert setup.wiring.shares.tolist() == own
 
 
 def test_parallel_links_have_a_virtual_channel_each(tmp_path):
     path = tmp_path / "three.edges"
     path.write_text("0 1\n0 1\n0 1\n1 2\n")
     topology = build(f'graph(path="{path}")')
-    made = set_up(topology, Parameters())
-    assert made.parameters.virtual_channels == 3
-    assert sorted(made.wiring.capacity[topology.ports >= 0].tolist()) == [1, 1, 3, 3]
+    setup = set_up(topology, Parameters())
+    assert setup.parameters.virtual_channels == 3
+    assert sorted(setup.wiring.capacity[topology.ports >= 0].tolist()) == [1, 1, 3, 3]
     with pytest.raises(
         BadInput,
         match="expected a virtual channel for each of 3 parallel links, got virtual_channels=2; choose 3 or more",
@@ -112,20 +112,20 @@ REFUSED = [
     ("torus(k=4, n=2)", {"warm_up": 10_000}, "warm_up=10000: expected 0 … 9,999"),
     ("torus(k=4, n=2)", {"traffic": "uniforn"}, "unknown traffic 'uniforn'"),
     ("torus(k=3, n=2)", {"traffic": "bit_reversal"}, "traffic bit_reversal on torus(k=3, n=2)"),
-    ("directed_torus(k=4, n=2)", {}, "expected a routing that cannot lock up, got none of dimension_order"),
+    ("directed_torus(k=4, n=2)", {}, "expected a deadlock-free routing, got none of dimension_order"),
 ]
 
 
-@pytest.mark.parametrize(("spelling", "asked", "says"), REFUSED, ids=[f"{row[0]}-{row[1]}" for row in REFUSED])
-def test_what_does_not_fit_is_refused_in_one_line(spelling, asked, says):
+@pytest.mark.parametrize(("spelling", "inputs", "message"), REFUSED, ids=[f"{row[0]}-{row[1]}" for row in REFUSED])
+def test_refusals_take_one_line(spelling, inputs, message):
     with pytest.raises(BadInput) as caught:
-        set_up(build(spelling), Parameters(**asked))
-    assert says in str(caught.value)
+        set_up(build(spelling), Parameters(**inputs))
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("inputs", "message"),
     [
         ({}, "expected loads, a precision"),
         ({"loads": [0.0]}, "load=0.0: expected a number above 0"),
@@ -136,17 +136,17 @@ def test_what_does_not_fit_is_refused_in_one_line(spelling, asked, says):
         ({"precision": -1.0}, "saturation_precision=-1.0"),
     ],
 )
-def test_numbers_that_cannot_be_simulated_are_refused(asked, says):
-    with pytest.raises(BadInput, match=says.replace("(", r"\(")):
-        simulation_records(build("ring(k=4)"), Parameters(), **asked)
+def test_refusals_of_numbers(inputs, message):
+    with pytest.raises(BadInput, match=message.replace("(", r"\(")):
+        simulation_records(build("ring(k=4)"), Parameters(), **inputs)
 
 
-def test_what_does_not_fit_into_memory_is_refused_before_it_runs():
+def test_memory_is_checked_before_a_run():
     with pytest.raises(Refused, match=r"the limit is 0\.1 GiB"):
         simulation_records(build("torus(k=8, n=3)"), Parameters(cycles=1_000_000), loads=[0.5], memory=10**8)
 
 
-def test_a_request_is_spelled_one_way():
+def test_a_request_has_one_spelling():
     one = Request(Parameters(routing="dimension-order", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical()
     assert request_of(one.spelled()) == one
     assert (
@@ -157,7 +157,7 @@ def test_a_request_is_spelled_one_way():
     )
 
 
-BALANCED = [
+BOTH_CLASSES = [
     ("torus(k=4, n=2)", "dimension_order", "dateline", 2),
     ("torus(radices=[5, 3])", "dimension_order", "dateline", 2),
     ("rtt(a=3)", "routing_record", "dateline", 2),
@@ -168,15 +168,15 @@ BALANCED = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "name", "rule", "channels"), BALANCED)
+@pytest.mark.parametrize(("spelling", "name", "rule", "channels"), BOTH_CLASSES)
 def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule, channels):
-    """Every route, with either class in every run that crosses no dateline: networkx finds no cycle."""
-    what = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
-    assert balanced(what.form, what.rule)
-    step = stepping(what.form)
-    lines = Datelines(what.form.topology.nodes, what.form.moves.port.shape[1], step)
+    """With either class in every run that crosses no dateline, the routes have no cycle in networkx."""
+    case = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    assert may_use_both_classes(case.form, case.rule)
+    step = stepping(case.form)
+    lines = Datelines(case.form.topology.nodes, case.form.moves.port.shape[1], step)
     graph = nx.DiGraph()
-    for source, _, runs in rows(what.form):
+    for source, _, runs in rows(case.form):
         hops = hops_of(source, runs, step)[0]
         per_run = [[hop for hop in hops if hop[3] == run] for run in range(len(runs))]
         ways = [[None] if any(map(lines.crosses, own)) else [0, 1] for own in per_run]
@@ -187,7 +187,7 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
                 for node, d, phase, _ in own:
                     crossed |= lines.crosses((node, d, phase, 0))
                     channels_of.append(
-                        (node, step(node, d), int(what.rule.classes[phase, int(crossed) if column is None else column]))
+                        (node, step(node, d), int(case.rule.classes[phase, int(crossed) if column is None else column]))
                     )
             nx.add_path(graph, channels_of)
     assert nx.is_directed_acyclic_graph(graph)
@@ -203,12 +203,12 @@ def test_both_classes_of_a_dateline_keep_the_graph_acyclic(spelling, name, rule,
         ("mesh(k=3, n=2)", "up_down", "none", 2),
     ],
 )
-def test_classes_are_kept_apart_where_routes_have_no_order_of_axes(spelling, name, rule, channels):
-    what = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
-    assert not balanced(what.form, what.rule)
+def test_classes_stay_separate_where_routes_have_no_order_of_axes(spelling, name, rule, channels):
+    case = deadlock_case(build(spelling), routing=name, vc_rule=rule, virtual_channels=channels)
+    assert not may_use_both_classes(case.form, case.rule)
 
 
 @pytest.mark.parametrize("router", PRESETS)
 def test_presets_send_packets_of_16_flits(router):
-    """As docs/simulation.md and the help say."""
+    """docs/simulation.md and the help rely on it."""
     assert set_up(build("torus(k=4, n=2)"), Parameters(router=router)).flits == 16

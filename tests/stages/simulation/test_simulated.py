@@ -1,4 +1,4 @@
-"""Simulated networks against what must hold: conservation, bounds, pipelines' sums, a model, a predicted deadlock."""
+"""Simulated networks: conservation, bounds, latency of empty networks, an analytical model, a predicted deadlock."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from torusweep.tables.records import SIMULATION
 from torusweep_kernels.dependencies import DEPENDS
 
 
-def simulated(spelling: str, loads=(0.1,), seeds=(1,), **asked):
-    how = {name: asked.pop(name) for name in ("precision", "packets_each") if name in asked}
-    return simulation_records(build(spelling), Parameters(**{"cycles": 3000, **asked}), loads=loads, seeds=seeds, **how)
+def simulate(spelling: str, loads=(0.1,), seeds=(1,), **inputs):
+    options = {name: inputs.pop(name) for name in ("precision", "packets_each") if name in inputs}
+    parameters = Parameters(**{"cycles": 3000, **inputs})
+    return simulation_records(build(spelling), parameters, loads=loads, seeds=seeds, **options)
 
 
 NETWORKS = [
@@ -36,10 +37,10 @@ NETWORKS = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "asked"), NETWORKS, ids=[f"{row[0]}-{row[1]}" for row in NETWORKS])
-def test_below_saturation_what_is_offered_is_accepted(spelling, asked):
-    (row,) = simulated(
-        spelling, loads=[0.12], seeds=[1, 2], **{"packet_flits": 4, "cycles": 4000, "warm_up": 500, **asked}
+@pytest.mark.parametrize(("spelling", "inputs"), NETWORKS, ids=[f"{row[0]}-{row[1]}" for row in NETWORKS])
+def test_below_saturation_the_offered_load_is_accepted(spelling, inputs):
+    (row,) = simulate(
+        spelling, loads=[0.12], seeds=[1, 2], **{"packet_flits": 4, "cycles": 4000, "warm_up": 500, **inputs}
     )
     assert list(row) == [column.name for column in SIMULATION]
     assert not row["saturated"]
@@ -51,9 +52,9 @@ def test_below_saturation_what_is_offered_is_accepted(spelling, asked):
 
 
 @pytest.mark.parametrize("pattern", ["uniform", "tornado", "transpose"])
-def test_channels_carry_what_their_exact_loads_say(pattern):
-    """Mean use of a class = offered load × exact load, within 4 % (the packets of a run of 12,000 cycles scatter by about 1 %)."""
-    (row,) = simulated("torus(k=4, n=2)", loads=[0.2], traffic=pattern, packet_flits=2, cycles=12_000, warm_up=1000)
+def test_channels_carry_their_exact_loads(pattern):
+    """Mean use of a class = offered load × exact load, within 4 %; the packets of 12,000 cycles vary by about 1 %."""
+    (row,) = simulate("torus(k=4, n=2)", loads=[0.2], traffic=pattern, packet_flits=2, cycles=12_000, warm_up=1000)
     topology = build("torus(k=4, n=2)")
     exact = exact_loads(topology, routing="dimension_order", traffic=pattern).load
     for number, name in enumerate("xy"):
@@ -70,18 +71,18 @@ BOUNDED = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "asked", "routing"), BOUNDED, ids=[f"{row[0]}-{row[1]}" for row in BOUNDED])
-def test_saturation_lies_below_the_channels_bound(spelling, asked, routing):
-    (row,) = simulated(spelling, loads=(), precision=0.02, **asked)
-    loads = exact_loads(build(spelling), routing=routing, traffic=asked.get("traffic", "uniform"))
+@pytest.mark.parametrize(("spelling", "inputs", "routing"), BOUNDED, ids=[f"{row[0]}-{row[1]}" for row in BOUNDED])
+def test_saturation_lies_below_the_channels_bound(spelling, inputs, routing):
+    (row,) = simulate(spelling, loads=(), precision=0.02, **inputs)
+    loads = exact_loads(build(spelling), routing=routing, traffic=inputs.get("traffic", "uniform"))
     bound = min(1, 1 / loads.load.max())
     # 2 % less than what is offered still counts as accepted
     assert 0.3 * bound < row["simulated_saturation"] <= bound / 0.98 + 0.01
     assert row["saturation_precision"] == 0.02
     assert row["offered_load"] == row["simulated_saturation"]
-    overload = simulated(spelling, loads=[1.5 * bound], **asked)[0]
+    overload = simulate(spelling, loads=[1.5 * bound], **inputs)[0]
     assert overload["saturated"]
-    if "traffic" not in asked:  # where all terminals are alike, none is accepted more than the others
+    if "traffic" not in inputs:  # all terminals are equivalent: none is favoured
         assert overload["accepted_load"] < bound
     assert overload["max_channel_utilization"] <= 1
 
@@ -89,19 +90,19 @@ def test_saturation_lies_below_the_channels_bound(spelling, asked, routing):
 @pytest.mark.parametrize(
     ("spelling", "bound"), [("rtt(a=8)", 0.752941), ("torus(k=8, n=2)", 1.0), ("torus(k=16, n=2)", 0.5)]
 )
-def test_camaras_router_comes_near_the_channels_bound(spelling, bound):
-    """Where all channels are alike and traffic is uniform: 85 % at least, of exact loads (a torus: 8 / k)."""
-    (row,) = simulated(spelling, loads=[1.1 * bound], router="bluegene", cycles=4000, warm_up=2000)
+def test_camaras_router_approaches_the_channels_bound(spelling, bound):
+    """At least 85 % of the bound, with equivalent channels and uniform traffic (torus: 8 / k)."""
+    (row,) = simulate(spelling, loads=[1.1 * bound], router="bluegene", cycles=4000, warm_up=2000)
     assert 0.85 * bound <= row["accepted_load"] < bound
 
 
 @pytest.mark.parametrize("links", [1, 2])
-def test_parallel_links_share_what_passes_between_two_nodes(tmp_path, links):
-    """A path of four: over its ends goes what one sends, over its middle two senders' two thirds, 4/3, so that one link saturates below 0.75."""
+def test_parallel_links_share_their_traffic(tmp_path, links):
+    """A path of four nodes: an end link carries the packets of one node, the middle 2 · 2/3 = 4/3 of that."""
     path = tmp_path / "path.edges"
     path.write_text("0 1\n" + "1 2\n" * links + "2 3\n")
-    asked = {"traffic": "uniform_other", "virtual_channels": 4, "packet_flits": 4, "cycles": 6000, "warm_up": 1000}
-    below, beyond = simulated(f'graph(path="{path}")', loads=[0.55, 0.75], **asked)
+    inputs = {"traffic": "uniform_other", "virtual_channels": 4, "packet_flits": 4, "cycles": 6000, "warm_up": 1000}
+    below, beyond = simulate(f'graph(path="{path}")', loads=[0.55, 0.75], **inputs)
     assert below["accepted_load"] == pytest.approx(0.55, rel=0.03)
     assert below["max_channel_utilization"] == pytest.approx(0.55 * max(4 / 3 / links, 1), rel=0.05)
     assert beyond["saturated"] == (links == 1)
@@ -109,9 +110,9 @@ def test_parallel_links_share_what_passes_between_two_nodes(tmp_path, links):
 
 @pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through", "store-and-forward"])
 @pytest.mark.parametrize("router", ["default", "booksim2", "rahman-2005"])
-def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
-    """A packet in 30,000 cycles a terminal: the mean of (H + 1) pipelines, H channels and the packet's length behind the head."""
-    asked = {
+def test_latency_of_an_empty_network(router, switching):
+    """One packet in 25,000 cycles per terminal: H + 1 pipelines, H channels, and the flits behind the head."""
+    inputs = {
         "router": router,
         "switching": switching,
         "buffer_flits": 32,
@@ -119,10 +120,10 @@ def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
         "traffic": "uniform_other",
         "cycles": 40_000,
     }
-    (row,) = simulated("mesh(k=3, n=2)", loads=[2e-4], warm_up=0, **asked)
-    made, network = PRESETS[router], build("mesh(k=3, n=2)")
+    (row,) = simulate("mesh(k=3, n=2)", loads=[2e-4], warm_up=0, **inputs)
+    preset, network = PRESETS[router], build("mesh(k=3, n=2)")
     hops = np.array([[sum(abs(a // 3**i % 3 - b // 3**i % 3) for i in range(2)) for a in range(9)] for b in range(9)])
-    pipeline = made.route_delay + made.vc_delay + made.switch_delay
+    pipeline = preset.route_delay + preset.vc_delay + preset.switch_delay
     latencies = {
         int((h + 1) * pipeline + h + 4 * (h if switching == "store-and-forward" else 1)) for h in np.unique(hops) if h
     }
@@ -133,15 +134,15 @@ def test_an_empty_network_is_crossed_in_the_documented_time(router, switching):
 
 
 @pytest.mark.parametrize(("load", "flits"), [(0.05, 16), (0.1, 16), (0.1, 64)])
-def test_at_low_load_contention_is_what_parhami_and_kwai_say(monkeypatch, load, flits):
-    """P04, sec. 5: virtual cut-through, one queue a channel, uniform traffic, T_c of FACTS' closed form; what waits at the source is not in it.
+def test_contention_at_low_load_against_parhami_and_kwai(monkeypatch, load, flits):
+    """P04, sec. 5: virtual cut-through, one queue a channel, uniform traffic, closed form of T_c without source queues.
 
-    A third of the way goes straight on in dimension order, which P04 does not know: within a quarter.
+    Within a quarter: in dimension order, a third of the hops continue straight, which P04 does not model.
     """
     monkeypatch.setitem(
         PRESETS, "one queue", Preset("virtual-cut-through", 1, 1024, 16, 0, 0, 1, 1, "dimension_order", "bubble")
     )
-    (row,) = simulated(
+    (row,) = simulate(
         "torus(k=8, n=3)",
         loads=[load],
         router="one queue",
@@ -162,11 +163,11 @@ MH3DT = "mh3dt(m=4, n=2, levels=2, q=0)"
 
 
 @pytest.mark.parametrize("rule", ["r05_wrap", "r05_phases"])
-def test_mh3dt_locks_up_under_the_rule_of_the_proof_and_not_by_phases(rule):
-    """Rahman et al. 2005, Theorem 1; the cyclic wait is one of the dependency graph that `torusweep deadlock` searches."""
+def test_mh3dt_deadlocks_under_the_rule_of_the_proof_only(rule):
+    """Rahman et al. 2005, Theorem 1. The cyclic wait is a cycle of the dependency graph."""
     topology = build(MH3DT)
     verdict = deadlock_record(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
-    (row,) = simulated(MH3DT, loads=[1.0], router="rahman-2005", vc_rule=rule, cycles=6000, allow_deadlock=True)
+    (row,) = simulate(MH3DT, loads=[1.0], router="rahman-2005", vc_rule=rule, cycles=6000, allow_deadlock=True)
     assert verdict["deadlock_free"] == ("yes" if rule == "r05_phases" else "no")
     assert row["deadlocked"] == (rule == "r05_wrap")
     assert row["saturated"]
@@ -174,13 +175,13 @@ def test_mh3dt_locks_up_under_the_rule_of_the_proof_and_not_by_phases(rule):
         assert row["waiting"] is None
         return
     assert row["deadlock_cycle"] < 6000
-    what = deadlock_case(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
-    depends = dependencies(what.form, what.rule, 2).channels.depends
-    channels = [_channel(what.form.moves, text) for text in row["waiting"]]
+    case = deadlock_case(topology, routing="hierarchical", vc_rule=rule, virtual_channels=2)
+    depends = dependencies(case.form, case.rule, 2).channels.depends
+    channels = [_channel(case.form.moves, text) for text in row["waiting"]]
     assert len(channels) >= 2
-    for (node, held), (after, asked) in zip(channels, [*channels[1:], channels[0]]):
-        assert topology.ports[node, held // 2] == after
-        assert depends[node, held, asked] & DEPENDS
+    for (node, current), (after, requested) in zip(channels, [*channels[1:], channels[0]]):
+        assert topology.ports[node, current // 2] == after
+        assert depends[node, current, requested] & DEPENDS
 
 
 def _channel(moves, text: str) -> tuple[int, int]:
@@ -189,72 +190,77 @@ def _channel(moves, text: str) -> tuple[int, int]:
     return int(node), int(moves.port[int(node), 2 * moves.names.index(name) + (sign == "-")]) * 2 + int(channel)
 
 
-def test_a_row_depends_on_its_load_and_seeds_alone():
-    asked = {"cycles": 1500, "routing": "valiant"}
-    together = simulated("torus(k=4, n=2)", loads=[0.05, 0.1, 0.2], seeds=[4, 5], **asked)
+def test_a_row_depends_only_on_its_load_and_seeds():
+    inputs = {"cycles": 1500, "routing": "valiant"}
+    together = simulate("torus(k=4, n=2)", loads=[0.05, 0.1, 0.2], seeds=[4, 5], **inputs)
     for row in together:
-        assert simulated("torus(k=4, n=2)", loads=[row["offered_load"]], seeds=[4, 5], **asked) == [row]
+        assert simulate("torus(k=4, n=2)", loads=[row["offered_load"]], seeds=[4, 5], **inputs) == [row]
     apart = simulation_records(
-        build("torus(k=4, n=2)"), Parameters(**asked), loads=[0.05, 0.1, 0.2], seeds=[4, 5], memory=2_000_000, threads=1
+        build("torus(k=4, n=2)"),
+        Parameters(**inputs),
+        loads=[0.05, 0.1, 0.2],
+        seeds=[4, 5],
+        memory=2_000_000,
+        threads=1,
     )
     assert apart == together
     assert (
-        simulated("torus(k=4, n=2)", loads=[0.1], seeds=[4], **asked)[0]["accepted_load"]
+        simulate("torus(k=4, n=2)", loads=[0.1], seeds=[4], **inputs)[0]["accepted_load"]
         != together[1]["accepted_load"]
     )
 
 
-def test_a_batch_is_sent_whole_whatever_queues_the_router_has():
-    """Cámara et al.'s source queues hold 8 packets, a batch 20: each of a ring's 4 nodes sends its 20 to its neighbour, a flit a cycle."""
-    (row,) = simulated("ring(k=4)", loads=(), packets_each=20, traffic="neighbour", router="bluegene")
+def test_a_batch_is_sent_whole_with_any_source_queue():
+    """Cámara et al.'s source queues hold 8 packets. Each of 4 nodes sends 20 to its neighbour, a flit a cycle."""
+    (row,) = simulate("ring(k=4)", loads=(), packets_each=20, traffic="neighbour", router="bluegene")
     assert (row["packets"], row["refused_packets"], row["source_queue"], row["injection"]) == (80, 0, None, None)
     assert 20 * 16 <= row["delivery_time"] <= 20 * 16 + 2 * 4 + 1
     for more in ({"injection": "poisson"}, {"source_queue": 4}, {"warm_up": 10}):
         with pytest.raises(BadInput, match="expected without packets_each"):
-            simulated("ring(k=4)", loads=(), packets_each=20, **more)
+            simulate("ring(k=4)", loads=(), packets_each=20, **more)
 
 
-@pytest.mark.parametrize(("many", "threads"), [(1, 1), (3, 1), (3, 2)])
-def test_a_run_says_how_far_it_is(many, threads):
-    """A third of the cycles after 2000 of 6000, and never less than before; what is simulated does not depend on being watched."""
-    told: list[float] = []
-    asked, loads = Parameters(cycles=6000), [0.1, 0.2, 0.3][:many]
+@pytest.mark.parametrize(("runs", "threads"), [(1, 1), (3, 1), (3, 2)])
+def test_progress_of_runs(runs, threads):
+    """A third after 2000 of 6000 cycles, never decreasing; the rows do not depend on the callback."""
+    shares: list[float] = []
+    inputs, loads = Parameters(cycles=6000), [0.1, 0.2, 0.3][:runs]
     rows = simulation_records(
-        build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads, progress=told.append
+        build("ring(k=4)"), inputs, loads=loads, backend="numba", threads=threads, progress=shares.append
     )
-    assert told == sorted(told)
-    assert told[-1] == many
-    assert len(told) >= 3 * many
+    assert shares == sorted(shares)
+    assert shares[-1] == runs
+    assert len(shares) >= 3 * runs
     if threads == 1:
-        assert 1 / 3 <= told[0] < 1 / 2
-    assert rows == simulation_records(build("ring(k=4)"), asked, loads=loads, backend="numba", threads=threads)
+        assert 1 / 3 <= shares[0] < 1 / 2
+    assert rows == simulation_records(build("ring(k=4)"), inputs, loads=loads, backend="numba", threads=threads)
 
 
-def test_a_batch_says_how_much_is_delivered():
-    told: list[float] = []
+def test_progress_of_a_batch():
+    shares: list[float] = []
     (row,) = simulation_records(
-        build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=told.append, backend="numba"
+        build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=shares.append, backend="numba"
     )
     slices = int(row["delivery_time"]) // 2000
     assert slices >= 4
-    np.testing.assert_allclose(told[:slices], 2000 / row["delivery_time"] * np.arange(1, slices + 1), atol=0.05)
+    np.testing.assert_allclose(shares[:slices], 2000 / row["delivery_time"] * np.arange(1, slices + 1), atol=0.05)
 
 
-def test_a_batch_cut_short_accepts_what_the_network_delivered():
-    """An eighth of its packets go to their own source: 16,000 flits a ring's 8 nodes, in a run that delivers some 40 packets."""
-    (row,) = simulated("ring(k=8)", loads=(), packets_each=1000, cycles=100)
+def test_accepted_load_of_an_incomplete_batch():
+    """An eighth of the packets, 16,000 flits, goes to its own source; the run delivers about 40 packets."""
+    (row,) = simulate("ring(k=8)", loads=(), packets_each=1000, cycles=100)
     assert row["packets"] > 0
     assert row["accepted_load"] == pytest.approx(row["packets"] * 16 / 8 / 100)
-    (whole,) = simulated("ring(k=8)", loads=(), packets_each=10, seeds=[1])
+    (whole,) = simulate("ring(k=8)", loads=(), packets_each=10, seeds=[1])
     assert whole["accepted_load"] == pytest.approx(10 * 16 / (whole["delivery_time"] + 1))
 
 
-def test_a_workload_is_timed_to_its_last_packet():
-    """A ring's tornado of 4: every packet goes a way of one hop; 3 packets of 8 flits leave one behind the other."""
-    (row,) = simulated("ring(k=4)", loads=(), packets_each=3, traffic="neighbour", packet_flits=8, virtual_channels=2)
+def test_delivery_time_is_that_of_the_last_packet():
+    """On a ring of 4, every packet makes one hop; the 3 packets of 8 flits of a node leave in succession."""
+    (row,) = simulate("ring(k=4)", loads=(), packets_each=3, traffic="neighbour", packet_flits=8, virtual_channels=2)
     assert row["offered_load"] is None
     assert row["saturated"] is None
     assert row["packets"] == 12
     empty = 2 * 3 + 1 + 7
     assert empty + 2 * 8 <= row["delivery_time"] <= empty + 1 + 3 * 8
-    assert simulated("ring(k=4)", loads=(), packets_each=30, traffic="neighbour", cycles=50)[0]["delivery_time"] is None
+    assert simulate("ring(k=4)", loads=(), packets_each=30, traffic="neighbour", cycles=50)[0]["delivery_time"] is None

@@ -1,4 +1,4 @@
-"""Figures of runs whose packets are made up: means, intervals, the end of the warm-up, saturation."""
+"""Statistics of synthetic runs: means, intervals, the end of the warm-up, saturation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torusweep.stages.simulation.statistics import Run, figures, histogram, mser
 
 
 def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: int = 10_000, lost: float = 0.0) -> Run:
-    """Packets at random times with independent latencies of that mean; some never arrive."""
+    """A run with packets at random times and independent latencies of the given mean; some never arrive."""
     random = np.random.default_rng(seed)
     time = np.sort(random.integers(0, end, packets)).astype(np.int32)
     delivered = time + 10 + random.exponential(latency - 10, packets).astype(np.int32)
@@ -46,8 +46,8 @@ def test_loads_and_latencies_are_those_of_the_window():
     assert found.histogram == [(15, 1), (25, 1), (68, 1)]
 
 
-def test_intervals_cover_the_mean_as_often_as_they_say():
-    """Of 200 runs, 95 % within the binomial's 5 standard deviations."""
+def test_intervals_cover_the_mean_with_their_probability():
+    """In 95 % of 200 runs, within 5 standard deviations of the binomial."""
     truth = 10 + np.floor(np.random.default_rng(99).exponential(20, 10**6)).mean()
     inside = 0
     for seed in range(200):
@@ -68,8 +68,8 @@ def test_saturated_is_less_than_98_percent(lost, saturated):
     assert figures([steady(3, packets=60_000, lost=lost)], 500).saturated == saturated
 
 
-def test_what_may_be_chance_is_no_verdict():
-    """60 packets of which 3 are lost: 5 % less, where Bernoulli's scatter alone is 13 %; 60,000 of which as large a share is lost are enough."""
+def test_saturation_is_undecided_where_chance_may_explain_it():
+    """3 of 60 packets lost are 5 %; Bernoulli arrivals vary by 13 %. The same share of 60,000 decides."""
     few = steady(1, packets=60, latency=11.0)
     few.delivered[[3, 20, 40]] = -1
     assert figures([few], 0).saturated is None
@@ -88,7 +88,7 @@ def test_one_packet_is_a_mean_without_an_interval():
     alone = Run(*np.array([[5], [6], [25]], np.int32), np.zeros(0, np.int64), 4, 16, 1000)
     found = figures([alone], 0)
     assert (found.total, found.network) == ((20, None), (19, None))
-    assert found.accepted.half_width > 0  # in nineteen batches nothing arrived, which says something
+    assert found.accepted.half_width > 0  # the nineteen empty batches give a variance
 
 
 def test_a_warm_up_as_long_as_the_run_is_refused():
@@ -96,16 +96,16 @@ def test_a_warm_up_as_long_as_the_run_is_refused():
         figures([steady()], 10_000)
 
 
-def test_the_warm_up_ends_where_the_latencies_settle():
+def test_warm_up_ends_where_latencies_become_steady():
     run = steady(1)
-    late = np.maximum(0, 200 - run.time // 10)  # 200 cycles more at first, none from cycle 2000 on
+    late = np.maximum(0, 200 - run.time // 10)  # 200 additional cycles at first, none from cycle 2000 on
     run = run._replace(time=run.time, delivered=run.delivered + late.astype(np.int32))
     assert 1200 <= mser5(run) <= 2600
     assert mser5(steady(1)) <= 5000
 
 
 @pytest.mark.parametrize("packets", [3, 10, 11, 500, 1000])
-def test_mser5_is_what_plain_loops_find(packets):
+def test_mser5_against_plain_loops(packets):
     run = steady(5, packets=packets)
     order = sorted((d, i) for i, d in enumerate(run.delivered.tolist()) if d < run.end)
     latencies = [d - int(run.time[i]) for d, i in order]
@@ -118,7 +118,7 @@ def test_mser5_is_what_plain_loops_find(packets):
     assert mser5(run) == (order[5 * best][0] if best else 0)
 
 
-def test_bins_are_a_sixteenth_of_their_lower_end_at_most():
+def test_bins_are_at_most_a_sixteenth_of_their_lower_end():
     latencies = np.arange(1, 5000, dtype=np.int32)
     bins = histogram(latencies)
     assert sum(many for _, many in bins) == len(latencies)

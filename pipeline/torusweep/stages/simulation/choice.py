@@ -1,4 +1,4 @@
-"""Which routing and virtual-channel rule a simulation takes: what is asked for, or what suits the network, and cannot lock up."""
+"""The routing and virtual-channel rule of a simulation: those requested, or the first that are proved deadlock-free."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from torusweep.routing.route_table import MAX_WHOLE_KEYS
 from torusweep.stages.deadlock import CANDIDATE_RULES, Case, deadlock_case, is_proved_free, least_rule, routing_spelling
 from torusweep.stages.deadlock.rules import Rule
 
-USUAL = (
-    "dimension_order",
-    "hierarchical",
-    "routing_record",
-    "minimal_by_address",
-    "up_down",
-)  # the default: the first that suits and cannot lock up
+# a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
+DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")
 ESCAPES = ("dimension_order", "routing_record")
-# what routings and rules advise that know nothing of the simulation: it may lock up there
-ADVICE = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
+# remedies in the refusals of routings and rules: a simulation that follows them may still deadlock
+GENERAL_REMEDIES = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
 
 
 class Choice(NamedTuple):
-    """routing, vc_rule: canonical spellings; form: what packets draw their routes from; rule, virtual_channels: who may use which."""
+    """A routing and a virtual-channel rule for a simulation.
+
+    routing, vc_rule   canonical spellings
+    form               the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    rule, virtual_channels   the rule as data, and the virtual channels of every physical channel
+    """
 
     routing: str
     form: Routing
@@ -40,64 +40,68 @@ class Choice(NamedTuple):
     virtual_channels: int
 
 
-def chosen(
+def check_choice(
     topology: Topology,
     routing: str,
     vc_rule: str,
     virtual_channels: int,
     *,
     allow_deadlock: bool,
-    unproved: bool = False,
+    skip_proof: bool = False,
 ) -> Choice:
-    """What is asked for. Raises BadInput, naming a rule that works, where it is not shown to be free of deadlock (unless that is allowed).
+    """The requested routing and rule.
 
-    unproved   look at no dependency graph
+    skip_proof   build no dependency graph: accept a rule that may deadlock
+
+    Raises BadInput, with a rule that works, where the parts do not fit each other, or where they are not proved
+    deadlock-free (unless allow_deadlock).
     """
     try:
-        what = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+        case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     except BadInput as refusal:
-        raise advised(refusal, topology, routing, unproved=unproved) from None
-    if not (allow_deadlock or unproved or _shown_free(topology, what)):
-        reason = f"under rule {what.vc_rule} with {counted(virtual_channels, 'virtual channel')} it is not shown to be free of deadlock"
-        raise _may_lock_up(topology, what.routing, reason)
-    return _choice(topology, what if unproved else _without_spare_class(topology, what))
+        raise with_remedy(refusal, topology, routing, skip_proof=skip_proof) from None
+    if not (allow_deadlock or skip_proof or _is_proved_free(topology, case)):
+        reason = f"rule {case.vc_rule} with {counted(virtual_channels, 'virtual channel')} is not proved deadlock-free"
+        raise _deadlock_refusal(topology, case.routing, reason)
+    return _choice(topology, case if skip_proof else _without_unneeded_class(topology, case))
 
 
-def suitable(
+def choose_rule(
     topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool
 ) -> Choice:
-    """The first rule that keeps a routing from locking up.
+    """The first rule that is proved deadlock-free for a routing.
 
-    at_least      more virtual channels may be taken, where so many do not suffice
-    cut_through   switching is virtual cut-through, so that bubble will do for adaptive routing
-    Raises BadInput where there is none (unless deadlock is allowed: then rule none).
+    at_least      take more virtual channels where these do not suffice
+    cut_through   switching is virtual cut-through, which lets adaptive routing use rule bubble
+
+    Raises BadInput where no rule is (with allow_deadlock: returns rule none).
     """
     for rule in _candidates(routing, cut_through):
         try:
-            what = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
+            case = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
         except BadInput:
             continue
-        if _shown_free(topology, what):
-            return _choice(topology, _without_spare_class(topology, what))
+        if _is_proved_free(topology, case):
+            return _choice(topology, _without_unneeded_class(topology, case))
     try:
-        least, working = least_rule(topology, routing)
+        least, rule_of_least = least_rule(topology, routing)
     except BadInput as refusal:
-        raise advised(refusal, topology, routing) from None
-    if at_least and working is not None and least is not None and least > virtual_channels:
-        return chosen(topology, routing, working, least, allow_deadlock=allow_deadlock)
+        raise with_remedy(refusal, topology, routing) from None
+    if at_least and rule_of_least is not None and least is not None and least > virtual_channels:
+        return check_choice(topology, routing, rule_of_least, least, allow_deadlock=allow_deadlock)
     if allow_deadlock:
-        return chosen(topology, routing, "none", virtual_channels, allow_deadlock=True)
-    raise _may_lock_up(
-        topology, routing, f"no rule is shown to keep it free of deadlock with virtual_channels={virtual_channels}"
+        return check_choice(topology, routing, "none", virtual_channels, allow_deadlock=True)
+    raise _deadlock_refusal(
+        topology, routing, f"no rule is proved deadlock-free with virtual_channels={virtual_channels}"
     )
 
 
-def balanced(routing: Routing, rule: Rule) -> bool:
-    """Whether packets that will not cross a ring's dateline may use the class behind it, too; it is all but empty without them.
+def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
+    """Whether packets that do not cross a ring's dateline may also use the class behind it, else nearly empty.
 
-    So it is where a rule that keeps routes free of deadlock tells classes by datelines, and every route goes along
-    each axis once in a phase, in the same order of axes in all routes of that phase: then the channels of both classes of a
-    line, along which such a run goes once and which no dateline interrupts, stay in the order in which packets pass them.
+    They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
+    uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
+    then requests the channels of both classes of its line in the order in which packets pass them.
     """
     if (
         not isinstance(routing, SourceRouting)
@@ -106,12 +110,10 @@ def balanced(routing: Routing, rule: Rule) -> bool:
     ):
         return False
     if routing.keys > MAX_WHOLE_KEYS:
-        return False  # not looked at
+        return False  # too many routes to examine
     _, _, direction, hops, phase = routing.routes(np.arange(routing.keys))
     axes = routing.moves.port.shape[1] // 2
-    before = np.zeros(
-        (routing.phases, axes, axes), bool
-    )  # some route of the phase goes along one axis before the other
+    before = np.zeros((routing.phases, axes, axes), bool)  # some route of the phase uses one axis before the other
     for later in range(1, direction.shape[1]):
         for earlier in range(later):
             both = (hops[:, earlier] > 0) & (hops[:, later] > 0) & (phase[:, earlier] == phase[:, later])
@@ -122,58 +124,55 @@ def balanced(routing: Routing, rule: Rule) -> bool:
     return not order.diagonal(axis1=1, axis2=2).any()
 
 
-def advised(refusal: BadInput, topology: Topology, routing: str, *, unproved: bool = False) -> BadInput:
-    """The same refusal with something that works in place of `ADVICE`; as it is where it advises on something else.
+def with_remedy(refusal: BadInput, topology: Topology, routing: str, *, skip_proof: bool = False) -> BadInput:
+    """The refusal with a remedy that works in place of one of `GENERAL_REMEDIES`; other refusals unchanged.
 
-    unproved   look at no dependency graph
+    skip_proof   build no dependency graph
     """
     text = str(refusal)
-    for advice in ADVICE:
-        if text.endswith(advice):
-            instead = (
-                "leave out routing and rule, so that some that work are taken"
-                if unproved
-                else remedy(topology, routing)
-            )
-            return BadInput(text.removesuffix(advice) + instead)
+    for general in GENERAL_REMEDIES:
+        if text.endswith(general):
+            instead = "leave out routing and rule to get defaults that work"
+            return BadInput(text.removesuffix(general) + (instead if skip_proof else remedy(topology, routing)))
     return refusal
 
 
 def remedy(topology: Topology, routing: str) -> str:
-    """What to choose in place of a routing, or for it, so that nothing locks up; allowing that where nothing else helps.
+    """A rule for the routing, or another routing with a rule, that is proved deadlock-free; else to allow deadlock.
 
-    Raises BadInput where no routing suits the network, since its nodes do not all reach each other.
+    Raises BadInput where no routing fits the network because some nodes cannot reach others.
     """
-    suiting: list[str] = []
+    fitting: list[str] = []
     links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
-    for name in dict.fromkeys([routing, *USUAL, "minimal"]):
+    for name in dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"]):
         try:
             number, rule = least_rule(topology, name)
         except BadInput as refusal:
-            unsuited = refusal
+            last_refusal = refusal
             continue
-        suiting.append(name)
+        fitting.append(name)
         other = "" if name == routing else f"routing {name} with "
-        if rule is not None and number is not None and _works(topology, name, rule, number):
+        if rule is not None and number is not None and _proves(topology, name, rule, number):
             return f"choose {other}rule {rule} with {counted(max(number, links), 'virtual channel')} or more"
-        if _is_adaptive(name) and _works(topology, name, "bubble", 2):
-            return f"choose {other}rule bubble with switching virtual-cut-through and {counted(max(2, links), 'virtual channel')} or more"
-    if not suiting:
-        raise unsuited
-    return f"allow deadlock{'' if routing in suiting else f' with routing {suiting[0]}'}, there being no routing that is shown to be free of it"
+        if _is_adaptive(name) and _proves(topology, name, "bubble", 2):
+            number = counted(max(2, links), "virtual channel")
+            return f"choose {other}rule bubble with switching virtual-cut-through and {number} or more"
+    if not fitting:
+        raise last_refusal
+    other = "" if routing in fitting else f" with routing {fitting[0]}"
+    return f"allow deadlock{other}, since no routing is proved deadlock-free"
 
 
-def _works(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> bool:
-    return _shown_free(
-        topology, deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    )
+def _proves(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> bool:
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    return _is_proved_free(topology, case)
 
 
-def _may_lock_up(topology: Topology, routing: str, reason: str) -> BadInput:
+def _deadlock_refusal(topology: Topology, routing: str, reason: str) -> BadInput:
     instead = remedy(topology, routing)
-    allowing = "" if instead.startswith("allow") else ", or allow deadlock"
+    alternative = "" if instead.startswith("allow") else ", or allow deadlock"
     return BadInput(
-        f"routing {routing} on {topology.spelling}: {reason}; {instead}{allowing} ('torusweep deadlock' says more)"
+        f"routing {routing} on {topology.spelling}: {reason}; {instead}{alternative} ('torusweep deadlock' says more)"
     )
 
 
@@ -183,38 +182,40 @@ def _candidates(routing: str, cut_through: bool) -> Iterator[str]:
     yield from CANDIDATE_RULES
 
 
-def _without_spare_class(topology: Topology, what: Case) -> Case:
-    """The rule without its highest class where nothing can lock up without that either: its virtual channels are the others' then.
+def _without_unneeded_class(topology: Topology, case: Case) -> Case:
+    """The case without its highest class if that is proved deadlock-free too; the others share its channels.
 
-    So r05_phases keeps a class for a dateline in the destination's module, which modules of mesh and those of four nodes a side do not need.
+    r05_phases, for example, has a class for the dateline of the destination's module. Modules that are meshes, or
+    have four nodes a side, do not need it.
     """
-    highest = what.rule.number - 1
-    if highest < 2 or what.virtual_channels <= highest:
-        return what
-    fewer = what._replace(rule=what.rule._replace(classes=what.rule.within(highest)), virtual_channels=highest)
-    return what._replace(rule=fewer.rule) if _shown_free(topology, fewer) else what
+    highest = case.rule.number - 1
+    if highest < 2 or case.virtual_channels <= highest:
+        return case
+    fewer = case._replace(rule=case.rule._replace(classes=case.rule.within(highest)), virtual_channels=highest)
+    return case._replace(rule=fewer.rule) if _is_proved_free(topology, fewer) else case
 
 
-def _shown_free(topology: Topology, what: Case) -> bool:
-    """Whether nothing can lock up, as far as the dependency graph shows."""
-    if not is_proved_free(what):
+def _is_proved_free(topology: Topology, case: Case) -> bool:
+    """Whether the dependency graph proves the simulated routing deadlock-free."""
+    if not is_proved_free(case):
         return False
-    if not isinstance(what.form, AdaptiveRouting) or what.rule.bubble:
+    if not isinstance(case.form, AdaptiveRouting) or case.rule.bubble:
         return True
-    # the verdict is about escapes that go one way at half a ring, but packets draw which: either is an escape by itself, and
-    # with both no ring's dependencies change, unless rings are twisted, so that turning elsewhere leads to another place of the ring
-    escape, records = _records(topology, what.routing)
-    return escape == "dimension_order" or not records.moves.wrap.any()
+    # The proof is for escapes with one direction at half a ring; simulated packets draw either. Each direction is an
+    # escape by itself. Together they leave the dependencies of rings unchanged unless the rings are twisted: then a
+    # turn at another place leads to another position in the ring.
+    escape, form = _escape_routing(topology, case.routing)
+    return escape == "dimension_order" or not form.moves.wrap.any()
 
 
-def _choice(topology: Topology, what: Case) -> Choice:
-    adaptive = isinstance(what.form, AdaptiveRouting)
-    form = _records(topology, what.routing)[1] if isinstance(what.form, AdaptiveRouting) else what.form
-    return Choice(what.routing, form, adaptive, what.vc_rule, what.rule, what.virtual_channels)
+def _choice(topology: Topology, case: Case) -> Choice:
+    adaptive = isinstance(case.form, AdaptiveRouting)
+    form = _escape_routing(topology, case.routing)[1] if isinstance(case.form, AdaptiveRouting) else case.form
+    return Choice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels)
 
 
-def _records(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
-    """Among whose runs packets choose on the way: those of the escape's routing, ties split; with its name."""
+def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
+    """(name, routing) of an adaptive routing's escape, with ties split; packets choose among its runs hop by hop."""
     refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPES)}; choose one of these")
     for name in ESCAPES:
         if "escape=" in adaptive and f"escape={name}" not in adaptive:

@@ -1,7 +1,8 @@
-"""When terminals generate packets: processes in a table, spelled as patterns are, and their draws by counter.
+"""Injection processes: the times at which terminals generate packets.
 
-The k-th packet of a terminal is drawn by (terminal, k), a burst by (terminal, its number): neither the length of the run nor other
-terminals change them, and at another load the same draws give the same packets, earlier or later.
+The random numbers of packet k of a terminal have the counter (terminal, k), those of a burst (terminal, its
+number). Neither the length of the run nor other terminals change them. At another load, the same random
+numbers give the same packets at other times.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology, Whole
 from torusweep.stages.simulation.destinations import unit
 
-GAPS, BURSTS = 8, 13  # streams of draws (torusweep_kernels.philox.draws)
-BLOCK = 1 << 20  # gaps that are drawn at a time
-NUMBERED = 32  # bits of a packet's number within its terminal
+GAPS, BURSTS = 8, 13  # streams of random numbers (torusweep_kernels.philox.draws)
+BLOCK = 1 << 20  # gaps drawn at a time
+NUMBER_BITS = 32  # of a packet's number within its terminal
 
 
 class Process(NamedTuple):
-    """When packets are generated.
+    """An injection process.
 
-    exponential  gaps are exponential, so that several packets may fall in a cycle; else a packet comes in every cycle with the same probability
-    burst        mean length in cycles of the times in which the source is on; None: it always is
-    peak         load while it is on, flits per cycle
+    exponential  gaps are exponential, and a cycle may have several packets; else geometric, and it has at most one
+    burst        mean duration of a burst, in cycles; None: the source is always on
+    peak         load during a burst, flits per cycle
     """
 
     exponential: bool = False
@@ -36,12 +37,12 @@ class Process(NamedTuple):
 
 
 def bernoulli(topology: Topology) -> Process:
-    """In every cycle with the same probability."""
+    """A packet in every cycle with the same probability."""
     return Process()
 
 
 def poisson(topology: Topology) -> Process:
-    """Exponential gaps, possibly several packets in a cycle."""
+    """Exponential gaps; a cycle may have several packets."""
     return Process(exponential=True)
 
 
@@ -50,9 +51,9 @@ def bursts(
     cycles: Annotated[float, Whole(1, "mean length of a burst, in cycles", 10**9)] = 100,
     peak: Annotated[float, Whole(0, "flits per cycle and terminal in a burst", 1 << 14)] = 1,
 ) -> Process:
-    """On and off by a Markov chain: on for so many cycles in the mean, a packet in each of these with the same probability, so that the load is
-    `peak` then; off for as long as the load asked for wants it.
+    """On and off by a two-state Markov chain: in a burst, a packet in every cycle with the same probability.
 
+    The load during a burst is `peak`; the pauses are as long as the requested load needs.
     Source: Jain & Routhier 1986 in its two-state form, as BookSim2's on_off injection.
     """
     if not peak > 0:
@@ -79,9 +80,9 @@ def _bound(spelling: str) -> tuple[str, Callable[..., Process], dict]:
 
 
 class Arrivals:
-    """Draws of when packets come.
+    """The arrival times of packets.
 
-    process   when
+    process   the injection process
     flits     of a packet
     seed      0 … 2⁶⁴ − 1
     """
@@ -90,71 +91,74 @@ class Arrivals:
         self.process, self.flits, self.seed, self.backend = process, flits, seed, backend
 
     def check(self, rate: np.ndarray, load: float) -> None:
-        """rate float64[T]: packets per cycle of each terminal. Raises BadInput for what the process cannot generate, or no node could send."""
-        most, process = rate.max(initial=0.0), self.process
+        """Raises BadInput for a rate (float64[T], packets per cycle) that the process or a node cannot sustain.
+
+        load   for the message: flits per terminal and cycle
+        """
+        highest, process = rate.max(initial=0.0), self.process
         if process.burst is not None:
             share, longest = self.share(rate), np.round(process.burst / (process.burst + 1), 12)
             if process.peak > self.flits:
                 raise BadInput(
-                    f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits; choose a lower peak"
+                    f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits;"
+                    " choose a lower peak"
                 )
             short = (share > longest) & (share != 1)
             if short.any():
                 raise BadInput(
-                    f"load={load:g}: expected at most {self.most:.4g} of a terminal, which is off for a cycle at least between bursts,"
-                    f" got {share[short].max() * process.peak:.4g}; choose a lower load, longer bursts or a higher peak"
+                    f"load={load:g}: expected at most {self.max_load:.4g} of a terminal, which pauses at least a"
+                    f" cycle between bursts, got {share[short].max() * process.peak:.4g};"
+                    " choose a lower load, longer bursts or a higher peak"
                 )
-        elif most > 1:
+        elif highest > 1:
             raise BadInput(
-                f"load={load:g}: expected at most a packet per terminal and cycle, got {most:.4g} at the busiest;"
+                f"load={load:g}: expected at most a packet per terminal and cycle, got {highest:.4g} at the busiest;"
                 " choose a lower load or longer packets"
             )
 
     @property
-    def most(self) -> float:
-        """Flits per cycle, up to which a terminal may generate any load."""
+    def max_load(self) -> float:
+        """The highest load of a terminal, in flits per cycle."""
         burst = self.process.burst
         if burst is not None:
             return self.process.peak * burst / (burst + 1)
         return float(self.flits)
 
     def share(self, rate: np.ndarray) -> np.ndarray:
-        """Of the time that each terminal is on."""
+        """float64[T]: the share of time for which each terminal is on; rate as in `check`."""
         return np.round(rate * self.flits / self.process.peak, 12)
 
     def times(self, rate: np.ndarray, cycles: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """(terminal, k, time) int64 of every packet before the end, block by block of terminals; rate as in `check`."""
+        """(terminal, k, time), int64 each, of every packet, by blocks of terminals; rate as in `check`."""
         sending = np.flatnonzero(rate > 0)
         if not sending.size:
             yield (np.zeros(0, np.int64),) * 3
             return
         mean = float(rate.max()) * cycles
-        many = (
-            int(mean + 6 * np.sqrt(mean)) + 8
-        )  # that the busiest generates, at most, but for one in 10⁹ (of bursts more)
-        size = max(1, BLOCK // max(many, 0 if self.process.burst is None else int(cycles / self.process.burst)))
+        # the busiest terminal exceeds this with a probability of 10⁻⁹ (higher with bursts); the loop then draws again
+        count = int(mean + 6 * np.sqrt(mean)) + 8
+        size = max(1, BLOCK // max(count, 0 if self.process.burst is None else int(cycles / self.process.burst)))
         for begin in range(0, len(sending), size):
             terminal = sending[begin : begin + size]
-            on = None if self.process.burst is None else _On(self, terminal, rate[terminal], cycles)
-            row, k, so_far = np.arange(len(terminal)), 0, np.zeros(len(terminal))
-            pace = rate[terminal] if on is None else np.full(len(terminal), self.process.peak / self.flits)
+            bursts = None if self.process.burst is None else _Bursts(self, terminal, rate[terminal], cycles)
+            row, k, last = np.arange(len(terminal)), 0, np.zeros(len(terminal))
+            pace = rate[terminal] if bursts is None else np.full(len(terminal), self.process.peak / self.flits)
             while row.size:
-                clock = self._after(so_far, terminal[row], pace[row], np.arange(k, k + many))
-                time = clock if on is None else on.time(row, clock)
-                who, which = np.nonzero(time < cycles)
-                yield terminal[row[who]], k + which, time[who, which].astype(np.int64)
+                clock = self._next_times(last, terminal[row], pace[row], np.arange(k, k + count))
+                time = clock if bursts is None else bursts.time(row, clock)
+                at, which = np.nonzero(time < cycles)
+                yield terminal[row[at]], k + which, time[at, which].astype(np.int64)
                 going = time[:, -1] < cycles
-                row, so_far, k = row[going], clock[going, -1], k + many
+                row, last, k = row[going], clock[going, -1], k + count
 
     def words(self, terminal: np.ndarray, number: np.ndarray, purpose: int, stream: int) -> np.ndarray:
-        """uint32[4, B, K]: draws for the numbers int64[K] of each of B terminals."""
-        counter = (terminal[:, None] << NUMBERED | number).reshape(-1)
-        return packet_words(counter, purpose, stream, self.seed, backend=self.backend).reshape(
-            4, len(terminal), len(number)
-        )
+        """uint32[4, B, K]: random words for the numbers int64[K] of each of B terminals."""
+        counter = (terminal[:, None] << NUMBER_BITS | number).reshape(-1)
+        words = packet_words(counter, purpose, stream, self.seed, backend=self.backend)
+        return words.reshape(4, len(terminal), len(number))
 
-    def _after(self, so_far: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """float64[B, K]: when packets k of each terminal are generated, the one before these at `so_far` (0: none)."""
+    def _next_times(self, last: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """float64[B, K]: the times of packets k of each terminal, given that of the packet before (0 = none)."""
         words = self.words(terminal, k, 0, GAPS)
         log = np.log1p(-unit(words[0], words[1]))  # ≤ 0
         if self.process.exponential:
@@ -162,15 +166,15 @@ class Arrivals:
         else:
             gap = _geometric(log, rate[:, None])
             if k[0] == 0:
-                gap[:, 0] -= 1  # the first may come in cycle 0
-        gap[:, 0] += so_far
+                gap[:, 0] -= 1  # the first packet may come in cycle 0
+        gap[:, 0] += last
         return np.cumsum(gap, axis=1)
 
 
-class _On:
-    """When the sources of B terminals are on: from which of their cycles that are on to which true ones.
+class _Bursts:
+    """The bursts of B terminals: converts clocks that count only cycles in bursts to true cycles.
 
-    With probability `share` a source is on in cycle 0, as in any other; then times on and off follow each other.
+    A source is on in cycle 0 with probability `share`, as in every cycle; bursts and pauses then alternate.
     """
 
     def __init__(self, arrivals: Arrivals, terminal: np.ndarray, rate: np.ndarray, cycles: int) -> None:
@@ -178,30 +182,30 @@ class _On:
         self.cycles = cycles
         pause = burst * (1 - share) / share
         mean = cycles / float((burst + pause).min())
-        many = int(mean + 6 * np.sqrt(mean)) + 8
+        count = int(mean + 6 * np.sqrt(mean)) + 8
         on, off = np.zeros((len(terminal), 0)), np.zeros((len(terminal), 0))
         while on.shape[1] == 0 or ((on + off).sum(axis=1) < cycles).any():
-            number = np.arange(on.shape[1], on.shape[1] + many)
+            number = np.arange(on.shape[1], on.shape[1] + count)
             words = arrivals.words(terminal, number, 0, BURSTS)
-            lasts, waits = (np.log1p(-unit(words[i], words[i + 1])) for i in (0, 2))
-            before = np.where(pause[:, None] > 0, _geometric(waits, 1 / np.maximum(pause, 1)[:, None]), 0)
+            durations, pauses = (np.log1p(-unit(words[i], words[i + 1])) for i in (0, 2))
+            before = np.where(pause[:, None] > 0, _geometric(pauses, 1 / np.maximum(pause, 1)[:, None]), 0)
             if number[0] == 0:
                 start = arrivals.words(terminal, number[:1], 1, BURSTS)
                 before[unit(start[0], start[1])[:, 0] < share, 0] = 0
-            on, off = np.hstack([on, _geometric(lasts, 1 / burst)]), np.hstack([off, before])
-        self.behind, self.before = np.cumsum(on, axis=1), np.cumsum(off, axis=1)
+            on, off = np.hstack([on, _geometric(durations, 1 / burst)]), np.hstack([off, before])
+        self.on, self.off = np.cumsum(on, axis=1), np.cumsum(off, axis=1)  # up to the end of each burst
 
     def time(self, row: np.ndarray, clock: np.ndarray) -> np.ndarray:
-        """float64[B', K] of the rows int64[B'] and their cycles on, float64[B', K]: the true cycles; `cycles` for what lies behind the end."""
+        """float64[B', K]: the true cycles of clock float64[B', K] of terminals row int64[B']; or `cycles`, the end."""
         found = np.full(clock.shape, float(self.cycles))
         for i, r in enumerate(row.tolist()):
-            burst = np.searchsorted(self.behind[r], clock[i], side="right")
-            there = burst < self.behind.shape[1]
-            found[i, there] = clock[i, there] + self.before[r, burst[there]]
+            burst = np.searchsorted(self.on[r], clock[i], side="right")
+            known = burst < self.on.shape[1]
+            found[i, known] = clock[i, known] + self.off[r, burst[known]]
         return found
 
 
 def _geometric(log: np.ndarray, probability: np.ndarray | float) -> np.ndarray:
-    """float64: trials until the first success, 1, 2, …; log of numbers in (0, 1] that are drawn evenly."""
+    """float64: the number of trials up to the first success, 1, 2, …, from logarithms of uniform numbers in (0, 1]."""
     with np.errstate(divide="ignore"):
         return np.floor(log / np.log1p(-probability)) + 1  # a probability of 1 gives 1

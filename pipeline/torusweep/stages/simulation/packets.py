@@ -1,7 +1,7 @@
-"""The packets of one experiment: when each is generated, where, and for whom.
+"""The packets of one experiment: the cycle, the source and the destination of each.
 
-Packet k of a terminal is drawn by counter (terminal, k): neither the length of the run nor what is
-computed beside it changes it, and at another load the same packets come earlier or later.
+The random numbers of packet k of a terminal have the counter (terminal, k). A packet therefore depends
+neither on the length of the run nor on other experiments, and another load only changes its time.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from torusweep_kernels.router import Messages
 
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation.destinations import Destinations
-from torusweep.stages.simulation.injection import NUMBERED, Arrivals, process_of
+from torusweep.stages.simulation.injection import NUMBER_BITS, Arrivals, process_of
 from torusweep.traffic import Traffic
 
-DESTINATIONS, REFUSALS, ROUTES, PLACES = 9, 10, 11, 12  # streams of draws (torusweep_kernels.philox.draws)
+DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random numbers (torusweep_kernels.philox.draws)
 
 
 class Packets(NamedTuple):
-    """Packets by node and, within one, by time; those of a node's terminals mixed.
+    """M packets, ordered by source node and then by time; the packets of a node's terminals are interleaved.
 
     first        int64[N + 1]  packets first[s] … first[s + 1] − 1 are generated at node s
-    time         int32[M]      cycle in which each is generated
-    number       int64[M]      its counter: terminal · 2³² + k
+    time         int32[M]      cycle of generation
+    number       int64[M]      counter: terminal · 2³² + k
     source       int32[M]      node
     destination  int32[M]      node; never the source
     length       int16[M]      flits
-    local        int64[L]      cycles in which packets to their own source were generated: they never enter the network
-    messages     of a workload: which packets are generated together, and what they wait for; their times are 0 then
+    local        int64[L]      cycles of generation of packets to their own source, which never enter the network
+    messages     of a workload: the packets of each message, and its dependencies; `time` is then 0
     """
 
     first: np.ndarray
@@ -44,7 +44,7 @@ class Packets(NamedTuple):
 
 
 class Generator:
-    """Generates packets of a traffic between a topology's terminals.
+    """Generates the packets of a traffic between the terminals of a topology.
 
     traffic     between terminals (torusweep.traffic)
     flits       length of every packet
@@ -69,23 +69,23 @@ class Generator:
     def at_load(self, load: float, cycles: int) -> Packets:
         """All packets of cycles 0 … cycles − 1 at `load` flits per terminal and cycle, on average over the terminals.
 
-        Raises BadInput where some terminal would have to send more than the injection can.
+        Raises BadInput where some terminal would exceed the rate of the injection process.
         """
         rate = load * self.destinations.sent / self.flits
         self.arrivals.check(rate, load)
         parts = list(self.arrivals.times(rate, cycles))
         terminal, k, time = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        return self._placed(terminal, k, time)
+        return self._packets(terminal, k, time)
 
     def each(self, packets: int) -> Packets:
-        """So many packets of every terminal that sends, all generated in cycle 0."""
+        """The given number of packets of every sending terminal, all generated in cycle 0."""
         sending = np.flatnonzero(self.destinations.sent > 0)
         terminal = np.repeat(sending, packets)
-        return self._placed(terminal, np.tile(np.arange(packets), len(sending)), np.zeros(len(terminal), np.int64))
+        return self._packets(terminal, np.tile(np.arange(packets), len(sending)), np.zeros(len(terminal), np.int64))
 
-    def _placed(self, terminal: np.ndarray, k: np.ndarray, time: np.ndarray) -> Packets:
-        number = terminal << NUMBERED | k
-        there = self.destinations.drawn(number, terminal, (DESTINATIONS, REFUSALS))
+    def _packets(self, terminal: np.ndarray, k: np.ndarray, time: np.ndarray) -> Packets:
+        number = terminal << NUMBER_BITS | k
+        there = self.destinations.draw(number, terminal, (DESTINATIONS, REJECTIONS))
         source, destination = self.topology.terminals[terminal], self.topology.terminals[there]
         local = source == destination
         order = np.flatnonzero(~local)
@@ -103,5 +103,5 @@ class Generator:
 
 
 def route_words(number: np.ndarray, purpose: int, seed: int, backend: str = "auto") -> np.ndarray:
-    """uint32[4, M]: draws for the choices of each packet's route; four for each purpose 0, 1, …."""
+    """uint32[4, M]: random words for the choices of each packet's route, four for each purpose 0, 1, …."""
     return packet_words(number, purpose, ROUTES, seed, backend=backend)

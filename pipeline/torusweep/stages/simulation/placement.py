@@ -1,4 +1,4 @@
-"""Tasks on terminals: a workload's messages as packets of nodes."""
+"""Placement of a workload's tasks on terminals, and its messages as packets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep_kernels.philox.draws import packet_words
 from torusweep_kernels.router import Messages
 
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation.injection import NUMBERED
+from torusweep.stages.simulation.injection import NUMBER_BITS
 from torusweep.stages.simulation.packets import PLACES, Packets
 from torusweep.workloads import Workload
 
@@ -17,7 +17,7 @@ PLACEMENTS = ("consecutive", "random")
 
 
 def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend: str = "auto") -> np.ndarray:
-    """int64[tasks]: the terminal of each task: its own number, or drawn with the seed, each of all terminals alike and none twice.
+    """int64[tasks]: the terminal of each task: its own number, or a random one, uniform and without repetition.
 
     Source: Cámara et al. 2010, sec. 7.5.
     """
@@ -27,17 +27,18 @@ def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend:
     return np.lexsort((words[1], words[0]))[:tasks]
 
 
-def placed(
+def workload_packets(
     workload: Workload, topology: Topology, placement: str, packet_flits: int, seed: int, backend: str = "auto"
 ) -> Packets:
-    """The packets of the workload's messages: of `packet_flits` each, the last one of a message what is left.
+    """The packets of a workload's messages: `packet_flits` each; the last one of a message takes the remainder.
 
-    A message between terminals of one node never enters the network: it is delivered when it is sent, as one to its own task is.
+    A message between terminals of one node, or to its own task, never enters the network: it is delivered when it
+    is sent.
     """
     node = topology.terminals[terminals_of(workload.tasks, len(topology.terminals), placement, seed, backend)]
     source, destination = node[workload.source], node[workload.destination]
     packets = np.where(source == destination, 0, -(-workload.flits // packet_flits))
-    # by node, and those of one node in the order of their messages
+    # order the packets by node, and those of a node by message
     order = np.argsort(source, kind="stable")
     ends = np.cumsum(packets[order])
     begin = np.empty_like(packets)
@@ -48,7 +49,7 @@ def placed(
     return Packets(
         first=np.searchsorted(source[message], np.arange(topology.nodes + 1)),
         time=np.zeros(len(message), np.int32),
-        number=message << NUMBERED | place,
+        number=message << NUMBER_BITS | place,
         source=source[message],
         destination=destination[message],
         length=np.minimum(packet_flits, workload.flits[message] - place * packet_flits).astype(np.int16),
@@ -65,22 +66,22 @@ def placed(
 
 
 class Completion(NamedTuple):
-    """Of each message of a workload, in its order, int32[G]: when it was sent, and its last packet delivered; −1 = never."""
+    """Times of a workload's messages, int32[G]: sent, and delivered with the last packet; −1 = never."""
 
     sent: np.ndarray
     delivered: np.ndarray
 
 
-def completed(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
-    """sent int32[G]: when the messages were generated; delivered int32[M]: each packet's, −1 = never."""
-    message, last = packets.number >> NUMBERED, sent.copy()  # a message without packets is there at once
+def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
+    """The completion of messages sent at sent, int32[G]; their packets arrive at delivered, int32[M], −1 = never."""
+    message, last = packets.number >> NUMBER_BITS, sent.copy()  # a message without packets arrives at once
     np.maximum.at(last, message, delivered)
     last[message[delivered < 0]] = -1
     return Completion(sent, last)
 
 
-def together(parts: list[Messages], packets: np.ndarray) -> Messages:
-    """The messages of several experiments, whose packets begin at packets int64[E]."""
+def join_messages(parts: list[Messages], packets: np.ndarray) -> Messages:
+    """The messages of E experiments as one batch; packets int64[E]: the number of each experiment's first packet."""
     first = np.cumsum([0, *(len(one.begin) for one in parts)])
     waits = np.cumsum([0, *(len(one.successor) for one in parts)])
     return Messages(

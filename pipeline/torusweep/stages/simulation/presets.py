@@ -1,4 +1,4 @@
-"""Routers by name: what a simulation takes where it is told nothing else."""
+"""Router presets: named defaults for the parameters of a simulation."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from torusweep.errors import BadInput, nearest
 
-EVERY_CHANNEL, EVERY_FLIT = 16, 63  # virtual channels of a port, flits that a node ejects: the most
+ALL_CHANNELS, ALL_FLITS = 16, 63  # the most virtual channels of a port, and flits that a node ejects in a cycle
 
 
 class Preset(NamedTuple):
-    """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets and their injection.
+    """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets, injection.
 
-    buffer_flits       of every virtual channel; more where the switching needs it and no number is given
-    source_queue       packets that it holds; None: any number
+    buffer_flits       of every virtual channel; enlarged where the switching needs it and no number is requested
+    source_queue       capacity in packets; None: unlimited
     input_speedup, ejection_flits   torusweep_kernels.router.Router
-    routing, vc_rule   None: the first that suits the network; the first that is free of deadlock
-    source             who describes it, and what we add where that leaves it open
+    routing, vc_rule   None: the first that fits the network, and the first that is proved deadlock-free
+    source             where it is described, and what we choose where that leaves it open
     """
 
     switching: str
@@ -39,45 +39,26 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "default": Preset(
-        "wormhole",
-        2,
-        8,
-        16,
-        1,
-        1,
-        1,
-        1,
+        *("wormhole", 2, 8, 16, 1, 1, 1, 1),
         source="ours: one cycle each for route, virtual channel, switch, link and credit",
     ),
     "booksim2": Preset(
         *("wormhole", 4, 8, 16, 1, 1, 2, 2),
-        source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link; not its 16 channels and packets of 1 flit",
+        source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link;"
+        " not its 16 channels and packets of 1 flit",
     ),
     "rahman-2005": Preset(
-        # the head's two cycles a hop are its route and the channel: a buffer of 2 covers the credits' round trip, as their output buffer does
+        # a head takes two cycles per hop, route and channel; a buffer of 2 covers the credit round trip, as their
+        # output buffer does
         *("wormhole", 2, 2, 16, 1, 0, 0, 1),
         source="Rahman et al. 2005, sec. 5: two cycles a hop, buffers of 2 (or 20) flits, 16-flit packets",
     ),
     "bluegene": Preset(
-        # the paper's simulator, INSEE, lets every virtual channel ask for an output, as here, and takes all that arrives for a node
-        *(
-            "virtual-cut-through",
-            3,
-            64,
-            16,
-            1,
-            1,
-            1,
-            1,
-            "adaptive",
-            "bubble",
-            True,
-            "poisson",
-            8,
-            EVERY_CHANNEL,
-            EVERY_FLIT,
-        ),
-        source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, queues of 8, transit first; delays are ours",
+        # as in INSEE, the paper's simulator: any virtual channel may request an output; nodes eject all arrivals
+        *("virtual-cut-through", 3, 64, 16, 1, 1, 1, 1),
+        *("adaptive", "bubble", True, "poisson", 8, ALL_CHANNELS, ALL_FLITS),
+        source="Cámara et al. 2010, sec. 6.1: bubble, 1 escape and 2 adaptive channels of 4 packets, queues of 8,"
+        " transit first; delays are ours",
     ),
 }
 

@@ -13,12 +13,12 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.request import check_numbers
 from torusweep.stages.simulation.runs import Experiment, Outcome, run
-from torusweep.stages.simulation.saturation import bisected
+from torusweep.stages.simulation.saturation import find_saturation
 from torusweep.stages.simulation.setup import Parameters, Setup, set_up
 from torusweep.stages.simulation.statistics import figures
 from torusweep.tables.records import SIMULATION
 
-PRECISION = 0.01  # flits per terminal and cycle, to which saturation is found unless told otherwise
+PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle
 Progress = Callable[[float], None] | None
 
 
@@ -36,39 +36,41 @@ def simulation_records(
     progress: Progress = None,
     completions: list[Completion] | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for each load, or one of the workload, exactly the table's columns, in order, as Python values without NaN.
+    """A row of the table `simulation` for each load, or one for the workload; Python values without NaN.
 
-    loads         offered, in flits per terminal and cycle, on average over the terminals; > 0
-    seeds         of the random numbers; every load is simulated with each, and a row is about all of them together
-    precision     find saturation, too, to so many flits per terminal and cycle: without loads, the row is of the highest not saturated
-    packets_each  instead of loads: every terminal sends so many packets, all ready in cycle 0; the row tells how long it takes
-    progress      is told how many experiments have been simulated, those under way by their share
-    completions   gets, of a workload, when each message was sent and delivered, seed by seed
+    loads         offered load, flits per terminal and cycle, on average over the terminals; > 0
+    seeds         of the random numbers; each load is simulated with every seed, and its row combines them
+    precision     also find the saturation point, to this precision in flits per terminal and cycle; without loads,
+                  the row is that of the highest load that is not saturated
+    packets_each  instead of loads: every terminal sends this many packets, all generated in cycle 0
+    progress      receives the number of simulated experiments, a fraction for those in progress
+    completions   receives, for each seed of a workload, the times at which messages were sent and delivered
 
-    Raises BadInput where network, routing, rule, traffic, switching and numbers do not suit each other, or may lock up;
-    Refused where the memory does not suffice.
+    Raises BadInput where network, routing, rule, traffic, switching and numbers do not fit each other, or may
+    deadlock; Refused where the memory does not suffice.
     """
     if packets_each is None:
         check_numbers(loads, seeds, precision, workload=parameters.workload)
     elif packets_each < 1 or loads or precision is not None or parameters.workload is not None:
         raise BadInput(
-            f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload; leave them out"
+            f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload;"
+            " leave them out"
         )
     setup = set_up(topology, parameters)
     if packets_each is not None:
         setup = _batch(setup, parameters)
     setup.check(loads)
-    how: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory}
-    told = _Told(progress)
+    counter = _Counter(progress)
+    options: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory, "progress": counter}
     if packets_each is not None or setup.workload is not None:
-        outcomes = run(setup, [Experiment(None, seed, packets_each or 0) for seed in seeds], **how, progress=told)
+        outcomes = run(setup, [Experiment(None, seed, packets_each or 0) for seed in seeds], **options)
         if completions is not None:
             completions += [outcome.completion for outcome in outcomes if outcome.completion is not None]
         return [_row(setup, seeds, outcomes, packets_each=packets_each)]
 
     def rows_at(some: Sequence[float]) -> list[dict[str, Any]]:
-        outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **how, progress=told)
-        told.so_far += len(outcomes)
+        outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **options)
+        counter.before += len(outcomes)
         return [
             _row(setup, seeds, outcomes[i * len(seeds) : (i + 1) * len(seeds)], load=load)
             for i, load in enumerate(some)
@@ -77,39 +79,41 @@ def simulation_records(
     rows = rows_at(loads) if loads else []
     if precision is None:
         return rows
-    seen: dict[float, dict[str, Any]] = {}
+    rows_of: dict[float, dict[str, Any]] = {}
 
     def saturated(some: Sequence[float]) -> list[bool | None]:
-        seen.update(zip(some, rows_at(some)))
-        return [seen[load]["saturated"] for load in some]
+        rows_of.update(zip(some, rows_at(some)))
+        return [rows_of[load]["saturated"] for load in some]
 
-    found = bisected(saturated, setup.most, precision)
-    for row in rows or [seen[found] if found else seen[min(seen)]]:
+    found = find_saturation(saturated, setup.max_load, precision)
+    rows = rows or [rows_of[found or min(rows_of)]]
+    for row in rows:
         row |= {"simulated_saturation": found, "saturation_precision": precision}
-    return rows or [seen[found] if found else seen[min(seen)]]
+    return rows
 
 
-def _batch(setup: Setup, asked: Parameters) -> Setup:
-    """For packets that are all ready in cycle 0: source queues have room for them, as they have for a workload's messages."""
+def _batch(setup: Setup, requested: Parameters) -> Setup:
+    """The setup for packets_each: as with a workload, source queues are unlimited."""
     for name in ("injection", "source_queue", "warm_up"):
-        if (value := getattr(asked, name)) is not None:
+        if (value := getattr(requested, name)) is not None:
             raise BadInput(
-                f"{name}={value}: expected without packets_each, whose packets are all ready in cycle 0; leave out one of them"
+                f"{name}={value}: expected without packets_each, whose packets are all ready in cycle 0;"
+                " leave out one of them"
             )
     return setup._replace(
         parameters=replace(setup.parameters, source_queue=None), router=setup.router._replace(source_queue=None)
     )
 
 
-class _Told:
-    """Counts experiments over several calls for whoever watches."""
+class _Counter:
+    """Reports progress over several calls of `run`: adds the experiments of earlier calls."""
 
     def __init__(self, progress: Progress) -> None:
-        self.progress, self.so_far = progress, 0
+        self.progress, self.before = progress, 0
 
     def __call__(self, done: float) -> None:
         if self.progress is not None:
-            self.progress(self.so_far + done)
+            self.progress(self.before + done)
 
 
 def _row(
@@ -120,20 +124,21 @@ def _row(
     load: float | None = None,
     packets_each: int | None = None,
 ) -> dict[str, Any]:
-    """The row of several runs that differ in their seeds."""
-    parameters, stopped = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
+    """The row for runs that differ in their seeds."""
+    parameters, deadlocked = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
     warm_up = 0 if load is None else parameters.warm_up
     if warm_up is not None:
-        warm_up = min(warm_up, min(outcome.run.end for outcome in outcomes) - 1)  # a run may stand still before
+        warm_up = min(warm_up, min(outcome.run.end for outcome in outcomes) - 1)  # a deadlock may end a run before
     found = figures([outcome.run for outcome in outcomes], warm_up)
     present = setup.topology.ports != NO_PORT
     use = np.mean([outcome.use for outcome in outcomes], axis=0)
     if setup.topology.capacity is not None:
         use = use / np.where(present, setup.topology.capacity, 1)
-    kinds = setup.topology.link_class
+    link_class = setup.topology.link_class
     names = dict(enumerate(setup.topology.plan.classes))
     classes = {
-        names.get(number, str(number)): present & (kinds == number) for number in np.unique(kinds[present]).tolist()
+        names.get(number, str(number)): present & (link_class == number)
+        for number in np.unique(link_class[present]).tolist()
     }
     values = {
         **setup.inputs | ({} if packets_each is None else {"injection": None}),
@@ -153,7 +158,7 @@ def _row(
         "latency_histogram": [{"latency": latency, "packets": packets} for latency, packets in found.histogram],
         "packets": found.packets,
         "refused_packets": found.refused,
-        "saturated": None if load is None else bool(stopped) or found.saturated,
+        "saturated": None if load is None else bool(deadlocked) or found.saturated,
         "simulated_saturation": None,
         "saturation_precision": None,
         "mean_channel_utilization": float(use[present].mean()) if present.any() else None,
@@ -164,33 +169,30 @@ def _row(
         "vc_occupancy": np.mean([outcome.occupancy for outcome in outcomes], axis=0).tolist(),
         **_messages(setup, outcomes),
         "delivery_time": None if load is not None else _delivery_time(outcomes),
-        "deadlocked": bool(stopped),
-        "deadlock_cycle": stopped[0].stalled if stopped else None,
-        "waiting": stopped[0].waiting if stopped else None,
+        "deadlocked": bool(deadlocked),
+        "deadlock_cycle": deadlocked[0].stalled if deadlocked else None,
+        "waiting": deadlocked[0].waiting if deadlocked else None,
     }
     return {column.name: values[column.name] for column in SIMULATION}
 
 
 def _messages(setup: Setup, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Columns about a workload's messages between different tasks; those that were not delivered have no latency."""
+    """The columns on a workload's messages between different tasks; undelivered messages have no latency."""
     if setup.workload is None:
         return {"messages": None, "message_latency": None, "p99_message_latency": None}
     real = setup.workload.source != setup.workload.destination
     done = [one.completion for one in outcomes if one.completion is not None]
     latency = np.concatenate([(one.delivered - one.sent)[real & (one.delivered >= 0)] for one in done])
-    most = None if not len(latency) else int(np.quantile(latency, 0.99, method="inverted_cdf"))
     return {
         "messages": int(real.sum()),
         "message_latency": float(latency.mean()) if len(latency) else None,
-        "p99_message_latency": most,
+        "p99_message_latency": int(np.quantile(latency, 0.99, method="inverted_cdf")) if len(latency) else None,
     }
 
 
 def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
-    """Cycles until everything has arrived, in the mean over the runs; None where something has not."""
-    arrived = [
-        outcome.run.delivered if outcome.completion is None else outcome.completion.delivered for outcome in outcomes
-    ]
-    if any((delivered < 0).any() for delivered in arrived):
+    """Cycles until the last delivery, averaged over the runs; None if something was not delivered."""
+    times = [(outcome.completion or outcome.run).delivered for outcome in outcomes]
+    if any((delivered < 0).any() for delivered in times):
         return None
-    return float(np.mean([delivered.max(initial=0) for delivered in arrived]))
+    return float(np.mean([delivered.max(initial=0) for delivered in times]))

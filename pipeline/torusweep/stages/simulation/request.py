@@ -1,4 +1,4 @@
-"""A simulation as a point of a sweep: what is asked for in one string, which is the same however it was written."""
+"""A simulation as a point of a sweep: its request as one canonical string."""
 
 from __future__ import annotations
 
@@ -20,30 +20,26 @@ class Request(NamedTuple):
     precision: float | None = None
 
     def canonical(self) -> Request:
-        """In canonical spellings. Raises BadInput for a name or number that is wrong, whatever the network."""
+        """The same in canonical spellings. Raises BadInput for a name or number that is wrong on every network."""
         check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
         return self._replace(parameters=self.parameters.canonical())
 
     def spelled(self) -> str:
-        """One line of JSON; what is None is not in it."""
-        asked = {
+        """One line of JSON, without the values that are None."""
+        values = {
             **asdict(self.parameters),
             "loads": self.loads,
             "seeds": self.seeds,
             "saturation_precision": self.precision,
         }
-        return json.dumps({name: value for name, value in asked.items() if value is not None}, sort_keys=True)
+        return json.dumps({name: value for name, value in values.items() if value is not None}, sort_keys=True)
 
 
 def request_of(spelled: str) -> Request:
-    """What `Request.spelled` wrote."""
-    asked = json.loads(spelled)
-    loads, seeds, precision = (
-        tuple(asked.pop("loads")),
-        tuple(asked.pop("seeds")),
-        asked.pop("saturation_precision", None),
-    )
-    return Request(Parameters(**asked), loads, seeds, precision)
+    """The request that `Request.spelled` wrote."""
+    values = json.loads(spelled)
+    loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
+    return Request(Parameters(**values), tuple(loads), tuple(seeds), precision)
 
 
 def check_numbers(
@@ -52,7 +48,8 @@ def check_numbers(
     """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
     if workload is not None and (loads or precision):
         raise BadInput(
-            f"workload={workload}: expected neither loads nor a precision of saturation beside a workload; leave them out"
+            f"workload={workload}: expected neither loads nor a precision of saturation beside a workload;"
+            " leave them out"
         )
     if not (loads or precision or workload):
         raise BadInput(
@@ -66,4 +63,4 @@ def check_numbers(
         if not 0 <= seed < 2**64:
             raise BadInput(f"seed={seed}: expected 0 … 2^64 - 1; choose a number of at most 64 bits")
     if not seeds or len(set(seeds)) < len(seeds):
-        raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out what stands twice")
+        raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")

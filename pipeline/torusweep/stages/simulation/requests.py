@@ -77,7 +77,7 @@ def _suitable(sweep: Sweep, number: int, spelling: str, requests: Sequence[Reque
     for one in requests:
         try:
             check_fit(topology, one.parameters.traffic)
-            setup = set_up(topology, one.parameters, unproved=True)
+            setup = set_up(topology, one.parameters, skip_proof=True)
         except BadInput as error:
             pass_over(error, skip=sweep.simulation[number].skip_unsuitable)
         else:

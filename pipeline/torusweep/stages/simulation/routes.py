@@ -1,4 +1,4 @@
-"""Routes of packets as rows of one table of runs, which a batch of experiments shares."""
+"""Random routes of packets, as rows of a table of runs that a batch of experiments shares."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from torusweep.routing.forms import LayeredRouting, Routing
 from torusweep.routing.route_table import RouteTable
-from torusweep.stages.simulation.walked_routes import Draws, walked
+from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 
 WORD = np.uint64(32)
 
 
 class RouteRows(NamedTuple):
-    """Rows of runs: direction int8[R, L], hops int16[R, L], phase int8[R, L]; row int32[M] of every packet."""
+    """Rows of runs (direction int8[R, L], hops int16[R, L], phase int8[R, L]) and the row of each packet (int32[M])."""
 
     direction: np.ndarray
     hops: np.ndarray
@@ -23,20 +23,21 @@ class RouteRows(NamedTuple):
 
 
 def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, draws: Draws) -> RouteRows:
-    """One route for each of M packets, drawn by its weight.
+    """A random route for each of M packets, with the probabilities of the routing.
 
     source, destination  int32[M]   nodes
-    draws                uint32[4, M] for each purpose 0, 1, …; of a routing settled at the source purpose 0 has all: for
-                         its route, for the node between (of two passes; drawn of all nodes), for its second half's route
-    A route of two passes is one row: its first half's runs, then its second's with their phases behind the first's. One
-    over states is hops, one a run, in the directions in which ports lead.
+    draws                uint32[4, M] for each purpose 0, 1, …. Source routing uses purpose 0 only: for the route,
+                         for the intermediate node (with two passes; uniform over all nodes), for the second half
+
+    A route of two passes is one row: the runs of the first half, then those of the second, with higher phases.
+    A layered route has one hop in each run, and its directions are ports.
     """
     if not len(source):
         return RouteRows(
             np.zeros((1, 1), np.int8), np.zeros((1, 1), np.int16), np.zeros((1, 1), np.int8), np.zeros(0, np.int32)
         )
     if isinstance(routing, LayeredRouting):
-        direction, hops = walked(routing, source, destination, draws)
+        direction, hops = draw_layered_routes(routing, source, destination, draws)
         return RouteRows(direction, hops, np.zeros_like(direction), np.arange(len(source), dtype=np.int32))
     table, words = RouteTable(routing), draws(0)
     if routing.passes == 1:
@@ -44,11 +45,11 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
         return RouteRows(table.direction, table.hops, table.routes.phase, row)
     between = (words[1].astype(np.uint64) * np.uint64(routing.topology.nodes) >> WORD).astype(np.int32)
     halves = table.sample(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
-    return _joined(table, halves, routing.phases)
+    return _join_halves(table, halves, routing.phases)
 
 
-def _joined(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
-    """Pairs of rows, those of the first halves before those of the second, as one row each; equal ones once."""
+def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
+    """A row for each distinct pair of halves; `halves` lists the rows of first halves, then those of second ones."""
     number = len(table.hops)
     pair, row = np.unique(
         halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True

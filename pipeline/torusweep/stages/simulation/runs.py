@@ -1,4 +1,4 @@
-"""Experiments of one setup, run together: loads and seeds side by side in one call of the kernel."""
+"""Runs of the simulator: one call of the kernel simulates experiments of one setup with several loads and seeds."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from torusweep_kernels.router import Batch, simulate, state_bytes
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
 from torusweep.routing.forms import SourceRouting
-from torusweep.stages.simulation.injection import NUMBERED
+from torusweep.stages.simulation.injection import NUMBER_BITS
 from torusweep.stages.simulation.packets import Generator, Packets, route_words
-from torusweep.stages.simulation.placement import Completion, completed, placed, together
+from torusweep.stages.simulation.placement import Completion, completion_of, join_messages, workload_packets
 from torusweep.stages.simulation.routes import routes_of
 from torusweep.stages.simulation.setup import Setup
 from torusweep.stages.simulation.statistics import Run
 
-PACKET_BYTES = 160  # that a packet takes while its route is drawn; afterwards about 30
+PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
 
 
 class Experiment(NamedTuple):
-    """One run: a load, in flits per terminal and cycle, or so many packets of every terminal at once, or the setup's workload; and a seed."""
+    """One run.
+
+    load          flits per terminal and cycle; None: packets_each, or the setup's workload
+    seed          of its random numbers
+    packets_each  packets of every terminal, all generated in cycle 0
+    """
 
     load: float | None
     seed: int
@@ -30,9 +35,15 @@ class Experiment(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """run: when its packets were generated and arrived; use: float64[N, P], flits per cycle over each channel while measuring;
-    occupancy: float64[V], flits in all buffers of a virtual channel; stalled: the cycle since which the packets of a cyclic wait did
-    not move, −1 = there is none; waiting: its channels, in order; completion: of a workload's messages."""
+    """The outcome of an experiment.
+
+    run         the times of its packets
+    use         float64[N, P]  flits per cycle over each channel during measurement
+    occupancy   float64[V]     flits in all buffers of a virtual channel
+    stalled     the cycle since which a cyclic wait blocks packets, −1 = no deadlock
+    waiting     the channels of the cyclic wait, in order
+    completion  of a workload's messages
+    """
 
     run: Run
     use: np.ndarray
@@ -51,59 +62,59 @@ def run(
     memory: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
-    """Every experiment's outcome, which depends on it and the setup alone.
+    """The outcome of each experiment, which depends only on the experiment and the setup.
 
-    memory     bytes that packets and routers may take; half the machine's where None
-    progress   is told how many experiments have been simulated, those under way by their share
+    memory     limit for packets and routers in bytes; None: half of the machine's memory
+    progress   receives the number of simulated experiments, a fraction for those in progress
     Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
-    for group in _fitting(setup, experiments, default_memory() if memory is None else memory):
-        before, many = len(done), len(group)
-        part = None if progress is None else lambda share, before=before, many=many: progress(before + share * many)
-        done += _together(setup, group, backend, threads, part)
+    for group in _groups(setup, experiments, default_memory() if memory is None else memory):
+        before, size = len(done), len(group)
+        part = None if progress is None else lambda share, before=before, size=size: progress(before + share * size)
+        done += _run_group(setup, group, backend, threads, part)
         if progress is not None:
             progress(len(done))
     return done
 
 
-def _fitting(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
-    """Groups of experiments that fit into memory together."""
+def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
+    """Groups of successive experiments that fit into memory together."""
     group: list[Experiment] = []
-    taken = 0
+    group_bytes = 0
     for one in experiments:
         needed = bytes_of(setup, one)
         if needed > memory:
+            subject = "its packets" if one.load is None else f"{setup.cycles:,} cycles"
             raise Refused(
-                f"simulation of {setup.topology.spelling}: {'its packets' if one.load is None else f'{setup.cycles:,} cycles'} need about"
-                f" {needed / 2**30:.1f} GiB; the limit is {memory / 2**30:.1f} GiB: choose fewer cycles or packets, a lower load or a smaller network"
+                f"simulation of {setup.topology.spelling}: {subject} need about {needed / 2**30:.1f} GiB;"
+                f" the limit is {memory / 2**30:.1f} GiB: choose fewer cycles or packets, a lower load or a smaller"
+                " network"
             )
-        if group and taken + needed > memory:
+        if group and group_bytes + needed > memory:
             yield group
-            group, taken = [], 0
+            group, group_bytes = [], 0
         group.append(one)
-        taken += needed
+        group_bytes += needed
     if group:
         yield group
 
 
 def bytes_of(setup: Setup, one: Experiment) -> int:
-    """Bytes that an experiment takes, about."""
-    topology, terminals = setup.topology, len(setup.topology.terminals)
-    if setup.workload is not None:
-        packets = float(
-            (-(-setup.workload.flits // setup.flits)).sum() + len(setup.workload.flits) + len(setup.workload.waits)
-        )
+    """Approximate memory of an experiment."""
+    topology, terminals, workload = setup.topology, len(setup.topology.terminals), setup.workload
+    if workload is not None:
+        packets = float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
+    elif one.load is None:
+        packets = one.packets_each * terminals
     else:
-        packets = (
-            one.packets_each * terminals if one.load is None else one.load * terminals * setup.cycles / setup.flits
-        )
+        packets = one.load * terminals * setup.cycles / setup.flits
     shortest = setup.flits if setup.workload is None else 1
     routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest)
-    return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # of the channels, their flits
+    return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # 8 bytes count the flits of a channel
 
 
-def _together(
+def _run_group(
     setup: Setup,
     experiments: Sequence[Experiment],
     backend: str,
@@ -129,20 +140,19 @@ def _together(
         row=rows.row,
         length=np.concatenate([packets.length for packets in generated]),
         destination=destination,
-        messages=together([packets.messages for packets in generated if packets.messages is not None], before[:-1])
+        messages=join_messages([packets.messages for packets in generated if packets.messages is not None], before[:-1])
         if setup.workload
         else None,
     )
-    cycles, measured = setup.cycles, 0 if experiments[0].load is None else _measured_from(setup)
-    how: dict[str, Any] = {
-        "cycles": cycles,
-        "measure_from": measured,
-        "backend": backend,
-        "threads": threads,
-        "progress": progress,
-    }
+    cycles, measure_from = setup.cycles, 0 if experiments[0].load is None else _measure_from(setup)
+    options: dict[str, Any] = {"backend": backend, "threads": threads, "progress": progress}
     try:
-        found = simulate(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch, **how)
+        found = simulate(
+            *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
+            cycles=cycles,
+            measure_from=measure_from,
+            **options,
+        )
     except ValueError as refusal:
         raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None
     outcomes = []
@@ -150,17 +160,16 @@ def _together(
         own = slice(before[e], before[e + 1])
         stalled, delivered = int(found.stalled[e]), found.delivered[own]
         end = cycles if stalled < 0 else int(found.ran[e])
-        if one.load is None:  # it ends when all is delivered
+        if one.load is None:  # the run ends with the last delivery
             end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
         time, local, completion = packets.time, packets.local, None
-        if (
-            one.packets_each and (delivered < 0).any()
-        ):  # all at once in cycle 0, they would pass for what the network carried until it was stopped
+        # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
+        if one.packets_each and (delivered < 0).any():
             local = local[:0]
         if batch.messages is not None:
-            completion = completed(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
-            sent = completion.sent[packets.number >> NUMBERED]
-            time = np.where(sent < 0, end, sent)  # what is never sent does not count
+            completion = completion_of(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
+            sent = completion.sent[packets.number >> NUMBER_BITS]
+            time = np.where(sent < 0, end, sent)  # a message that is never sent does not count
         done = Run(
             time,
             found.entered[own],
@@ -170,8 +179,8 @@ def _together(
             len(setup.topology.terminals),
             end,
         )
-        use = found.flits[e] / max(end - measured, 1)
-        waiting = [] if stalled < 0 else [shown(setup, *channel) for channel in found.waiting[e]]
+        use = found.flits[e] / max(end - measure_from, 1)
+        waiting = [] if stalled < 0 else [channel_words(setup, *channel) for channel in found.waiting[e]]
         outcomes.append(Outcome(done, use, found.occupancy[e], stalled, waiting, completion))
     return outcomes
 
@@ -179,21 +188,22 @@ def _together(
 def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
     injection = str(setup.parameters.injection)
     if setup.workload is not None:
-        return placed(setup.workload, setup.topology, str(setup.parameters.placement), setup.flits, one.seed, backend)
+        placement = str(setup.parameters.placement)
+        return workload_packets(setup.workload, setup.topology, placement, setup.flits, one.seed, backend)
     generator = Generator(
         setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend
     )
     return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
 
 
-def _measured_from(setup: Setup) -> int:
-    """The cycle from which flits over channels are counted: after a warm-up that is given, or in the second half."""
-    given = setup.parameters.warm_up
-    return setup.cycles // 2 if given is None else given
+def _measure_from(setup: Setup) -> int:
+    """The cycle from which channels count their flits: the end of a given warm-up, or half of the run."""
+    warm_up = setup.parameters.warm_up
+    return setup.cycles // 2 if warm_up is None else warm_up
 
 
-def shown(setup: Setup, node: int, port: int, channel: int) -> str:
-    """A virtual channel as people read it: node, its digits, direction, virtual channel."""
+def channel_words(setup: Setup, node: int, port: int, channel: int) -> str:
+    """A virtual channel in words: node, its digits, direction, virtual channel."""
     radices, digits, rest = setup.topology.plan.radices, [], int(node)
     for side in radices:
         rest, digit = divmod(rest, side)

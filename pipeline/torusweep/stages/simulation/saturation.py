@@ -1,23 +1,26 @@
-"""Where a network saturates: the offered load up to which it accepts what is offered, found by cutting an interval into parts."""
+"""The saturation point: the highest offered load that the network accepts, by repeated division of an interval."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-PARTS = 5  # into which an interval is cut at each turn: the loads between them are simulated together
+PARTS = 5  # of the interval in each round; a round simulates the loads between them together
 
 
-def bisected(saturated: Callable[[Sequence[float]], Sequence[bool | None]], top: float, precision: float) -> float:
-    """The largest load at which nothing is saturated, to `precision`; `top` where even that is not.
+def find_saturation(
+    saturated: Callable[[Sequence[float]], Sequence[bool | None]], top: float, precision: float
+) -> float:
+    """The highest load that is not saturated, to `precision`; `top` if that is not saturated either.
 
-    saturated   tells it of several loads, ascending, at once; None, of which it is not shown, counts as not saturated
-    Of loads that are found saturated now and not at a higher one, the lowest counts.
+    saturated   evaluates several loads, ascending, at once; None (not decided) counts as not saturated
+
+    The result lies below the lowest load of a round that is saturated, even if a higher one is not.
     """
     low, high = 0.0, top
     loads = [top * part / PARTS for part in range(1, PARTS + 1)]
     while loads:
-        for load, full in zip(loads, saturated(loads)):
-            if full:
+        for load, is_saturated in zip(loads, saturated(loads)):
+            if is_saturated:
                 high = load
                 break
             low = load

@@ -1,4 +1,4 @@
-"""What a simulation is of: names and numbers settled, checked against each other, and turned into the kernel's arrays."""
+"""The setup of a simulation: complete and check its parameters, and build the kernel's arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import Routing, SourceRouting
 from torusweep.stages.deadlock import least_rule, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.rules import Rule
-from torusweep.stages.simulation.choice import USUAL, Choice, balanced, chosen, remedy, suitable
+from torusweep.stages.simulation.choice import (
+    DEFAULT_ROUTINGS,
+    Choice,
+    check_choice,
+    choose_rule,
+    may_use_both_classes,
+    remedy,
+)
 from torusweep.stages.simulation.injection import Arrivals, process_of
 from torusweep.stages.simulation.injection import canonical as injection_spelling
 from torusweep.stages.simulation.placement import PLACEMENTS
-from torusweep.stages.simulation.presets import EVERY_CHANNEL, Preset, preset
+from torusweep.stages.simulation.presets import ALL_CHANNELS, Preset, preset
 from torusweep.traffic import Traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic import traffic as pattern_on
@@ -26,22 +33,23 @@ from torusweep.workloads import Workload
 from torusweep.workloads import canonical as workload_spelling
 from torusweep.workloads import workload as workload_on
 
-CYCLES, MOST_CYCLES = 10_000, 1 << 30  # of a run unless told otherwise; of a workload, which ends by itself
-MOST_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
+CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
+MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What is asked for besides the network and the loads; None: as the router's preset has it, or as suits the network.
+    """The requested parameters, apart from network and loads. None: the preset's, or what the network needs.
 
-    router     a preset's name
+    router           name of a preset
     routing, vc_rule, traffic, injection   spellings
-    input_speedup  virtual channels of an input port that may send in the same cycle
-    source_queue   packets that a source queue holds; None: any number
-    workload   spelling: instead of a traffic's packets its messages, each once; placement: of their tasks, consecutive or random
-    cycles     of every run; None: 10,000, of a workload as many as it takes
-    warm_up    cycles that do not count; None: detected (statistics.mser5)
-    allow_deadlock   run what may lock up
+    input_speedup    virtual channels of an input port that may send in the same cycle
+    source_queue     capacity of a source queue in packets; None: unlimited
+    workload         spelling; its messages, each sent once, replace the traffic
+    placement        of the workload's tasks: consecutive or random
+    cycles           of every run; None: 10,000, or as many as a workload takes
+    warm_up          cycles excluded from measurement; None: detected (statistics.mser5)
+    allow_deadlock   simulate a routing that may deadlock
     """
 
     router: str = "default"
@@ -62,15 +70,15 @@ class Parameters:
     allow_deadlock: bool = False
 
     def canonical(self) -> Parameters:
-        """The same in canonical spellings, numbers checked. Raises BadInput where a name or a number is wrong, whatever the network."""
+        """The same in canonical spellings. Raises BadInput for a name or a number that is wrong on every network."""
         preset(self.router)
         for name, value, least, most in (
             ("virtual_channels", self.virtual_channels, 1, 16),
-            ("buffer_flits", self.buffer_flits, 1, MOST_BUFFER),
+            ("buffer_flits", self.buffer_flits, 1, MAX_BUFFER),
             ("packet_flits", self.packet_flits, 1, 1 << 14),
-            ("input_speedup", self.input_speedup, 1, EVERY_CHANNEL),
+            ("input_speedup", self.input_speedup, 1, ALL_CHANNELS),
             ("source_queue", self.source_queue, 0, 1 << 30),
-            ("cycles", self.cycles, 1, MOST_CYCLES),
+            ("cycles", self.cycles, 1, MAX_CYCLES),
             ("warm_up", self.warm_up, 0, (self.cycles or CYCLES) - 1),
         ):
             if value is not None and not least <= value <= most:
@@ -87,32 +95,33 @@ class Parameters:
             injection=None if self.injection is None else injection_spelling(self.injection),
             workload=None if self.workload is None else workload_spelling(self.workload),
             placement=None if self.workload is None else self.placement or PLACEMENTS[0],
-            cycles=self.cycles or (CYCLES if self.workload is None else MOST_CYCLES),
+            cycles=self.cycles or (CYCLES if self.workload is None else MAX_CYCLES),
         )
 
     def _check_workload(self) -> None:
-        """What a workload and single packets do not have in common."""
+        """Refuse parameters that only a workload, or only traffic, may have."""
         if self.workload is None:
             if self.placement is not None:
                 raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
             return
-        for name, value, usual in (
+        for name, value, default in (
             *(("traffic", self.traffic, "uniform"), ("injection", self.injection, None)),
             *(("source_queue", self.source_queue, None), ("warm_up", self.warm_up, None)),
         ):
-            if value != usual:
+            if value != default:
                 raise BadInput(
-                    f"{name}={value}: expected without a workload, whose messages say who sends what when; leave out one of them"
+                    f"{name}={value}: expected without a workload, whose messages fix sources, sizes and times;"
+                    " leave out one of them"
                 )
 
 
 class Setup(NamedTuple):
     """A simulation's network, traffic and router.
 
-    parameters  settled: none is None but warm_up
+    parameters  complete: only warm_up, source_queue and those of a workload may be None
     traffic     between terminals
-    routing     what packets draw their routes from; of adaptive routing, the runs among which they choose on the way
-    workload    messages that are sent instead of the traffic's packets; None: none
+    routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    workload    messages that replace the traffic, or None
     """
 
     topology: Topology
@@ -125,18 +134,18 @@ class Setup(NamedTuple):
 
     @property
     def cycles(self) -> int:
-        """Length of a run, at most."""
+        """The longest duration of a run."""
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float]) -> None:
-        """loads: flits per terminal and cycle. Raises BadInput for one that some terminal cannot generate."""
+        """Raises BadInput for a load, in flits per terminal and cycle, that some terminal cannot generate."""
         for load in loads:
             self._arrivals().check(load * self.traffic.sent() / self.flits, load)
 
     @property
-    def most(self) -> float:
-        """Flits per terminal and cycle: the load of which the busiest terminal injects a flit a cycle, or as much as it can generate."""
-        return min(1.0, self._arrivals().most) / float(self.traffic.sent().max())
+    def max_load(self) -> float:
+        """The load at which the busiest terminal injects a flit a cycle, or as much as it can generate."""
+        return min(1.0, self._arrivals().max_load) / float(self.traffic.sent().max())
 
     def _arrivals(self) -> Arrivals:
         return Arrivals(process_of(str(self.parameters.injection), self.topology), self.flits, 0, "auto")
@@ -148,99 +157,106 @@ class Setup(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The columns of the table that say what was simulated, by name."""
-        asked = self.parameters
-        messages = asked.workload is not None
-        hidden = (
-            {"traffic": None, "injection": None, "cycles": None if asked.cycles == MOST_CYCLES else asked.cycles}
-            if messages
-            else {}
-        )
-        return {"topology": self.topology.spelling, **asdict(asked), **hidden}
+        """The table's columns with the inputs of the simulation, by name."""
+        values = {"topology": self.topology.spelling, **asdict(self.parameters)}
+        if self.workload is not None:
+            cycles = None if self.parameters.cycles == MAX_CYCLES else self.parameters.cycles
+            values |= {"traffic": None, "injection": None, "cycles": cycles}
+        return values
 
 
-def set_up(topology: Topology, parameters: Parameters, *, unproved: bool = False) -> Setup:
-    """Everything settled. Raises BadInput where the parts do not suit each other or may lock up, Refused where that cannot be told.
+def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = False) -> Setup:
+    """Complete the parameters for a network.
 
-    unproved   do not look whether a rule that is given prevents deadlock
+    skip_proof   do not check whether the requested rule prevents deadlock
+
+    Raises BadInput where the parts do not fit each other or may deadlock, Refused where a proof would be too large.
     """
     if not len(topology.terminals):
         raise BadInput(
             f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals"
         )
-    asked = parameters.canonical()
-    made = preset(asked.router)
-    traffic_name, traffic = pattern_on(asked.traffic, topology)
-    messages = None if asked.workload is None else workload_on(asked.workload, len(topology.terminals))[1]
-    switching, flits = asked.switching or made.switching, asked.packet_flits or made.packet_flits
-    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))  # side by side, most
-    choice = _taken(topology, asked, made, switching, links, unproved)
-    buffers = _buffers(asked, made, switching, flits, choice.rule)
+    requested = parameters.canonical()
+    router = preset(requested.router)
+    traffic_name, traffic = pattern_on(requested.traffic, topology)
+    messages = None if requested.workload is None else workload_on(requested.workload, len(topology.terminals))[1]
+    switching, flits = requested.switching or router.switching, requested.packet_flits or router.packet_flits
+    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))  # parallel ones
+    choice = _choose(topology, requested, router, switching, links, skip_proof)
+    buffers = _buffers(requested, router, switching, flits, choice.rule)
     channels = choice.virtual_channels
     if channels < links:
         raise BadInput(
-            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} parallel links, got virtual_channels={channels};"
-            f" choose {links} or more"
+            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} parallel links,"
+            f" got virtual_channels={channels}; choose {links} or more"
         )
     escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
-    settled = replace(
-        asked,
+    complete = replace(
+        requested,
         routing=choice.routing,
         vc_rule=choice.vc_rule,
         virtual_channels=channels,
         buffer_flits=buffers,
         packet_flits=flits,
         switching=switching,
-        input_speedup=min(asked.input_speedup or made.input_speedup, channels),
+        input_speedup=min(requested.input_speedup or router.input_speedup, channels),
         traffic=traffic_name,
-        injection=asked.injection or made.injection,
-        source_queue=made.source_queue if asked.source_queue is None and messages is None else asked.source_queue,
+        injection=requested.injection or router.injection,
+        source_queue=router.source_queue
+        if requested.source_queue is None and messages is None
+        else requested.source_queue,
     )
-    router = Router(
+    simulated_router = Router(
         virtual_channels=channels,
         buffer_flits=buffers,
         switching=switching,
-        route_delay=made.route_delay,
-        vc_delay=made.vc_delay,
-        switch_delay=made.switch_delay,
-        credit_delay=made.credit_delay,
+        route_delay=router.route_delay,
+        vc_delay=router.vc_delay,
+        switch_delay=router.switch_delay,
+        credit_delay=router.credit_delay,
         adaptive=choice.adaptive,
         escape=escape,
         bubble=choice.rule.bubble,
-        transit_first=made.transit_first,
-        source_queue=settled.source_queue,
-        ejection_flits=made.ejection_flits,
-        input_speedup=int(settled.input_speedup or 1),
+        transit_first=router.transit_first,
+        source_queue=complete.source_queue,
+        ejection_flits=router.ejection_flits,
+        input_speedup=int(complete.input_speedup or 1),
     )
-    return Setup(topology, settled, traffic, choice.form, _wiring(choice, escape), router, messages)
+    return Setup(topology, complete, traffic, choice.form, _wiring(choice, escape), simulated_router, messages)
 
 
-def _taken(topology: Topology, asked: Parameters, made: Preset, switching: str, least: int, unproved: bool) -> Choice:
-    """Routing and rule: as asked for, as the preset has them, or the first that suit the network and cannot lock up.
+def _choose(
+    topology: Topology, requested: Parameters, router: Preset, switching: str, least: int, skip_proof: bool
+) -> Choice:
+    """Routing and rule: the requested ones, the preset's, or the first that fit the network and are deadlock-free.
 
-    least   virtual channels, where no number is asked for
+    least   virtual channels, unless a number is requested
     """
-    many, routing = asked.virtual_channels or max(made.virtual_channels, least), asked.routing or made.routing
-    rule = asked.vc_rule or (made.vc_rule if switching == made.switching else None)
-    free, cut_through = asked.virtual_channels is None, switching == "virtual-cut-through"
-    for name in [routing] if routing else USUAL:
+    channels, routing = (
+        requested.virtual_channels or max(router.virtual_channels, least),
+        requested.routing or router.routing,
+    )
+    rule = requested.vc_rule or (router.vc_rule if switching == router.switching else None)
+    at_least, cut_through = requested.virtual_channels is None, switching == "virtual-cut-through"
+    deadlock = requested.allow_deadlock
+    for name in [routing] if routing else DEFAULT_ROUTINGS:
         try:
             if rule is not None:
-                return chosen(topology, name, rule, many, allow_deadlock=asked.allow_deadlock, unproved=unproved)
-            return suitable(
-                topology, name, many, at_least=free, cut_through=cut_through, allow_deadlock=asked.allow_deadlock
+                return check_choice(topology, name, rule, channels, allow_deadlock=deadlock, skip_proof=skip_proof)
+            return choose_rule(
+                topology, name, channels, at_least=at_least, cut_through=cut_through, allow_deadlock=deadlock
             )
         except BadInput:
-            if routing or _works(topology, name):
+            if routing or _has_deadlock_free_rule(topology, name):
                 raise
-    instead = remedy(topology, USUAL[0])
     raise BadInput(
-        f"simulation of {topology.spelling}: expected a routing that cannot lock up, got none of {', '.join(USUAL)}; {instead}"
+        f"simulation of {topology.spelling}: expected a deadlock-free routing, got none of"
+        f" {', '.join(DEFAULT_ROUTINGS)}; {remedy(topology, DEFAULT_ROUTINGS[0])}"
     )
 
 
-def _works(topology: Topology, routing: str) -> bool:
-    """Whether a routing suits a network, and some rule keeps it from locking up."""
+def _has_deadlock_free_rule(topology: Topology, routing: str) -> bool:
+    """Whether the routing fits the network and some rule makes it deadlock-free."""
     try:
         return least_rule(topology, routing)[1] is not None
     except BadInput:
@@ -248,7 +264,7 @@ def _works(topology: Topology, routing: str) -> bool:
 
 
 def _wiring(choice: Choice, channels: int) -> Wiring:
-    """The network, its datelines and the rule as the kernel takes them; `channels` are shared out among the rule's classes."""
+    """The network, its datelines and the rule for the kernel; the rule's classes share `channels` virtual channels."""
     routing, rule = choice.form, choice.rule
     ports = routing.topology.ports
     if isinstance(routing, SourceRouting):
@@ -257,29 +273,32 @@ def _wiring(choice: Choice, channels: int) -> Wiring:
         port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
         wrap = np.zeros(port_of.shape, bool)
     delay = np.ones(ports.shape, np.int16)
-    both = not choice.adaptive and balanced(routing, rule)
+    both = not choice.adaptive and may_use_both_classes(routing, rule)
     capacity = routing.topology.capacity
     return Wiring(
         ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity
     )
 
 
-def _buffers(asked: Parameters, made: Preset, switching: str, flits: int, rule: Rule) -> int:
-    """Flits of a virtual channel's buffer: as asked for, or as the preset has it and the switching needs it."""
+def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule) -> int:
+    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged where the switching needs it."""
     if rule.bubble and switching == "wormhole":
         raise BadInput(
-            "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole; choose one, or another rule"
+            "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole;"
+            " choose one, or another rule"
         )
     needed = 1 if switching == "wormhole" else 2 * flits if rule.bubble else flits
-    if needed > MOST_BUFFER:
+    if needed > MAX_BUFFER:
         raise BadInput(
-            f"packet_flits={flits}: expected packets that fit into buffers of {MOST_BUFFER:,} flits, {needed:,} are needed; choose shorter ones"
+            f"packet_flits={flits}: expected packets that fit into buffers of {MAX_BUFFER:,} flits,"
+            f" {needed:,} are needed; choose shorter ones"
         )
-    if asked.buffer_flits is None:
-        return max(made.buffer_flits, needed)
-    if asked.buffer_flits < needed:
+    if requested.buffer_flits is None:
+        return max(router.buffer_flits, needed)
+    if requested.buffer_flits < needed:
         packets = "two packets" if rule.bubble else "a packet"
         raise BadInput(
-            f"buffer_flits={asked.buffer_flits}: expected room for {packets} with {switching}, {needed} or more; choose larger buffers"
+            f"buffer_flits={requested.buffer_flits}: expected room for {packets} with {switching}, {needed} or more;"
+            " choose larger buffers"
         )
-    return asked.buffer_flits
+    return requested.buffer_flits

@@ -1,4 +1,4 @@
-"""Routes over a graph of states, drawn hop by hop at the source: shortest paths as rows of one-hop runs."""
+"""Random shortest paths over a graph of states, drawn hop by hop, as rows of one-hop runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting
 
-BLOCK = 1 << 23  # pairs of a state and a destination in hand
+BLOCK = 1 << 23  # pairs of a state and a destination at a time
 UNREACHED = np.iinfo(np.int16).max
 
-Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M], four draws for each packet
+Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M]: four random words for each packet
 
 
-def walked(
+def draw_layered_routes(
     routing: LayeredRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(direction int8[M, L], hops int16[M, L]) of one route for each of M packets; a direction is the port by which a node is left.
+    """(direction int8[M, L], hops int16[M, L]) of a random route for each of M packets; a direction is an output port.
 
-    A path is drawn as the routing splits its traffic: every shortest path alike, or every next arc alike.
+    As the routing splits its traffic, all shortest paths are equally probable, or all next arcs are.
     Raises BadInput where a packet has no path.
     """
     steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
@@ -43,16 +43,16 @@ def walked(
 
 
 class _Words:
-    """The draw for a packet's h-th choice, in [0, 1)."""
+    """Random numbers in [0, 1) for choice 0, 1, … of each packet."""
 
     def __init__(self, draws: Draws) -> None:
-        self._draws, self._drawn = draws, dict[int, np.ndarray]()
+        self._draws, self._words = draws, dict[int, np.ndarray]()
 
     def of(self, packets: np.ndarray, choice: int) -> np.ndarray:
         purpose, word = divmod(choice, 4)
-        if purpose not in self._drawn:
-            self._drawn[purpose] = self._draws(purpose)
-        return self._drawn[purpose][word, packets] * 2.0**-32
+        if purpose not in self._words:
+            self._words[purpose] = self._draws(purpose)
+        return self._words[purpose][word, packets] * 2.0**-32
 
 
 def _walk(
@@ -63,40 +63,40 @@ def _walk(
     finish: np.ndarray,
     words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The hops of packets to a block of destinations: column int[M] of each in finish int32[B]."""
-    away, ways = _behind(routing, finish)
+    """(packets, hop, port) of the hops to a block of destinations; column int[M]: places in finish int32[B]."""
+    away, paths = _shortest_paths(routing, finish)
     lost = away[state, column] == UNREACHED
     if lost.any():
         raise BadInput(
-            f"{int(lost.sum()):,} of {len(lost):,} packets have no path to their destination; choose a connected network"
-            " ('torusweep describe' counts its components)"
+            f"{int(lost.sum()):,} of {len(lost):,} packets have no path to their destination;"
+            " choose a connected network ('torusweep describe' counts its components)"
         )
-    taken, hop = [], np.zeros(len(packets), np.int16)
+    hops, hop = [], np.zeros(len(packets), np.int16)
     going, choice = np.flatnonzero(away[state, column] > 0), 0
     while going.size:
         here, goal = state[going], column[going]
         arcs = routing.states[here]
         nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[here, goal][:, None] - 1)
-        share = np.cumsum(nearer if ways is None else np.where(nearer, ways[arcs, goal[:, None]], 0.0), axis=1)
+        share = np.cumsum(nearer if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0), axis=1)
         at = words.of(packets[going], choice) * share[:, -1]
-        arc = (share <= at[:, None]).sum(axis=1)  # the first whose share reaches beyond
+        arc = (share <= at[:, None]).sum(axis=1)  # the first arc whose cumulated share exceeds the random number
         port = routing.port[here, arc]
-        moved = port != NO_PORT
-        taken.append((packets[going[moved]], hop[going[moved]], port[moved].astype(np.int8)))
-        hop[going[moved]] += 1
+        leaves = port != NO_PORT
+        hops.append((packets[going[leaves]], hop[going[leaves]], port[leaves].astype(np.int8)))
+        hop[going[leaves]] += 1
         state[going] = routing.states[here, arc]
         going, choice = going[away[state[going], goal] > 0], choice + 1
-    return taken
+    return hops
 
 
-def _behind(routing: LayeredRouting, finish: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """(arcs from every state to each finish, int16[S, B]; shortest paths there, float64[S, B], where these are drawn alike)."""
+def _shortest_paths(routing: LayeredRouting, finish: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """(length int16[S, B] in arcs, number float64[S, B] if split by paths) of the shortest paths to each finish."""
     away = np.full((len(routing.states), len(finish)), UNREACHED, np.int16)
     away[finish, np.arange(len(finish))] = 0
-    ways = None
+    paths = None
     if routing.split == "paths":
-        ways = np.zeros(away.shape)
-        ways[finish, np.arange(len(finish))] = 1.0
+        paths = np.zeros(away.shape)
+        paths[finish, np.arange(len(finish))] = 1.0
     level, arcs = 0, [np.flatnonzero(column != NO_PORT) for column in routing.states.T]
     while True:
         near, found = away == level, np.zeros(away.shape, bool)
@@ -104,9 +104,9 @@ def _behind(routing: LayeredRouting, finish: np.ndarray) -> tuple[np.ndarray, np
             found[tail] |= near[column[tail]]
         found &= away == UNREACHED
         if not found.any():
-            return away, ways
-        if ways is not None:
+            return away, paths
+        if paths is not None:
             for tail, column in zip(arcs, routing.states.T):
-                ways[tail] += np.where(found[tail] & near[column[tail]], ways[column[tail]], 0.0)
+                paths[tail] += np.where(found[tail] & near[column[tail]], paths[column[tail]], 0.0)
         level += 1
         away[found] = level
