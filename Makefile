@@ -17,15 +17,13 @@ papers: .venv/ready
 papers-full: .venv/ready
 	for config in config/papers-full/*.yaml; do $(BIN)/torusweep run $$config || exit 1; done
 
+# two processes, a file of tests in one of them: its fixtures are set up once
 test: .venv/ready-dev
-	$(BIN)/python -m pytest -m "not slow and not faults" tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not faults" --junitxml build/tests.xml tests
 
-# every row of docs/reliability.md; the quick ones are part of make test, too
-FAULTS := tests/faults tests/workflow/test_cluster.py tests/workflow/test_driver.py tests/workflow/test_snakemake.py \
-  tests/test_store.py tests/kernels/test_out_of_memory.py tests/test_points.py::test_a_key_depends_on_the_point_its_files_and_the_code
-
+# the rows of docs/reliability.md that take their time; make test has the others
 test-faults: .venv/ready-dev
-	$(BIN)/python -m pytest -m "not slow" --timeout 600 --junitxml build/faults.xml $(FAULTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "faults and not slow" --timeout 600 --junitxml build/faults.xml tests
 
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests

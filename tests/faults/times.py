@@ -1,7 +1,7 @@
 """Write into docs/reliability.md how long its tests took: the sum of a row's tests, all their cases and what they set up.
 
-make test-faults                                             leaves build/faults.xml
-.venv/bin/python tests/faults/times.py build/faults.xml
+make test test-faults                                        leave build/tests.xml and build/faults.xml
+.venv/bin/python tests/faults/times.py build/tests.xml build/faults.xml
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ import collections
 import re
 import sys
 import xml.etree.ElementTree
+from itertools import chain
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 
 
-def durations(report: Path) -> dict[tuple[str, str], float]:
-    """Seconds by file and test, from pytest's JUnit report."""
+def durations(reports: list[str]) -> dict[tuple[str, str], float]:
+    """Seconds by file and test, from pytest's JUnit reports."""
     seconds: dict[tuple[str, str], float] = collections.defaultdict(float)
-    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+    for case in chain.from_iterable(xml.etree.ElementTree.parse(report).iter("testcase") for report in reports):
         path = case.attrib["classname"].replace(".", "/") + ".py"
         seconds[path, case.attrib["name"].partition("[")[0]] += float(case.attrib["time"])
     return seconds
 
 
 def main() -> None:
-    seconds = durations(Path(sys.argv[1]))
+    seconds = durations(sys.argv[1:])
     lines = PAGE.read_text().splitlines()
     for index, line in enumerate(lines):
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", line)
