@@ -1,4 +1,4 @@
-"""Capacity: closed forms, every route written out, maximum flow, certificates against rubbish; worst permutations; effective bisection."""
+"""Capacity against closed forms, enumerated routes and maximum flow; worst permutations; effective bisection."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def commodities(topology, spelling, *, use_symmetry=True):
 
 
 def balanced(mean, degree):
-    """Saturation of a network whose channels share the load, all of it on minimal routes: no routing does better."""
+    """Saturation of a network with equal channel loads on minimal routes; no routing is better."""
     return degree / mean
 
 
@@ -67,7 +67,7 @@ def pdtt_mean(a):
 
 # network, traffic, routes, throughput
 CLOSED = [
-    # k even: a cut of 2k^(n−1) links each way halves a torus, and N/4 of the traffic crosses each way (Dally 1990, bisection)
+    # k even: N/4 of the traffic crosses 2k^(n−1) links each way (bisection of a torus, Dally 1990)
     *(
         (f"torus(k={k}, n={n})", "uniform", routes, F(8, k))
         for k, n in ((4, 2), (8, 2), (8, 3))
@@ -87,16 +87,12 @@ CLOSED = [
     ),
     *((f"pdtt(a={a})", "uniform", "minimal", balanced(pdtt_mean(a), 6)) for a in (4, 8)),
     *((f"rt(a={a})", "uniform", "all", F(4, a)) for a in (4, 8)),
-    # three hops ahead or five back
+    # 3 hops forwards or 5 backwards
     ("ring(k=8)", "tornado", "minimal", F(1, 3)),
     ("ring(k=8)", "tornado", "all", F(1, 3) + F(1, 5)),
     ("ring(k=8)", "neighbour", "all", 1 + F(1, 7)),
-    (
-        "ring(k=16)",
-        "bit_complement",
-        "all",
-        F(2 * 2, 16),
-    ),  # 16 flits over the two cuts of the middle, two links each way
+    # 16 flits cross the middle, over two links each way
+    ("ring(k=16)", "bit_complement", "all", F(2 * 2, 16)),
     ("torus(k=6, n=2)", "nearest_neighbour", "minimal", 4),
 ]
 
@@ -113,7 +109,7 @@ def test_closed_forms(topology, pattern, routes, throughput):
     assert "proofs meet" in found.method
 
 
-# Cámara et al. 2010, sec. 6: 32×16, RT → RTT; gains of the optimum over minimal routes, computed apart from this project
+# Cámara et al. 2010, sec. 6: 32×16, RT → RTT; gains of the optimum over minimal routes, computed by other means
 GAINS = [
     pytest.param("bit_complement", 0.066, marks=pytest.mark.slow),
     ("bit_reversal", 0.312),
@@ -122,7 +118,7 @@ GAINS = [
 
 
 @pytest.mark.parametrize(("pattern", "gain"), GAINS)
-def test_what_a_twist_gains_at_best(pattern, gain):
+def test_largest_gain_of_a_twist(pattern, gain):
     plain, twisted = (capacity(build(f"{family}(a=16)"), pattern, routes="minimal") for family in ("rt", "rtt"))
     assert max(plain.gap, twisted.gap) < 1e-9
     assert twisted.throughput / plain.throughput - 1 == pytest.approx(gain, abs=1e-3)
@@ -130,12 +126,12 @@ def test_what_a_twist_gains_at_best(pattern, gain):
 
 @pytest.mark.slow
 def test_gates_limit_a_hierarchy():
-    """MH3DT, q = 0: 32 links each way (Rahman et al. 2005, bisection width) carry a quarter of the flits of 1728 nodes."""
+    """MH3DT, q = 0: 32 links each way (Rahman et al. 2005) carry a quarter of the flits of 1728 nodes."""
     found = capacity(build("mh3dt(m=3, n=4, levels=2, q=0)"), "uniform")
     assert found.throughput == pytest.approx(32 / (1728 / 4), rel=1e-9)
 
 
-# --- every route written out ------------------------------------------------------------------------------------
+# --- enumerated routes ------------------------------------------------------------------------------------------
 
 
 def routes_of(graph, s, t, routes):
@@ -145,7 +141,7 @@ def routes_of(graph, s, t, routes):
 
 
 def demands(topology, spelling):
-    """{(source node, destination node): flits} from the matrix between terminals, pair by pair."""
+    """{(source node, destination node): flits} from the matrix between terminals."""
     amount = {}
     matrix = traffic(spelling, topology)[1].rows(np.arange(len(topology.terminals)))
     for (i, j), flits in np.ndenumerate(matrix):
@@ -157,7 +153,7 @@ def demands(topology, spelling):
 
 @cache
 def best_over_routes(name, spelling, routes):
-    """Throughput by the path formulation: an amount on every route, as much throughput as fits the channels."""
+    """Throughput by the path formulation, with a variable for every route."""
     topology = made(name)
     graph = nx.DiGraph(as_networkx(topology)) if topology.directed else as_networkx(topology).to_directed()
     number = {ends: i for i, ends in enumerate(graph.edges)}
@@ -190,7 +186,7 @@ PATTERNS = ("uniform", "hot_spot(percent=60)", "random_permutation(seed=5)", "ne
 @pytest.mark.parametrize("routes", ["all", "minimal"])
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("name", SMALL)
-def test_every_route_written_out(name, pattern, routes):
+def test_path_formulation(name, pattern, routes):
     for use_symmetry in (True, False):
         found = capacity(made(name), pattern, routes=routes, use_symmetry=use_symmetry)
         assert found.throughput == pytest.approx(best_over_routes(name, pattern, routes), rel=1e-8)
@@ -199,15 +195,14 @@ def test_every_route_written_out(name, pattern, routes):
 
 @pytest.mark.parametrize(("seed", "ends"), [(1, (0, 7)), (2, (3, 19)), (3, (11, 5))])
 @pytest.mark.parametrize("directed", [False, True])
-def test_one_pair_gets_the_maximum_flow(tmp_path, seed, ends, directed):
+def test_one_pair_has_the_maximum_flow(tmp_path, seed, ends, directed):
     topology = random_network(20, 4, seed, directed=directed, capacities=True)
     (tmp_path / "demand.csv").write_text(f"source,destination,demand\n{ends[0]},{ends[1]},1\n")
     most = nx.maximum_flow_value(as_networkx(topology), *ends)
     assert most > 0
     found = capacity(topology, f'demand(path="{tmp_path / "demand.csv"}")')
-    assert found.throughput == pytest.approx(
-        most / 20, rel=1e-9
-    )  # one flit a node in the mean: 20 from the only source
+    # one flit per node on average: 20 from the only source
+    assert found.throughput == pytest.approx(most / 20, rel=1e-9)
     assert found.gap < 1e-9
 
 
@@ -218,7 +213,7 @@ def test_one_pair_gets_the_maximum_flow(tmp_path, seed, ends, directed):
     ids=["one source", "one destination", "two sources"],
 )
 @pytest.mark.parametrize("name", ["one-way kite", "kite with parallel links"])
-def test_few_sources_or_few_destinations(tmp_path, name, rows, routes):
+def test_grouping_by_source_and_by_destination(tmp_path, name, rows, routes):
     (tmp_path / "demand.csv").write_text("source,destination,demand\n" + rows)
     pattern = f'demand(path="{tmp_path / "demand.csv"}")'
     topology = made(name)
@@ -229,7 +224,7 @@ def test_few_sources_or_few_destinations(tmp_path, name, rows, routes):
     assert found.gap < 1e-9
 
 
-# --- what holds for all ----------------------------------------------------------------------------------------
+# --- invariants ------------------------------------------------------------------------------------------------
 
 KEPT = [
     ("torus(k=4, n=2)", "tornado", 1),
@@ -280,8 +275,8 @@ def test_the_lengths_prove_the_bound(name, pattern, routes):
 
 @pytest.mark.parametrize("routes", ["all", "minimal"])
 @pytest.mark.parametrize("name", ["kite with parallel links", "one-way kite", "rtt(a=2)"])
-def test_certificates_hold_for_rubbish(name, routes):
-    """Whatever flows and lengths a solver may give, what is proved from them brackets the optimum."""
+def test_certificates_of_arbitrary_solutions(name, routes):
+    """Certificates of arbitrary flows and lengths bracket the optimum."""
     random = np.random.default_rng(7)
     best = best_over_routes(name, "hot_spot(percent=60)", routes)
     flows = commodities(made(name), "hot_spot(percent=60)")
@@ -296,7 +291,7 @@ def test_certificates_hold_for_rubbish(name, routes):
     assert proved_bound(flows, usable, routes, np.zeros(len(flows.tail))) == inf
 
 
-def test_proofs_that_do_not_meet_are_reported(monkeypatch):
+def test_a_gap_is_reported(monkeypatch):
     def poor(flows, usable):
         best = solve(flows, usable)
         return Solution(best.flow * 0.99, best.price)
@@ -307,7 +302,7 @@ def test_proofs_that_do_not_meet_are_reported(monkeypatch):
     assert "proofs leave a gap of" in found.method
 
 
-# two nodes joined by a channel of one link and, besides, one of two links
+# two nodes connected by a channel of one link and a channel of two links
 TWINS = Wiring(np.array([[1, 1], [0, 0]], np.int32), np.zeros((2, 2), np.int8), np.array([[1, 2], [2, 1]], np.int32))
 
 
@@ -316,9 +311,8 @@ def test_parallel_channels():
     topology = realise("twins()", "twins", plan, 1 << 20)
     for routes in ("all", "minimal"):
         found = capacity(topology, "uniform", routes=routes, use_symmetry=False)
-        assert (found.throughput, found.bound) == pytest.approx(
-            (6, 6), rel=1e-12
-        )  # half a flit a node over three links
+        # half a flit per node over three links
+        assert (found.throughput, found.bound) == pytest.approx((6, 6), rel=1e-12)
 
 
 def test_the_shorter_of_parallel_channels_counts():
@@ -329,7 +323,7 @@ def test_the_shorter_of_parallel_channels_counts():
 
 @pytest.mark.parametrize("name", ["torus(k=4, n=2)", "pruned_torus(k=4, n=3)", "ccc(n=3)", "mesh(radices=[4, 3])"])
 def test_orbits_of_channels(name):
-    """Two channels are in one orbit exactly where a chain of the generators leads from one to the other."""
+    """Two channels are in the same orbit if and only if generators map one to the other."""
     topology = build(name)
     images = proved_symmetries(topology)
     tail, head, _ = topology.arcs
@@ -365,15 +359,16 @@ def test_nothing_to_send():
         ("pruned_xy(k=4)", "uniform", "minimal", r"0\.5 of traffic uniform has no path"),
     ],
 )
-def test_what_does_not_fit_is_refused(topology, pattern, routes, says):
+def test_unsuitable_input_is_refused(topology, pattern, routes, says):
     with pytest.raises(BadInput, match=says):
         capacity(build(topology), pattern, routes=routes)
 
 
 @pytest.mark.parametrize(
-    ("limit", "says"), [("MAX_FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("MAX_PAIRS", "pairs of root and channel")]
+    ("limit", "says"),
+    [("MAX_FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("MAX_PAIRS", "pairs of root and channel")],
 )
-def test_a_program_too_large_is_refused(monkeypatch, limit, says):
+def test_too_large_programs_are_refused(monkeypatch, limit, says):
     monkeypatch.setattr(
         torusweep.capacity.throughput if limit == "MAX_FLOWS" else torusweep.capacity.commodities, limit, 100
     )
@@ -403,7 +398,7 @@ def test_worst_permutation_of_all(terminals, seed):
 
 @cache
 def dimension_order(k):
-    """float64[A, N, N] shares of x-then-y on the k×k torus, the tie at k/2 split: walked pair by pair."""
+    """float64[A, N, N] shares of x-then-y routing on the k×k torus, ties split, walked pair by pair."""
     shares = np.zeros((4 * k * k, k * k, k * k))
 
     def step(at, axis, way):
@@ -432,13 +427,13 @@ def dimension_order(k):
 
 @pytest.mark.parametrize("k", [4, 5, 6, 8])
 def test_worst_case_of_dimension_order(k):
-    """Of the nodes of a row, those up to ⌈k/2⌉ − 1 hops behind a channel can send all over it, the next, for even k, half: (k − 1)/2."""
+    """(k − 1)/2: nodes up to ⌈k/2⌉ − 1 hops before a channel send all flits over it; for even k, the next half."""
     assert worst_permutation(dimension_order(k)).load == pytest.approx((k - 1) / 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [4, 8])
 def test_worst_case_of_valiant(k):
-    """Two phases of uniform traffic, whatever the permutation (Valiant & Brebner 1981): k/8 each."""
+    """Two phases of uniform traffic for any permutation (Valiant & Brebner 1981), load k/8 each."""
     uniform = dimension_order(k)
     found = worst_permutation(
         lambda c: uniform[c].mean(axis=1)[:, None] + uniform[c].mean(axis=0), channels=range(4 * k * k)
@@ -457,7 +452,7 @@ def test_worst_case_of_valiant(k):
         (np.ones((2, 3, 3)), [], "expected one or more, got none"),
     ],
 )
-def test_shares_that_are_none(shares, channels, says):
+def test_wrong_shares_are_refused(shares, channels, says):
     with pytest.raises(ValueError, match=says):
         worst_permutation(shares, channels)
 
@@ -466,14 +461,14 @@ def test_shares_that_are_none(shares, channels, says):
 
 
 def uniform_loads(topology):
-    """Exact loads of uniform traffic, itself included, over shortest paths."""
+    """Exact loads of uniform traffic over shortest paths."""
     nodes = np.arange(topology.nodes, dtype=np.int32)
     return minimal_loads(topology.ports, nodes, demand=np.full(topology.nodes, 1 / topology.nodes)).load
 
 
 @pytest.mark.parametrize("a", [4, 8, 16])
 def test_effective_bisection_of_twisted_tori(a):
-    """Cámara et al. 2010, sec. 5.2: 4a links of which 3a are used, for large a.
+    """Cámara et al. 2010, sec. 5.2: 4a links, of which 3a are effective, for large a.
 
     Exactly: half of the traffic crosses, N/2 = a² flits; the 8a channels of the cut each carry mean/4
     with the mean of Corollary 7, so 4a · a² / (2a · mean) links' worth are used.
@@ -487,8 +482,8 @@ def test_effective_bisection_of_twisted_tori(a):
 
 
 @pytest.mark.parametrize("a", [4, 8])
-def test_all_of_a_plain_torus_bisection_is_effective(a):
-    """Cámara et al. 2010, sec. 5.1: 2a links; no minimal route leaves its half and comes back."""
+def test_effective_bisection_of_tori(a):
+    """Cámara et al. 2010, sec. 5.1: 2a links; no minimal route leaves its half and returns."""
     built = build(f"rt(a={a})")
     found = effective_bisection(built, uniform_loads(built), between_nodes(built, "uniform"), best_half(built))
     assert (found.links, found.effective) == (2 * a, pytest.approx(2 * a, rel=1e-12))
@@ -496,8 +491,8 @@ def test_all_of_a_plain_torus_bisection_is_effective(a):
 
 @pytest.mark.parametrize("pattern", ["uniform_other", "hot_spot(percent=60)", "random_permutation(seed=5)"])
 @pytest.mark.parametrize("name", MADE)
-def test_use_of_any_cut(name, pattern):
-    """Pair by pair, channel by channel."""
+def test_use_of_a_cut(name, pattern):
+    """Against sums over pairs and channels."""
     topology = made(name)
     random = np.random.default_rng(3)
     half, load = random.permutation(topology.nodes) < 3, random.uniform(size=topology.ports.shape)
@@ -524,7 +519,7 @@ def test_a_cut_without_traffic_uses_nothing():
 @pytest.mark.parametrize(
     ("name", "width"), [("rtt(a=4)", 16), ("torus(k=4, n=3)", 32), ("directed_torus(k=4, n=2)", 4), ("ccc(n=3)", 4)]
 )
-def test_the_best_half_is_half(name, width):
+def test_best_half(name, width):
     built = build(name)
     half = best_half(built)
     assert half.sum() == built.nodes // 2

@@ -1,6 +1,6 @@
-"""Every family once more, as loops over addresses straight from its paper's text; shares no code with pipeline/.
+"""Every family as plain loops over addresses, from the text of its paper; shares no code with pipeline/.
 
-Each function returns a network's arcs as {(address, address): link class}, addresses being tuples of
+Each function returns the arcs of a network as {(address, address): link class}. An address is a tuple of
 digits, x first. An undirected link is two arcs. Links from a node to itself are left out.
 """
 
@@ -45,7 +45,7 @@ def t1(k: int) -> Arcs:
 
 
 def t2(k: int, along_z: bool = True) -> Arcs:
-    """P98 sec. 2; without z in the parity, its Fig. 2 (pruned along x + y)."""
+    """P98 sec. 2; with along_z=False its Fig. 2 (pruned along x + y)."""
     arcs: Arcs = {}
     for x, y, z in product(range(k), repeat=3):
         d = 1 if (x + y + (z if along_z else 0)) % 2 == 0 else -1
@@ -67,7 +67,7 @@ def directed(k: int, n: int) -> Arcs:
 
 
 def pruned_directed(k: int, n: int) -> Arcs:
-    """P04 sec. 2: the directed torus's links that the pruned torus keeps."""
+    """P04 sec. 2: the links of the directed torus that are also in the pruned torus."""
     return {arc: i for arc, i in directed(k, n).items() if i == 0 or arc[0][0] % (n - 1) == i - 1}
 
 
@@ -110,7 +110,7 @@ def pdtt(a: int) -> Arcs:
 
 
 def twisted(sides: tuple[int, ...], twists: dict[int, dict[int, int]]) -> Arcs:
-    """One step at a time: whoever goes round dimension j is moved on by its twists, going round others in turn."""
+    """Step by step: a wraparound of dimension j adds its twists, each of which may wrap round in turn."""
 
     def forward(a: Address, j: int) -> Address:
         if a[j] < sides[j] - 1:
@@ -129,7 +129,7 @@ def twisted(sides: tuple[int, ...], twists: dict[int, dict[int, int]]) -> Arcs:
 
 
 def lattice(matrix: list[list[int]], nodes: list[Address]) -> Arcs:
-    """Which of the given vectors differ by ± e_i modulo the columns of the matrix: M⁻¹ of the rest is integer."""
+    """Vectors that differ by ± e_i modulo the columns of the matrix M: M⁻¹ · (difference ∓ e_i) is integer."""
     m = np.array(matrix)
     determinant = round(np.linalg.det(m))
     adjugate = np.rint(np.linalg.inv(m) * determinant).astype(np.int64)
@@ -197,11 +197,11 @@ def tesh(levels: int) -> Arcs:
     return arcs
 
 
-# --- breadth-first search that is not ours -----------------------------------------------------------
+# --- breadth-first search by SciPy -------------------------------------------------------------------
 
 
 def distances(ports: np.ndarray, sources: list[int] | np.ndarray) -> np.ndarray:
-    """float[S, N]: hops from every source, infinite where there is no path (SciPy)."""
+    """float[S, N]: hops from every source, inf if there is no path (SciPy)."""
     tail, port = np.nonzero(ports >= 0)
     n = len(ports)
     graph = csr_array((np.ones(len(tail)), (tail, ports[tail, port])), shape=(n, n))

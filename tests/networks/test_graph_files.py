@@ -1,4 +1,4 @@
-"""Networks from files: every format, what is tidied and reported, and what is refused with file and line."""
+"""Networks from files: all formats, normalisation and its notes, errors with file and line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from torusweep.networks.topology import Topology
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+def _in_a_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def written(name: str, content: str | bytes) -> str:
+def graph_file(name: str, content: str | bytes) -> str:
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return f'graph(path="{name}")'
 
@@ -40,7 +40,7 @@ PETERSEN = nx.petersen_graph()
         ("g.graphml", lambda path: nx.write_graphml(PETERSEN, path)),
     ],
 )
-def test_what_networkx_writes_we_read(name, write):
+def test_files_written_by_networkx(name, write):
     write(name)
     topology = build(f'graph(path="{name}")')
     assert links_of(topology) == {(u, v) for a, b in PETERSEN.edges for u, v in ((a, b), (b, a))}
@@ -67,14 +67,14 @@ router 2 node 6 node 7 node 8 router 1 router 0
 
 def test_booksim_example():
     """The listing of BookSim2's own example: three routers, each with three nodes, all joined."""
-    topology = build(written("net.anynet", BOOKSIM))
+    topology = build(graph_file("net.anynet", BOOKSIM))
     assert links_of(topology) == {(u, v) for u in range(3) for v in range(3) if u != v}
     assert topology.terminals.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
 def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
     topology = build(
-        written(
+        graph_file(
             "net.anynet",
             "Router 9 router 4 15 node 20\nrouter 4 router 7 3 router 9\nnode 3 router 7\nnode 8 router 9\n",
         )
@@ -88,18 +88,17 @@ def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
     )
 
 
-def test_exchange_of_switches_with_unlike_terminals_is_no_automorphism():
+def test_automorphisms_preserve_terminals():
     topology = build(
-        written("net.anynet", "router 0 node 0 node 1 router 1 node 2\nrouter 1 node 3 router 2\nrouter 2 node 4\n")
+        graph_file("net.anynet", "router 0 node 0 node 1 router 1 node 2\nrouter 1 node 3 router 2\nrouter 2 node 4\n")
     )
     assert topology.terminals.tolist() == [0, 0, 0, 1, 2]
-    assert not is_automorphism(
-        topology, np.array([2, 1, 0], np.int32)
-    )  # a path turned round: links fit, terminals do not
+    # the reversal of the path preserves links but not terminals
+    assert not is_automorphism(topology, np.array([2, 1, 0], np.int32))
 
 
-def test_symmetry_keeps_parallel_links():
-    topology = build(written("triangle.edges", "0 1\n0 1\n1 2\n2 0\n"))
+def test_automorphisms_preserve_parallel_links():
+    topology = build(graph_file("triangle.edges", "0 1\n0 1\n1 2\n2 0\n"))
     assert is_automorphism(topology, np.array([1, 0, 2], np.int32))
     assert not is_automorphism(topology, np.array([1, 2, 0], np.int32))
 
@@ -128,8 +127,8 @@ def test_symmetry_keeps_parallel_links():
         ),
     ],
 )
-def test_tidied_and_reported(name, content, links, notes):
-    topology = build(written(name, content))
+def test_normalisation_and_notes(name, content, links, notes):
+    topology = build(graph_file(name, content))
     tail, head, port = topology.arcs
     capacity = np.ones_like(topology.ports) if topology.capacity is None else topology.capacity
     found = {(u, v): c for u, v, c in zip(tail.tolist(), head.tolist(), capacity[tail, port].tolist())}
@@ -139,11 +138,14 @@ def test_tidied_and_reported(name, content, links, notes):
 
 
 def test_isolated_nodes_and_no_links():
-    topology = build(written("alone.adjlist", "4\n5\n6\n"))
+    topology = build(graph_file("alone.adjlist", "4\n5\n6\n"))
     assert (topology.nodes, topology.links, topology.plan.degree, topology.ports.shape) == (3, 0, 0, (3, 0))
 
 
-GRAPHML = '<?xml version="1.0"?>\n<graphml>\n<graph edgedefault="undirected">\n<node id="a"/>\n<node id="b"/>\n{}\n</graph>\n</graphml>\n'
+GRAPHML = (
+    '<?xml version="1.0"?>\n<graphml>\n<graph edgedefault="undirected">\n'
+    '<node id="a"/>\n<node id="b"/>\n{}\n</graph>\n</graphml>\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -192,9 +194,9 @@ GRAPHML = '<?xml version="1.0"?>\n<graphml>\n<graph edgedefault="undirected">\n<
         ),
     ],
 )
-def test_refused_with_file_and_line(name, content, line, reason):
+def test_errors_name_file_and_line(name, content, line, reason):
     with pytest.raises(BadInput) as refusal:
-        build(written(name, content))
+        build(graph_file(name, content))
     assert f"{name}:{line}: " in str(refusal.value)
     assert reason in str(refusal.value)
     assert "\n" not in str(refusal.value)
@@ -213,9 +215,9 @@ def test_refused_with_file_and_line(name, content, line, reason):
         ("und.anynet", BOOKSIM, ", directed=true", "expected directed=false, as the file says"),
     ],
 )
-def test_refused(name, content, arguments, reason):
+def test_files_that_are_refused(name, content, arguments, reason):
     with pytest.raises(BadInput) as refusal:
-        build(written(name, content)[:-1] + arguments + ")")
+        build(graph_file(name, content)[:-1] + arguments + ")")
     assert reason in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -229,20 +231,20 @@ def test_missing_folder_and_device():
             build(f'graph(path="{path}", format="edgelist")')
 
 
-def test_messages_stay_on_one_line_whatever_the_name():
+def test_messages_have_one_line_for_any_file_name():
     with pytest.raises(BadInput) as refusal:
         build('graph(path="no\\nsuch.edges")')
     assert "no\\nsuch.edges" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-def test_format_is_said_where_the_suffix_does_not():
-    written("net.txt", "0 1\n")
+def test_format_instead_of_suffix():
+    graph_file("net.txt", "0 1\n")
     assert build('graph(path="net.txt", format="edgelist")').links == 1
 
 
-def test_a_file_too_large_is_refused_unread():
-    """A hundred million links take over a gigabyte of text; this file is a hole of a terabyte."""
+def test_a_huge_file_is_refused_before_reading():
+    """A hundred million links take over a gigabyte of text; this is a sparse file of a terabyte."""
     with Path("vast.edges").open("wb") as file:
         os.truncate(file.fileno(), 2**40)
     with pytest.raises(Refused, match=r"a file of 1024\.0 GiB"):
@@ -250,34 +252,34 @@ def test_a_file_too_large_is_refused_unread():
 
 
 @pytest.mark.parametrize("spelling", ["{}", "faulty({}, links=1)", "faulty(topology=faulty({}), links=1)"])
-def test_a_file_too_large_for_the_limit_given_is_refused_unread(spelling, monkeypatch):
-    inner = written("small.edges", "0 1\n" * 1000)
+def test_the_memory_limit_applies_to_files(spelling, monkeypatch):
+    inner = graph_file("small.edges", "0 1\n" * 1000)
     with monkeypatch.context() as patch:
-        patch.setattr(graph_files, "READERS", {"edgelist": None})  # nothing could read it
+        patch.setattr(graph_files, "READERS", {"edgelist": None})  # reading would fail
         with pytest.raises(Refused, match=r"small\.edges: a file of .* raise limits\.memory_gib"):
             build(spelling.format(inner), memory=63_999)
     assert build(spelling.format(inner), memory=64_000).nodes == 2
 
 
-def test_a_hub_is_refused_with_the_memory_it_would_take():
-    spelling = written("star.edges", "".join(f"0 {i}\n" for i in range(1, 20_001)))
+def test_a_hub_that_needs_too_much_memory_is_refused():
+    spelling = graph_file("star.edges", "".join(f"0 {i}\n" for i in range(1, 20_001)))
     with pytest.raises(Refused, match=r"20,001 nodes of up to 20,000 ports and needs about 6\.0 GiB"):
         build(spelling, memory=2**32)
 
 
-def test_a_changed_file_is_read_anew():
-    spelling = written("net.edges", "0 1\n")
+def test_a_changed_file_is_read_again():
+    spelling = graph_file("net.edges", "0 1\n")
     assert build(spelling).links == 1
-    written("net.edges", "0 1\n1 2\n")
+    graph_file("net.edges", "0 1\n1 2\n")
     assert build(spelling).links == 2
 
 
-def test_faults_take_one_of_parallel_links_and_keep_terminals():
-    spelling = written("twice.edges", "0 1\n0 1\n0 1\n1 2\n")
+def test_faults_of_parallel_links_and_of_switches():
+    spelling = graph_file("twice.edges", "0 1\n0 1\n0 1\n1 2\n")
     for seed in range(6):
         topology = build(f"faulty({spelling}, links=2, seed={seed})")
         assert topology.links == 2
-    spelling = written("net.anynet", BOOKSIM)
+    spelling = graph_file("net.anynet", BOOKSIM)
     assert build(f"faulty({spelling}, nodes=1, seed=5)").terminals.tolist() in (
         [0] * 3 + [1] * 3,
         [0] * 3 + [2] * 3,
@@ -286,7 +288,7 @@ def test_faults_take_one_of_parallel_links_and_keep_terminals():
 
 
 def test_faults_that_leave_no_terminal_are_refused():
-    spelling = written("net.anynet", "router 0 node 0 router 1\nrouter 1 router 2\n")
+    spelling = graph_file("net.anynet", "router 0 node 0 router 1\nrouter 1 router 2\n")
     outcomes = set()
     for seed in range(12):
         try:

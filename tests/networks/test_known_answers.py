@@ -1,4 +1,4 @@
-"""What the papers print, and closed forms: distances by SciPy's breadth-first search on our networks.
+"""Numbers of the papers and closed forms, against distances by SciPy's breadth-first search on our networks.
 
 Short names: P98 Kwai & Parhami 1998, P04 Parhami & Kwai 2004, C10 Cámara et al. 2010, R05
 Rahman et al. 2005. Means are per node (divided by N).
@@ -20,7 +20,7 @@ from tests.networks.plain_networks import distances
 
 
 def histogram(topology: Topology) -> np.ndarray:
-    """int64[D+1]: ordered pairs at each distance, by one search from every orbit of the proved symmetry."""
+    """int64[D+1]: ordered pairs at each distance, by one search per orbit of the verified symmetries."""
     found = orbits(topology)
     counts = np.zeros(topology.nodes, np.int64)
     for source, size in zip(found.representatives, found.sizes):
@@ -115,13 +115,13 @@ def test_p98_pruned_2x2x2_torus_is_a_ring():
 
 
 @pytest.mark.parametrize("k", [2, 4, 6])
-def test_p98_figure_2_pruned_along_xy_falls_apart(k):
+def test_p98_figure_2_pruned_along_xy_is_disconnected(k):
     """Into k/2 parts: x + y changes between 2j and 2j + 1 only."""
     assert len(as_igraph(build(f"pruned_xy(k={k})")).connected_components()) == k // 2
 
 
 def test_p04_conclusions_partly_pruned_4d_torus():
-    """Degree six instead of eight, and in between the torus (mean n·k/4) and the pruned torus."""
+    """Degree 6 instead of 8; the mean distance is between those of the torus, n·k/4, and of the pruned torus."""
     topology = build("partly_pruned_torus(k=6, n=4, intact=2)")
     assert topology.degrees.min() == topology.degrees.max() == 6
     assert Fraction(6) < diameter_and_mean(topology.spelling)[1] < diameter_and_mean("pruned_torus(k=6, n=4)")[1]
@@ -136,7 +136,7 @@ def test_p04_conclusions_partly_pruned_4d_torus():
         ("directed_torus(k=8, n=3)", 64),
         ("pruned_directed_torus(k=8, n=3)", 32),
         ("pruned_torus(k=6, n=4)", 144),  # P04 Theorem 4: 2k^(n−1)/(n−1)
-        ("pruned_torus(k=2, n=3)", None),  # where its proof does not reach: this is a ring of 8
+        ("pruned_torus(k=2, n=3)", None),  # the theorem does not apply: this is a ring of 8
         ("hypercube(n=12)", 2048),  # R05 Table 1
         ("mesh(k=64, n=2)", 64),
         ("rtt(a=8)", 32),  # C10 sec. 5.2: 4a
@@ -243,9 +243,9 @@ def test_level_3_mh3dt():
         # R05 Eq. 7: 3 m³ n^{3(L−1)} + Σ_{i=2..L} 3·2^q n^{3(L−1)}
         ("mh3dt(m=5, n=3, levels=2, q=1)", 3 * 125 * 27 + 3 * 2 * 27),
         ("mh3dt(m=3, n=3, levels=3, q=1)", 3 * 27 * 27**2 + 2 * 3 * 2 * 27**2),
-        # 24 links in each 4 × 4 mesh, and as many of level 2 and of level 3 as there are gates with a + link
+        # 24 links in each 4 × 4 mesh; at levels 2 and 3 one link per gate
         ("tesh(m=2, levels=3, q=0)", 24 * 256 + 2 * 256 + 2 * 256),
     ],
 )
-def test_links_counted_by_hand(spelling, links):
+def test_number_of_links(spelling, links):
     assert build(spelling).links == links

@@ -1,4 +1,4 @@
-"""Pictures: known drawings, and that every link of a small network is in its picture."""
+"""Pictures of networks: known drawings; every link of a small network is drawn."""
 
 from __future__ import annotations
 
@@ -140,11 +140,11 @@ def test_svg_has_every_node_and_every_link(topology: str) -> None:
     assert len(root.findall(".//svg:line", name)) == 2 * (~network.works).sum()
     paths = root.findall(".//svg:path", name)
     stubs = [path for path in paths if path.get("stroke-dasharray")]
-    wholes = [path for path in paths if not path.get("stroke-dasharray")]
+    whole_links = [path for path in paths if not path.get("stroke-dasharray")]
     digits = network.addresses()
     tails, heads, _ = network.arcs
     twisted = sum((digits[v] != digits[u]).sum() > 1 for u, v in zip(tails, heads)) // (1 if network.directed else 2)
-    assert len(wholes) - twisted + len(stubs) / 2 == network.links
+    assert len(whole_links) - twisted + len(stubs) / 2 == network.links
     left, top, width, height = map(float, root.attrib["viewBox"].split())
     for path in paths:
         numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", path.attrib["d"])]
@@ -162,7 +162,5 @@ def test_svg_escapes_the_spelling(tmp_path: Path) -> None:
     path.write_text("0 1\n")
     text = svg_picture(build(f'graph(path="{path}")'))
     assert "<b>" not in text
-    assert (
-        ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title")
-        == build(f'graph(path="{path}")').spelling
-    )
+    title = ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title")
+    assert title == build(f'graph(path="{path}")').spelling

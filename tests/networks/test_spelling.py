@@ -1,4 +1,4 @@
-"""The grammar of networks: what is read, how it is written back, and where what is wrong."""
+"""Spellings: parsing, canonical layout, and error messages with positions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from torusweep.networks.topology import Number, Whole
         ("f(p=1e-7, q=1E22, r=0.1)", "f(p=1e-07, q=1e+22, r=0.1)"),
     ],
 )
-def test_read_and_written_back(text, canonical):
+def test_parse_and_canonical_layout(text, canonical):
     assert str(parse(text)) == canonical
     assert parse(canonical) == parse(text)
 
@@ -71,15 +71,17 @@ def test_read_and_written_back(text, canonical):
         ("f(a=" + "[" * 20, 5 + MAX_DEPTH, f"at most {MAX_DEPTH} levels of nesting"),
     ],
 )
-def test_refused_with_the_position(text, position, expected):
+def test_errors_name_the_position(text, position, expected):
     with pytest.raises(BadInput) as refusal:
         parse(text)
     assert f"character {position}: expected {expected}" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("text", ["f(" * 3000, "f(a=" + "[" * (MAX_CHARACTERS + 1), None, 8, "f(a=" + "1" * MAX_CHARACTERS + ")"])
-def test_hostile_sizes_and_kinds_are_refused(text):
+@pytest.mark.parametrize(
+    "text", ["f(" * 3000, "f(a=" + "[" * (MAX_CHARACTERS + 1), None, 8, "f(a=" + "1" * MAX_CHARACTERS + ")"]
+)
+def test_hostile_input_is_refused(text):
     with pytest.raises(BadInput):
         parse(text)
 
@@ -107,14 +109,14 @@ spellings = st.builds(
 
 @settings(derandomize=True, deadline=None)
 @given(spellings)
-def test_whatever_is_written_is_read_back(spelling):
+def test_str_and_parse_are_inverse(spelling):
     assert parse(str(spelling)) == spelling
     assert str(parse(str(spelling))) == str(spelling)
 
 
 @settings(derandomize=True, deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet="torus(k=8,n3)[]{}:\"'\n ", max_size=40))
-def test_any_text_is_read_or_refused(text):
+def test_any_text_is_parsed_or_refused_in_one_line(text):
     try:
         spelling = parse(text)
     except BadInput as refused:
@@ -125,7 +127,7 @@ def test_any_text_is_read_or_refused(text):
     assert "\n" not in refusal
 
 
-# --- functions that are named in a table (torusweep.networks.naming) ------------------------------------------------------
+# --- functions in a table (torusweep.networks.naming) ----------------------------------------------------------------
 
 
 def two_words(
@@ -137,13 +139,13 @@ def two_words(
 
 
 def a_file(network: str, path: str, rows: Annotated[int, Whole(1, "rows")] = 2, only: Literal["even"] | None = None):
-    """A function with a file's name, which is no word."""
+    """A function with a file name, which must be quoted."""
 
 
 TABLE = {function.__name__: function for function in (two_words, a_file)}
 
 
-def named(spelling):
+def resolved(spelling):
     return resolve(spelling, TABLE, kind="rule", example="two_words(tie=sign)")
 
 
@@ -163,9 +165,9 @@ def named(spelling):
         ('a_file(only=even, path="a-b")', 'a_file(path="a-b", only=even)', {"path": "a-b", "only": "even"}),
     ],
 )
-def test_a_name_with_its_parameters(spelling, canonical, values):
-    assert named(spelling) == (canonical, TABLE[canonical.partition("(")[0]], values)
-    assert named(canonical)[0] == canonical
+def test_resolve(spelling, canonical, values):
+    assert resolved(spelling) == (canonical, TABLE[canonical.partition("(")[0]], values)
+    assert resolved(canonical)[0] == canonical
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,8 @@ def test_a_name_with_its_parameters(spelling, canonical, values):
         ("two_words(share=much)", "share: expected a number, got much"),
         (
             "two_words(share=1; tie=sign)",
-            "rule 'two_words(share=1; tie=sign)', character 18: expected ',', got ';'; write it like two_words(tie=sign)",
+            "rule 'two_words(share=1; tie=sign)', character 18: expected ',', got ';';"
+            " write it like two_words(tie=sign)",
         ),
         ("a_file", "parameter 'path' is missing; a_file takes path, rows, only"),
         ("a_file(path=split)", 'path: expected a "string", got split; put text in quotes: path="split"'),
@@ -197,9 +200,9 @@ def test_a_name_with_its_parameters(spelling, canonical, values):
         ("two_words(" + "tie=sign," * MAX_CHARACTERS, f"rule of 180010 characters; at most {MAX_CHARACTERS} are read"),
     ],
 )
-def test_a_name_or_parameter_that_is_wrong(spelling, says):
+def test_resolve_refuses_in_one_line(spelling, says):
     with pytest.raises(BadInput) as refusal:
-        named(spelling)
+        resolved(spelling)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
 

@@ -1,4 +1,4 @@
-"""Every family against plain loops over its definition, its plan's promises, its declared symmetry, its constraints."""
+"""Every family: its links against plain loops, its plan, symmetries, bisection width and constraints; faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torusweep.networks.topology import Topology
 
 from tests.networks import plain_networks as plain
 
-# spelling, the same by plain loops, orbits of the nodes
+# spelling, its arcs by plain loops, number of node orbits
 ROWS = [
     ("ring(k=5)", lambda: plain.torus(5), 1),
     ("ring(k=2)", lambda: plain.torus(2), 1),
@@ -97,10 +97,10 @@ def arcs_of(topology: Topology) -> plain.Arcs:
 
 
 @pytest.mark.parametrize(("spelling", "plain_arcs", "node_orbits"), ROWS, ids=[row[0] for row in ROWS])
-def test_family_is_what_its_paper_defines(spelling, plain_arcs, node_orbits):
+def test_links_plan_and_orbits_of_a_family(spelling, plain_arcs, node_orbits):
     topology, expected = build(spelling), plain_arcs()
     assert arcs_of(topology).keys() == expected.keys()
-    # where links of two classes coincide, only one is kept, of either class
+    # if links of two classes coincide, only one is kept, of either class
     coincide = plan(spelling)[1].degree < len(topology.plan.radices) * (1 if topology.directed else 2)
     if not coincide:
         assert arcs_of(topology) == expected
@@ -112,7 +112,7 @@ def test_family_is_what_its_paper_defines(spelling, plain_arcs, node_orbits):
 
 def test_every_family_has_a_row():
     tested = {spelling.partition("(")[0] for spelling, _, _ in ROWS}
-    assert tested == FAMILIES.keys() - {"lattice", "graph", "faulty"}  # those have tests of their own
+    assert tested == FAMILIES.keys() - {"lattice", "graph", "faulty"}  # tested separately
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_every_family_has_a_row():
         "mh3dt(m=4, n=3, levels=2, q=2)",
     ],
 )
-def test_declared_symmetry_is_all_there_is(spelling):
+def test_declared_symmetries_are_complete(spelling):
     """Node orbits of the whole automorphism group, by BLISS."""
     topology = build(spelling)
     tail, head, _ = topology.arcs
@@ -188,7 +188,7 @@ def hermite_forms(draw):
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(hermite_forms(), st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-3, 3)), max_size=8))
 def test_hermite_form_is_found_from_any_basis(columns, moves):
-    """Column operations of determinant ± 1 keep the lattice, so the form comes back whatever they were."""
+    """Column operations of determinant ± 1 preserve the lattice, and so its Hermite normal form."""
     other = np.array(columns)
     for i, j, times in moves:
         i, j = i % len(columns), j % len(columns)
@@ -206,7 +206,7 @@ def test_large_entries_are_exact():
     assert build(f"lattice(matrix=[[{big}, {big + 1}], [{big - 7}, {big - 6}]])").nodes == 7
 
 
-def test_five_dimensions_use_fewer_candidates():
+def test_symmetries_in_five_dimensions():
     """Z⁵ modulo the checkerboard lattice D5, scaled by 2: exchanges and sign changes suffice for one orbit."""
     rows = [[2, 2, 2, 2, 4], [2, 0, 0, 0, 0], [0, 2, 0, 0, 0], [0, 0, 2, 0, 0], [0, 0, 0, 2, 0]]
     topology = build(f"lattice(matrix={rows})")
@@ -214,7 +214,7 @@ def test_five_dimensions_use_fewer_candidates():
     assert all(is_automorphism(topology, image) for image in topology.plan.symmetries())
 
 
-# --- symmetry is proved ------------------------------------------------------------------------------
+# --- symmetry is verified ----------------------------------------------------------------------------
 
 
 def test_wrong_permutations_are_no_automorphisms():
@@ -260,7 +260,7 @@ def test_wrong_permutations_are_no_automorphisms():
     ],
 )
 def test_bisection_by_trying_every_half(spelling):
-    """Fewest arcs out of any set of ⌊N/2⌋ nodes, in the direction that has fewer."""
+    """The smallest number of arcs that leave or enter a set of ⌊N/2⌋ nodes."""
     topology = build(spelling)
     n = topology.nodes
     adjacent = np.zeros((n, n), np.int64)
@@ -276,7 +276,7 @@ def test_bisection_by_trying_every_half(spelling):
 # --- faults ------------------------------------------------------------------------------------------
 
 
-def test_faults_are_as_many_as_asked_nested_and_repeatable():
+def test_faults_have_the_requested_number_are_nested_and_reproducible():
     whole = build("torus(k=6, n=2)")
     lost = []
     for links in range(0, 73, 8):
@@ -303,7 +303,7 @@ def test_faulty_nodes_lose_links_and_terminals():
 
 
 def test_faults_pinned_to_a_seed():
-    """Links in the order of tail and head fail in the order of their Philox words, so that old results stay right."""
+    """Links, ordered by tail and head, fail in the order of their Philox words. Old results depend on this."""
     words = np.random.Philox(key=[7, 1]).random_raw(18).tolist()
     links = [(u, v) for u, v in zip(*(a.tolist() for a in build("torus(k=3, n=2)").arcs[:2])) if u < v]
     expected = {links[i] for i in sorted(range(18), key=words.__getitem__)[:3]}
@@ -373,7 +373,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("spelling", "reason"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_refused_with_one_line_that_says_why(spelling, reason):
+def test_wrong_parameters_are_refused_in_one_line(spelling, reason):
     with pytest.raises(BadInput) as refusal:
         build(spelling)
     assert reason in str(refusal.value)
@@ -391,29 +391,29 @@ def test_refused_with_one_line_that_says_why(spelling, reason):
         ("faulty(torus(k=1000, n=3), links=4)", "GiB"),
     ],
 )
-def test_too_large_is_refused_before_anything_is_made(spelling, reason):
+def test_too_large_networks_are_refused_before_allocation(spelling, reason):
     with pytest.raises(Refused, match=reason):
         build(spelling, memory=2**33)
 
 
-def test_plans_cost_nothing():
+def test_plans_of_networks_that_do_not_fit_into_memory():
     """A sweep counts designs that no machine could hold."""
     assert plan("torus(k=10000, n=3)")[1].nodes == 10**12
     assert plan("faulty(torus(k=10000, n=3), links=4)")[1].nodes == 10**12
 
 
-def test_canonical_spelling_leaves_defaults_out_and_keeps_the_signatures_order():
+def test_canonical_spelling_has_no_defaults_and_the_order_of_the_signature():
     assert plan("torus(n=3,k=8,directed=false)")[0] == "torus(k=8, n=3)"
     assert plan("faulty(torus(n=2,k=8), seed=0, links=4)")[0] == "faulty(torus(k=8, n=2), links=4)"
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_parameter_says_what_it_means(name):
+def test_every_parameter_has_a_meaning(name):
     assert "Source:" in FAMILIES[name].__doc__
     assert all(parameter.meaning for parameter in parameters(name))
 
 
-# a network that a family refuses though each parameter is in its range, and the words of the family's text that say so
+# spelling that violates a constraint although each parameter is in its range, words of the docstring that state it
 CONSTRAINTS = [
     ("torus(k=4)", "Give k and n, or mixed radices"),
     ("mesh(k=4)", "Give k and n, or mixed radices"),
@@ -448,14 +448,14 @@ CONSTRAINTS = [
 
 
 @pytest.mark.parametrize(("spelling", "words"), CONSTRAINTS, ids=[row[0] for row in CONSTRAINTS])
-def test_a_family_s_text_says_what_it_refuses(spelling, words):
+def test_docstrings_state_constraints(spelling, words):
     with pytest.raises(BadInput):
         plan(spelling)
     assert words in " ".join(FAMILIES[spelling.partition("(")[0]].__doc__.split())
 
 
-def test_every_family_with_constraints_is_in_their_table():
-    """A family that calls `require`, or says that it has constraints."""
+def test_every_family_with_constraints_has_a_row():
+    """Families that call `require` or whose docstring states constraints."""
     strict = {
         name
         for name, family in FAMILIES.items()
@@ -464,8 +464,8 @@ def test_every_family_with_constraints_is_in_their_table():
     assert strict <= {spelling.partition("(")[0] for spelling, _ in CONSTRAINTS}
 
 
-def test_networks_of_random_parameters_are_sound():
-    """Sizes nobody thought of: building checks every array, orbits proves every declared symmetry."""
+def test_random_parameters():
+    """Random sizes: `build` checks the arrays, `orbits` verifies the symmetries."""
     draw = random.Random(5)
     for _ in range(40):
         k, n, a, intact = 2 * draw.randint(1, 4), draw.randint(3, 4), draw.randint(2, 6), draw.randint(1, 2)

@@ -1,4 +1,4 @@
-"""Routings walked hop by hop with plain loops: what any faster way is compared with."""
+"""Routes walked hop by hop in plain loops, the reference for all faster computations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Hop = tuple[int, int]  # node, port
 
 
 def routes_between(form: Routing, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
-    """(share, hops) of every route that a pair's packets take; Valiant's are the two halves by way of every node."""
+    """Yield (share, hops) of every route of a pair; for Valiant, both halves by way of every node."""
     if isinstance(form, LayeredRouting):
         yield from _layered(form, source, destination)
     elif form.passes == 1:
@@ -28,7 +28,7 @@ def routes_between(form: Routing, source: int, destination: int) -> Iterator[tup
 
 @cache
 def _all_routes(form: SourceRouting) -> tuple[dict[int, int], Routes]:
-    """(place of every key that occurs, their routes)."""
+    """Return ({key: index} of all keys that occur, their routes)."""
     everyone = np.arange(form.topology.nodes)
     keys = np.unique(form.key(everyone[:, None], everyone[None, :]))
     return {int(key): place for place, key in enumerate(keys)}, form.routes(keys)
@@ -50,7 +50,7 @@ def _source(form: SourceRouting, source: int, destination: int) -> Iterator[tupl
 
 
 def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
-    """By path or by next hop, a channel of several parallel links counting as often."""
+    """Routes by paths or by next hops; a channel counts once per parallel link."""
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(form.states)))
     for state, arc in np.argwhere(form.states >= 0).tolist():
@@ -60,7 +60,7 @@ def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tu
     capacity = form.topology.capacity
 
     def ways(state: int) -> list[tuple[int, int, int]]:
-        """(arc, next state, parallel links) of every arc that leads nearer."""
+        """Return (arc, next state, parallel links) of every arc that leads nearer."""
         found = []
         for _, after, arc in graph.out_edges(state, keys=True):
             if distance.get(after, np.inf) == distance[state] - 1:
@@ -85,7 +85,7 @@ def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tu
 
 
 def plain_loads(form: Routing, demand: np.ndarray) -> tuple[np.ndarray, float]:
-    """(float64[N, P] flits over every channel, hops of all flits) of what flows between the nodes, float64[N, N]."""
+    """Return (float64[N, P] loads of the channels, hops of all flits) of a demand between nodes, float64[N, N]."""
     load, hops = np.zeros(form.topology.ports.shape), 0.0
     for source, destination in np.argwhere(demand > 0).tolist():
         for share, route in routes_between(form, source, destination):

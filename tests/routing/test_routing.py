@@ -1,4 +1,4 @@
-"""Every routing on networks that suit it, against routes walked hop by hop: reach, length, loads, conservation, samples."""
+"""Every routing on networks that suit it: reach, length, loads, conservation and samples, against plain walks."""
 
 from __future__ import annotations
 
@@ -48,13 +48,8 @@ SUITED = {
     **dict.fromkeys(("up_down", 'up_down(root=3, split="paths")'), ANY),
     "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
 }
-MINIMAL = (
-    "minimal",
-    "dimension_order",
-    "random_order",
-    "routing_record",
-    "minimal_by_address",
-)  # whose routes are shortest paths
+# routings whose routes are shortest paths
+MINIMAL = ("minimal", "dimension_order", "random_order", "routing_record", "minimal_by_address")
 CASES = [(name, network) for name, networks in SUITED.items() for network in networks]
 TRAFFICS = [
     "uniform",
@@ -93,7 +88,7 @@ def test_routes_reach_their_destinations_over_links(name: str, network: str):
 
 @pytest.mark.parametrize("pattern", TRAFFICS)
 @pytest.mark.parametrize(("name", "network"), [case for case in CASES if case[1] not in HIERARCHIES])
-def test_loads_are_those_of_routes_walked_one_by_one(name: str, network: str, pattern: str):
+def test_loads_equal_those_of_walked_routes(name: str, network: str, pattern: str):
     topology = build(network)
     demand = traffic(pattern, topology)[1].rows(np.arange(topology.nodes))
     load, hops = plain_loads(routing(name, topology)[1], demand)
@@ -104,7 +99,7 @@ def test_loads_are_those_of_routes_walked_one_by_one(name: str, network: str, pa
 
 
 @pytest.mark.parametrize(("name", "network"), [(name, network) for name, network in CASES if network in HIERARCHIES])
-def test_loads_of_hierarchies_are_those_of_routes_walked_one_by_one(name: str, network: str, tmp_path: Path):
+def test_loads_of_hierarchies_equal_those_of_walked_routes(name: str, network: str, tmp_path: Path):
     topology = build(network)
     demand = np.zeros((topology.nodes, topology.nodes))
     demand[::5] = traffic("uniform", topology)[1].rows(np.arange(0, topology.nodes, 5))
@@ -119,7 +114,7 @@ def test_loads_of_hierarchies_are_those_of_routes_walked_one_by_one(name: str, n
 
 @pytest.mark.parametrize("pattern", ["uniform", "hot_region", "random_permutation"])
 @pytest.mark.parametrize(("name", "network"), CASES)
-def test_what_flows_in_flows_out_or_has_arrived(name: str, network: str, pattern: str):
+def test_flow_is_conserved(name: str, network: str, pattern: str):
     topology = build(network)
     form = routing(name, topology)[1]
     matrix = traffic(pattern, topology)[1]
@@ -136,7 +131,7 @@ def test_what_flows_in_flows_out_or_has_arrived(name: str, network: str, pattern
 
 @pytest.mark.parametrize("pattern", ["uniform", "uniform_other", "hot_spot(node=1, percent=30)", "transpose"])
 @pytest.mark.parametrize(("name", "network"), CASES)
-def test_a_sample_holds_the_exact_loads_within_its_error(name: str, network: str, pattern: str):
+def test_sampled_loads_agree_with_exact_loads(name: str, network: str, pattern: str):
     topology = build(network)
     if pattern == "transpose" and topology.nodes not in (4, 16, 64, 256):
         with pytest.raises(BadInput, match="transpose"):
@@ -149,7 +144,7 @@ def test_a_sample_holds_the_exact_loads_within_its_error(name: str, network: str
     assert estimate is not None
     assert estimate.packets == packets
     assert estimate.low - 4 * estimate.stderr <= most <= sample.load.max() + 4 * estimate.stderr
-    # a packet passes a channel once or twice (Valiant), so that its count's variance is at most twice its mean
+    # a packet uses a channel once, or twice (Valiant): the variance of the count is at most twice its mean
     spread = np.sqrt(2 * exact.load * topology.nodes / packets) + 1e-9
     assert (np.abs(sample.load - exact.load) <= 6 * spread).all()
     assert ((sample.load > 0) <= (exact.load > 0)).all()

@@ -1,4 +1,4 @@
-"""Every traffic pattern against a plain loop over its definition; refusals; the matrix's own ways of being asked."""
+"""Every traffic pattern against a plain loop over its definition; demand files; errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torusweep.traffic import PATTERNS, traffic
 
 from tests.stages.static.networks import network
 
-# --- the patterns once more, as loops over Dally & Towles's, Cámara et al.'s and our own definitions --------
+# --- the patterns as plain loops over their definitions (Dally & Towles 2004, Cámara et al. 2010, ours) ------
 
 
 def everyone(n, share):
@@ -68,7 +68,9 @@ MESH_LINKS = {
     if sum(abs(a - b) for a, b in zip(digits(s, (3, 3)), digits(t, (3, 3)))) == 1
 }
 
-# pattern, network, what s sends t
+RING_LINKS = {(s, (s + d) % 5): Fraction(1, 2) for s in range(5) for d in (1, -1)}
+
+# pattern, network, {(source, destination): demand}
 ROWS = [
     ("uniform", "torus(k=3, n=2)", everyone(9, lambda s, t: Fraction(1, 9))),
     ("uniform_other", "torus(k=3, n=2)", everyone(9, lambda s, t: Fraction(s != t, 8))),
@@ -84,25 +86,28 @@ ROWS = [
     ("perfect_shuffle", "torus(radices=[8, 4])", permuted(32, lambda s: int(binary(s, 5)[1:] + binary(s, 5)[0], 2))),
     ("perfect_shuffle", "ring(k=2)", permuted(2, lambda s: s)),
     ("transpose", "torus(k=4, n=2)", permuted(16, lambda s: int(binary(s, 4)[2:] + binary(s, 4)[:2], 2))),
-    ("transpose", "torus(k=4, n=2)", permuted(16, lambda s: number(digits(s, (4, 4))[::-1], (4, 4)))),  # exchanges x and y
+    # exchanges x and y
+    ("transpose", "torus(k=4, n=2)", permuted(16, lambda s: number(digits(s, (4, 4))[::-1], (4, 4)))),
     ("tornado", "ring(k=8)", permuted(8, lambda s: (s + 3) % 8)),
     ("tornado", "torus(radices=[7, 2, 4])", moved((7, 2, 4), (3, 0, 1))),
     ("neighbour", "torus(radices=[5, 3])", moved((5, 3), (1, 0))),
     ("neighbour", "mesh(k=3, n=2)", moved((3, 3), (1, 0))),
     ("ring_all_reduce", "ring(k=5)", moved((5,), (1,))),
-    ("ring_all_reduce(bidirectional=true)", "ring(k=5)", {(s, (s + d) % 5): Fraction(1, 2) for s in range(5) for d in (1, -1)}),
+    ("ring_all_reduce(bidirectional=true)", "ring(k=5)", RING_LINKS),
     ("all_reduce_by_dimension", "mesh(radices=[3, 2])", {
-        **{pair: Fraction(4, 5) for pair in moved((3, 2), (1, 0))}, **{pair: Fraction(1, 5) for pair in moved((3, 2), (0, 1))}
+        **{pair: Fraction(4, 5) for pair in moved((3, 2), (1, 0))},
+        **{pair: Fraction(1, 5) for pair in moved((3, 2), (0, 1))},
     }),
-    ("nearest_neighbour", "ring(k=5)", {(s, (s + d) % 5): Fraction(1, 2) for s in range(5) for d in (1, -1)}),
+    ("nearest_neighbour", "ring(k=5)", RING_LINKS),
     ("nearest_neighbour", "mesh(k=3, n=2)", {pair: Fraction(9, len(MESH_LINKS)) for pair in MESH_LINKS}),
     ("nearest_neighbour", "torus(radices=[3, 3], directed=true)", {
-        (s, number([a + (i == d) for i, a in enumerate(digits(s, (3, 3)))], (3, 3))): Fraction(1, 2) for s in range(9) for d in (0, 1)
+        (s, number([a + (i == d) for i, a in enumerate(digits(s, (3, 3)))], (3, 3))): Fraction(1, 2)
+        for s in range(9) for d in (0, 1)
     }),
 ]  # fmt: skip
 
 
-def written_out(matrix, n):
+def dense(matrix, n):
     dense = np.zeros((n, n))
     for (s, t), amount in matrix.items():
         dense[s, t] += float(amount)
@@ -110,11 +115,11 @@ def written_out(matrix, n):
 
 
 @pytest.mark.parametrize(("spelling", "topology", "definition"), ROWS, ids=[f"{row[0]} on {row[1]}" for row in ROWS])
-def test_a_pattern_is_its_definition(spelling, topology, definition):
+def test_demands_of_a_pattern(spelling, topology, definition):
     built = build(topology)
     name, pattern = traffic(spelling, built)
     n, rows = built.nodes, np.arange(built.nodes)
-    expected = written_out(definition, n)
+    expected = dense(definition, n)
     assert name == spelling
     np.testing.assert_allclose(pattern.rows(rows), expected, rtol=1e-14, atol=0)
     np.testing.assert_allclose(pattern.columns(rows), expected.T, rtol=1e-14, atol=0)
@@ -132,7 +137,7 @@ def test_a_random_permutation_is_one_and_depends_on_its_seed():
     assert not np.array_equal(first, other)
     assert Counter(first.ravel().tolist()) == {0.0: 200 * 199, 1.0: 200}
     assert (first.sum(axis=0) == 1).all()
-    assert np.trace(first) < 10  # a permutation has one fixed point in the mean
+    assert np.trace(first) < 10  # a random permutation has one fixed point on average
 
 
 def test_every_pattern_has_a_row_and_names_its_source():
@@ -154,7 +159,7 @@ def test_every_pattern_has_a_row_and_names_its_source():
         ),
     ],
 )
-def test_what_is_called_symmetric_is(pattern, topology):
+def test_symmetric_patterns_are_preserved_by_automorphisms(pattern, topology):
     built = build(topology)
     found = traffic(pattern, built)[1]
     dense = found.rows(np.arange(built.nodes))
@@ -169,25 +174,25 @@ def test_what_is_called_symmetric_is(pattern, topology):
 # --- terminals: several at a node, none at another -----------------------------------------------------
 
 
-def test_terminals_are_who_sends_and_nodes_are_where():
+def test_traffic_between_nodes():
     # node 0 has two terminals (0 and 1), node 1 none, node 2 one (2)
     line = network(3, [(0, 1), (1, 2)], terminals=[0, 0, 2])
     pattern = traffic("uniform_other", line)[1]
     np.testing.assert_array_equal(pattern.rows(np.arange(3)), (1 - np.eye(3)) / 2)
     nodes = pattern.at_nodes(line.terminals, 3)
-    expected = np.array([[1, 0, 1], [0, 0, 0], [1, 0, 0]])  # in units of one terminal's flits
+    expected = np.array([[1, 0, 1], [0, 0, 0], [1, 0, 0]])  # in units of the flits of one terminal
     np.testing.assert_array_equal(nodes.rows(np.arange(3)), expected)
     np.testing.assert_array_equal(nodes.columns(np.array([2, 0])), expected.T[[2, 0]])
     np.testing.assert_array_equal(nodes.sent(), [2, 0, 1])
 
 
-def test_a_hot_node_shares_among_its_terminals():
+def test_the_terminals_of_a_hot_node_share_its_traffic():
     line = network(3, [(0, 1), (1, 2)], terminals=[0, 0, 2])
     np.testing.assert_allclose(traffic("hot_spot(node=0, percent=40)", line)[1].rows(np.array([2])), [[0.4, 0.4, 0.2]])
 
 
-def test_links_are_shared_by_their_ends_terminals():
-    # a double link and a single one; the single one's far end has no terminal, so that all flits go over the double one
+def test_neighbours_of_nodes_with_several_terminals():
+    # a double and a single link; the single link leads to a node without terminal, so that all flits use the double one
     line = network(4, [(0, 1, 2), (1, 2), (1, 3)], terminals=[0, 1, 1, 3])
     found = traffic("nearest_neighbour", line)[1].rows(np.arange(4))
     over = np.array([[0, 2 / 2, 2 / 2, 0], [2 / 2, 0, 0, 1 / 2], [2 / 2, 0, 0, 1 / 2], [0, 1 / 2, 1 / 2, 0]])
@@ -251,7 +256,7 @@ def test_a_bad_demand_file_is_refused(tmp_path, content, says):
     assert str(path) in str(refusal.value)
 
 
-def test_not_a_number_is_no_demand(tmp_path):
+def test_nan_is_refused(tmp_path):
     pq.write_table(pa.table({"source": [0], "destination": [1], "demand": [math.nan]}), tmp_path / "demand.parquet")
     with pytest.raises(BadInput, match=r"demand: expected 0 or numbers of .*, got nan in row 1"):
         traffic(f'demand(path="{tmp_path / "demand.parquet"}")', build("ring(k=4)"))
@@ -261,7 +266,7 @@ def test_not_a_number_is_no_demand(tmp_path):
     ("name", "says"),
     [("missing.csv", "No such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
 )
-def test_a_file_that_is_no_table_is_refused(tmp_path, name, says):
+def test_other_files_are_refused(tmp_path, name, says):
     if not name.startswith("missing"):
         (tmp_path / name).write_text("source,destination,demand\n0,1,1\n")
     with pytest.raises(BadInput, match=says):
@@ -302,7 +307,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, says):
         ("nearest_neighbour", "faulty(ring(k=4), links=4)", "expected a link between two terminals"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_reason(spelling, topology, says):
+def test_unsuitable_networks_are_refused(spelling, topology, says):
     with pytest.raises(BadInput) as refusal:
         traffic(spelling, build(topology))
     assert says in str(refusal.value)
@@ -311,14 +316,14 @@ def test_what_does_not_fit_is_refused_with_the_reason(spelling, topology, says):
 
 @pytest.mark.parametrize("pattern", ["tornado", "neighbour"])
 @pytest.mark.parametrize("spelling", ['graph(path="{}")', 'faulty(graph(path="{}"), links=1)'])
-def test_nodes_of_a_file_have_no_digits(tmp_path, pattern, spelling):
+def test_networks_from_files_have_no_digits(tmp_path, pattern, spelling):
     path = tmp_path / "square.edgelist"
     path.write_text("0 1\n1 2\n2 3\n3 0\n")
     with pytest.raises(BadInput, match="nodes with addresses of digits"):
         traffic(pattern, build(spelling.format(path)))
 
 
-def test_a_pattern_is_spelled_in_one_way():
+def test_canonical_spellings():
     ring = build("ring(k=8)")
     spellings = [" uniform ", "uniform()", "hot_spot()", "hot_spot(percent=10)", "hot_spot( percent=20,node=3 )"]
     assert [traffic(spelling, ring)[0] for spelling in spellings] == [

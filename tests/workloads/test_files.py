@@ -1,4 +1,4 @@
-"""Workloads in files: what is read, in which order, and what is refused in which line."""
+"""Workloads from files: contents, order, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = "message,source,destination,flits,depends_on,delay\n"
 
 
 def refused(reading: Callable[[], object], says: str) -> None:
-    """In one line that says so."""
+    """Check that `reading` is refused in one line that contains `says`."""
     with pytest.raises(BadInput) as refusal:
         reading()
     assert says in str(refusal.value)
@@ -42,13 +42,13 @@ def test_messages_in_any_order(tmp_path):
     assert sorted(map(tuple, one.waits.tolist())) == [(1, 0), (2, 0), (2, 1)]
 
 
-def test_the_files_order_is_kept_where_it_can_be(tmp_path):
+def test_the_order_of_the_file_is_kept_if_possible(tmp_path):
     rows = "".join(f"m{i},0,1,1,{'' if i % 3 else f'm{i + 1}' if i < 29 else ''},\n" for i in range(30))
     one = read(tmp_path, HEAD + rows)
     place = {name: i for i, name in enumerate(one.names)}
     expected: list[str] = []
     left = [f"m{i}" for i in range(30)]
-    while left:  # the first of those that wait for nothing that is left
+    while left:  # the first message without pending dependencies
         name = next(n for n in left if int(n[1:]) % 3 or int(n[1:]) == 29 or f"m{int(n[1:]) + 1}" not in left)
         left.remove(name)
         expected.append(name)
@@ -97,11 +97,11 @@ def test_bytes_and_columns_left_out(tmp_path):
         ),
     ],
 )
-def test_refused_where_it_stands(tmp_path, text, says):
+def test_errors_name_the_line(tmp_path, text, says):
     refused(lambda: read(tmp_path, text), says)
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_other_files_are_refused(tmp_path):
     with pytest.raises(BadInput, match="No such file"):
         workload("nowhere.csv", 8)
     with pytest.raises(BadInput, match="no regular file"):
@@ -113,8 +113,8 @@ def test_what_is_no_file_is_refused(tmp_path):
     assert files_of("cg") == []
 
 
-def test_memory_for_reading_is_enough(tmp_path):
-    """Short lines take most for their bytes."""
+def test_memory_estimate_for_csv(tmp_path):
+    """Short lines need the most memory per byte."""
     path = tmp_path / "w.csv"
     path.write_text(
         "message,source,destination,flits,depends_on\n"
@@ -153,9 +153,9 @@ CSV = HEAD + "late,1,2,7,first step,\nfirst,0,1,5,,\nstep,1,1,0,first,30\n"
         },
     ],
 )
-def test_parquet_says_what_csv_says(tmp_path, more):
+def test_parquet_equals_csv(tmp_path, more):
     if isinstance(more["delay"], list) and isinstance(more["delay"][0], float):
-        more = more | {"delay": pa.array(more["delay"], from_pandas=True)}  # as pandas writes what is missing
+        more = more | {"delay": pa.array(more["delay"], from_pandas=True)}  # as pandas writes missing values
     one, other = in_parquet(tmp_path, LISTED | more), read(tmp_path, CSV)
     assert (one.names, one.tasks) == (other.names, other.tasks)
     for name in ("source", "destination", "flits", "delay", "waits"):
@@ -206,11 +206,11 @@ def test_numbers_name_messages(tmp_path):
         (LISTED | {"destination": [2, 8, 1]}, "w.parquet: row 2: expected tasks of 0 … 7"),
     ],
 )
-def test_parquet_is_refused_where_it_stands(tmp_path, columns, says):
+def test_parquet_errors_name_the_row(tmp_path, columns, says):
     refused(lambda: in_parquet(tmp_path, columns), says)
 
 
-def test_what_is_no_parquet_is_refused(tmp_path):
+def test_damaged_parquet_is_refused(tmp_path):
     path = tmp_path / "w.parquet"
     pq.write_table(pa.table(LISTED), path)
     for content in (b"", CSV.encode(), path.read_bytes()[:-9]):
@@ -222,7 +222,7 @@ def test_what_is_no_parquet_is_refused(tmp_path):
     assert files_of("a.parquet") == [Path("a.parquet")]
 
 
-def test_memory_for_reading_parquet_is_enough(tmp_path):
+def test_memory_estimate_for_parquet(tmp_path):
     path, many = tmp_path / "w.parquet", 20_000
     before = [str(i - 1) if i else "" for i in range(many)]
     columns = {
@@ -241,7 +241,7 @@ def test_memory_for_reading_parquet_is_enough(tmp_path):
 
 
 def test_parquet_of_more_rows_than_fit_is_refused(tmp_path, monkeypatch):
-    """All alike, so that the file is small."""
+    """All rows are equal, so that the file is small."""
     many = 50_000
     monkeypatch.setattr(
         "torusweep.workloads.tables.default_memory", lambda: many * 4 * MEMORY_PER_CELL - MEMORY_PER_CELL

@@ -1,4 +1,4 @@
-"""What applications and collectives send: volumes by formula, and who must have heard of whom by walking back along the messages."""
+"""Messages of applications and collectives: volumes by formula, dependencies by ancestors in the message graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
 
 
-def made(spelling: str, terminals: int) -> Workload:
+def skeleton(spelling: str, terminals: int) -> Workload:
     return workload(spelling, terminals)[1]
 
 
@@ -31,13 +31,13 @@ def graph(one: Workload) -> networkx.DiGraph:
     return found
 
 
-def heard(one: Workload, message: int, among: set[int]) -> set[int]:
-    """Tasks whose messages, of those given, the sender of a message must have heard of, itself included."""
+def sources_before(one: Workload, message: int, among: set[int]) -> set[int]:
+    """Sources of the messages in `among` on which a message depends, its own source included."""
     return {int(one.source[g]) for g in networkx.ancestors(graph(one), message) & among} | {int(one.source[message])}
 
 
 def depth(one: Workload) -> int:
-    """Messages of the longest chain."""
+    """Number of messages in the longest chain of dependencies."""
     longest = [0] * len(one.source)
     for g in networkx.topological_sort(waits := graph(one)):
         longest[g] = max((longest[h] for h in waits.predecessors(g)), default=0) + int(
@@ -59,60 +59,60 @@ SMALL = [
 
 @pytest.mark.parametrize("terminals", [2, 8, 16])
 @pytest.mark.parametrize("spelling", SMALL)
-def test_what_holds_for_all(spelling, terminals):
-    one = made(spelling, terminals)
+def test_invariants_of_all_skeletons(spelling, terminals):
+    one = skeleton(spelling, terminals)
     assert one.tasks == terminals
-    assert (one.waits[:, 0] > one.waits[:, 1]).all()  # none waits for a later one
+    assert (one.waits[:, 0] > one.waits[:, 1]).all()  # no message depends on a later one
     assert (one.flits[real(one)] >= 1).all()
     assert not one.delay.any()
     for array in (one.source, one.destination):
         assert array.min() >= 0
         assert array.max() < terminals
-    # a message waits for what its own sender has received, or done
+    # a message depends on what its sender has received or done
     message, other = one.waits.T
     assert (one.destination[other] == one.source[message]).all()
-    # nothing is waited for twice as often: a round of exchanges more adds as many messages as the first
+    # the number of dependencies is proportional to the number of messages
     assert len(one.waits) <= 2 * len(one.source)
 
 
-def test_a_ring_all_reduce_sends_every_share_round_twice():
-    one = made("ring_all_reduce(flits=100)", 8)
+def test_ring_all_reduce():
+    one = skeleton("ring_all_reduce(flits=100)", 8)
     sent = real(one)
     assert Counter(zip(one.source[sent].tolist(), one.destination[sent].tolist())) == {
         (task, (task + 1) % 8): 14 for task in range(8)
     }
     assert set(one.flits[sent].tolist()) == {13}
     assert depth(one) == 14
-    # what is sent last has gone through all tasks
-    assert heard(one, sent[-1], set(sent.tolist())) == set(range(8))
+    # the last messages depend on all tasks
+    assert sources_before(one, sent[-1], set(sent.tolist())) == set(range(8))
 
 
-def test_all_to_all_waits_for_everybody_between_rounds():
-    one = made("all_to_all(flits=5, rounds=2)", 6)
+def test_all_to_all_waits_between_rounds():
+    one = skeleton("all_to_all(flits=5, rounds=2)", 6)
     pairs = {(a, b): 2 for a in range(6) for b in range(6) if a != b}
     assert Counter((int(one.source[g]), int(one.destination[g])) for g in real(one)) == pairs
     assert (one.flits[real(one)] == 5).all()
     second = real(one)[30]
-    assert heard(one, second, set(real(one)[:30].tolist())) == set(range(6))
-    assert heard(one, real(one)[29], set(real(one).tolist())) == {int(one.source[real(one)[29]])}
+    assert sources_before(one, second, set(real(one)[:30].tolist())) == set(range(6))
+    assert sources_before(one, real(one)[29], set(real(one).tolist())) == {int(one.source[real(one)[29]])}
     assert depth(one) == 2
 
 
 @pytest.mark.parametrize(("tasks", "rows", "columns"), [(4, 2, 2), (8, 2, 4), (16, 4, 4), (32, 4, 8), (128, 8, 16)])
-def test_cg_adds_up_rows_and_transposes(tasks, rows, columns):
-    one = made("cg(order=1000)", tasks)
+def test_cg_sums_rows_and_transposes(tasks, rows, columns):
+    one = skeleton("cg(order=1000)", tasks)
     stages = columns.bit_length() - 1
     own = {task: [g for g in real(one) if one.source[g] == task] for task in range(tasks)}
     segment = ceil(1000 * 8 / columns / 4)
     for task, sent in own.items():
-        away = len(sent) == 3 * stages + 1  # else the task stands at its own transposed place
+        away = len(sent) == 3 * stages + 1  # otherwise the task is at its own transposed place
         sizes = [segment] * (stages + away) + [2] * 2 * stages
         assert one.flits[sent].tolist() == sizes
         row = set(range(task // columns * columns, task // columns * columns + columns))
-        # the sum sent to the transposed place has been added up over the row, by what came before in it
+        # the sum that is sent to the transposed place contains all tasks of the row
         if away:
             before = {g for mine in own.values() for g in mine[:stages]}
-            assert heard(one, sent[stages], before) == row
+            assert sources_before(one, sent[stages], before) == row
             partner = int(one.destination[sent[stages]])
             assert one.destination[own[partner][stages]] == task  # an exchange
             if rows == columns:
@@ -121,37 +121,37 @@ def test_cg_adds_up_rows_and_transposes(tasks, rows, columns):
                 assert divmod(partner // 2, rows) == divmod(task // 2, rows)[::-1]
                 assert partner % 2 == task % 2
         assert {int(one.destination[g]) for g in sent[:stages]} <= row
-    assert sum(len(mine) == 3 * stages for mine in own.values()) == (
-        rows if rows == columns else 2 * rows
-    )  # on the diagonal
+    on_diagonal = rows if rows == columns else 2 * rows
+    assert sum(len(mine) == 3 * stages for mine in own.values()) == on_diagonal
 
 
-def test_is_adds_up_buckets_then_sends_keys():
-    one = made("is(keys=4096, buckets=8)", 16)
+def test_is_sums_buckets_then_sends_keys():
+    one = skeleton("is(keys=4096, buckets=8)", 16)
     sizes = Counter(one.flits[real(one)].tolist())
     assert sizes == {8 + 5: 16 * 4, 1: 16 * 15, 4096 // 256: 16 * 15}
     sums = {g for g in real(one).tolist() if one.flits[g] == 13}
     for g in real(one).tolist():
         if one.flits[g] == 1:
-            assert heard(one, g, sums) == set(range(16))
+            assert sources_before(one, g, sums) == set(range(16))
     assert depth(one) == 4 + 1 + 1
 
 
-def test_ft_transposes_and_adds_up_to_task_0():
-    one = made("ft(nx=8, ny=16, nz=32, rounds=3)", 8)
+def test_ft_transposes_and_sums_to_task_0():
+    one = skeleton("ft(nx=8, ny=16, nz=32, rounds=3)", 8)
     transposed = [g for g in real(one).tolist() if one.flits[g] == 8 * 16 * 32 * 16 // 64 // 4]
     sums = [g for g in real(one).tolist() if one.flits[g] == 4]
     assert (len(transposed), len(sums)) == (3 * 56, 3 * 7)
     last = [g for g in sums[:7] if one.destination[g] == 0][-1]
-    assert heard(one, last, set(sums[:7])) | {0} == {0, 4, 5, 6, 7}  # the upper half; the lower one came before
+    # the last sum is that of the upper half of the tasks
+    assert sources_before(one, last, set(sums[:7])) | {0} == {0, 4, 5, 6, 7}
     assert {int(one.source[g]) for g in sums[:7]} == set(range(1, 8))
-    assert heard(one, transposed[56], set(transposed[:56])) == set(range(8))
+    assert sources_before(one, transposed[56], set(transposed[:56])) == set(range(8))
 
 
 @pytest.mark.parametrize(("tasks", "rows", "columns"), [(2, 1, 2), (4, 2, 2), (8, 2, 4), (16, 4, 4)])
-def test_lu_is_a_wave_front(tasks, rows, columns):
+def test_lu_is_a_wavefront(tasks, rows, columns):
     side = 8
-    one = made(f"lu(side={side})", tasks)
+    one = skeleton(f"lu(side={side})", tasks)
     width, height = ceil(40 * side / columns / 4), ceil(40 * side / rows / 4)
     planes, downwards, sidewards = side - 2, (rows - 1) * columns, rows * (columns - 1)
     expected = Counter[tuple[int, int]]()
@@ -167,21 +167,19 @@ def test_lu_is_a_wave_front(tasks, rows, columns):
         found[int(one.source[g]), int(one.destination[g])] += int(one.flits[g])
     assert found == expected
     assert len(real(one)) == 2 * (planes + 1) * (downwards + sidewards)
-    # down to the last task, back to the first, then the layers along columns and rows
+    # to the last task, back to the first, then the layers along columns and rows
     assert depth(one) == 2 * (rows + columns - 2) + (rows > 1) + (columns > 1)
 
 
-def test_mg_exchanges_the_faces_of_a_periodic_grid():
-    """8 tasks, 4³ points: levels 2 and 4; once at 2 on the way down, once at the bottom, twice at 4, once more at the top."""
-    one = made("mg(side=4)", 8)
+def test_mg_exchanges_faces_of_a_periodic_grid():
+    """8 tasks, 4³ points: level 2 on the way down and at the bottom; level 4 twice, and at the top."""
+    one = skeleton("mg(side=4)", 8)
     faces = 3 * 8 * 2
-    assert Counter(one.flits[real(one)].tolist()) == {
-        2: 2 * faces,
-        2 * 4: 3 * faces,
-    }  # one point of 8 bytes; 2 × 2 points
+    # faces of one point of 8 bytes, and of 2 × 2 points
+    assert Counter(one.flits[real(one)].tolist()) == {2: 2 * faces, 2 * 4: 3 * faces}
     assert depth(one) == 5 * 3
-    # with 64 tasks on 4 × 4 × 4, only every other one has a part of 2³ points
-    one = made("mg(side=4)", 64)
+    # of 64 tasks in a 4 × 4 × 4 grid, only every other one has a part of 2³ points
+    one = skeleton("mg(side=4)", 64)
     coarse = [g for g in real(one).tolist() if one.flits[g] == 2][: 2 * faces]
     at = [{int(end) // 4**axis % 4 for g in coarse for end in (one.source[g], one.destination[g])} for axis in range(3)]
     assert at == [{0, 2}] * 3
@@ -191,7 +189,7 @@ def test_mg_exchanges_the_faces_of_a_periodic_grid():
         assert sorted(min((a - b) % 4, (b - a) % 4) for a, b in digits) == [0, 0, 1]
 
 
-def test_a_program_waits_where_it_receives():
+def test_receives_block():
     program = Program(3)
     first = program.send(0, 1, 4)
     free = program.send(1, 2, 4)  # before it receives
@@ -220,9 +218,9 @@ def test_a_program_waits_where_it_receives():
         ("ring_all_reduce(flits=0)", "flits=0: expected"),
     ],
 )
-def test_refused(spelling, says):
+def test_wrong_parameters_are_refused(spelling, says):
     if says is None:
-        assert made(spelling, 16).tasks == 16
+        assert skeleton(spelling, 16).tasks == 16
         return
     with pytest.raises(BadInput) as refusal:
         workload(spelling, 16)
@@ -230,10 +228,10 @@ def test_refused(spelling, says):
     assert "\n" not in str(refusal.value)
 
 
-def test_memory_is_enough_or_it_is_refused(monkeypatch):
+def test_memory_estimate(monkeypatch):
     for spelling in ("all_to_all", "lu(side=64)", "ring_all_reduce"):
         tracemalloc.start()
-        one = made(spelling, 128)
+        one = skeleton(spelling, 128)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < (messages.MESSAGE_BYTES + messages.LISTED_BYTES * spelling.startswith("lu")) * len(one.source)
@@ -244,13 +242,13 @@ def test_memory_is_enough_or_it_is_refused(monkeypatch):
         ("lu(side=64)", "messages"),
     ):
         with pytest.raises(Refused, match=many):
-            made(spelling, 2048)
+            skeleton(spelling, 2048)
     assert tracemalloc.get_traced_memory()[1] < 3 * 2**20
     tracemalloc.stop()
 
 
 @given(seed=st.integers(0, 2**32))
-def test_an_exchange_is_to_send_each_and_then_to_receive(seed):
+def test_exchange_equals_sends_then_receives(seed):
     rng = np.random.default_rng(seed)
     tasks = int(rng.integers(2, 6))
     together, apart = Program(tasks), Program(tasks)
@@ -266,7 +264,7 @@ def test_an_exchange_is_to_send_each_and_then_to_receive(seed):
             arriving.setdefault(message[1], []).append(apart.send(*message))
         for task, some in arriving.items():
             apart.receive(task, some)
-        if sent:  # one by one between the blocks
+        if sent:  # single messages between blocks
             task = sent[0][0]
             for program in (together, apart):
                 program.receive(task, [program.send((task + 1) % tasks, task, 2)])

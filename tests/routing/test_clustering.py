@@ -1,4 +1,4 @@
-"""The pruned torus's clustering route, hop by hop, against a packet that walks by its rule in plain loops."""
+"""Clustering routing on pruned tori, against a packet that follows the rule in plain loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def routed(spelling: str, network: str) -> SourceRouting:
 
 
 def turns(here: int, there: int, k: int, tie: str) -> list[int]:
-    """Which ways round a ring of k are taken, each as often as the others."""
+    """Directions round a ring of k that are taken equally often."""
     ahead = (there - here) % k
     if 2 * ahead != k or k == 2:
         return [1 if 2 * ahead <= k else -1]
@@ -34,7 +34,7 @@ def turns(here: int, there: int, k: int, tie: str) -> list[int]:
 def walk(
     source: Address, target: Address, k: int, base: int, alternating: list[int], turn: dict[int, int]
 ) -> list[Address]:
-    """The packet's nodes, source and target included; turn: the way round in each dimension, −1 or 1."""
+    """The nodes of the route, source and target included; turn: direction in each dimension, −1 or 1."""
     here, path = list(source), [source]
 
     def step(i: int, by: int) -> None:
@@ -44,7 +44,7 @@ def walk(
     def served(i: int, plane: int) -> bool:
         return i not in alternating or plane % len(alternating) == alternating.index(i)
 
-    def finish_what_is_served() -> None:
+    def complete_dimensions() -> None:
         for i in range(len(source)):
             if i != base and served(i, here[base]):
                 while here[i] != target[i]:
@@ -66,10 +66,10 @@ def walk(
         else:
             before = max(before, far)
     way = [-onwards] * before + [onwards] * (before + len(planes) - 1 + beyond) + [-onwards] * beyond
-    finish_what_is_served()
+    complete_dimensions()
     for by in way:
         step(base, by)
-        finish_what_is_served()
+        complete_dimensions()
     assert tuple(here) == target
     return path
 
@@ -93,7 +93,7 @@ def expected(
 def found(
     route: SourceRouting, sources: list[int], targets: list[int], nodes: list[Address]
 ) -> list[dict[tuple[Address, ...], float]]:
-    """The same of the routing under test, for every pair of the two lists."""
+    """The share of every path under the tested routing, for every pair of the two lists."""
     source, target = (array.reshape(-1) for array in np.meshgrid(sources, targets, indexing="ij"))
     table = route.routes(route.key(source, target))
     onwards = route.moves.next.tolist()
@@ -125,11 +125,11 @@ def found(
         ("partly_pruned_torus(k=3, n=5, intact=2)", 3, 0, [2, 3, 4], "split"),
     ],
 )
-def test_the_packet_goes_by_the_rule(network, k, base, alternating, tie):
+def test_routes_follow_the_rule(network, k, base, alternating, tie):
     route = routed(f"clustering(tie={tie})", network)
     nodes = [tuple(map(int, digits)) for digits in route.topology.addresses()]
     assert np.array_equal(route.cell, [address[base] % len(alternating) for address in nodes])
-    # from a node in every plane, its other digits anywhere, to a good part of the network
+    # from a random node of every plane to a sample of the network
     sources = [
         next(u for u, address in enumerate(nodes) if address[base] == plane and u % 5 >= plane % 2)
         for plane in range(k)
@@ -157,8 +157,8 @@ def test_the_packet_goes_by_the_rule(network, k, base, alternating, tie):
         ("pruned_torus(k=8, n=5)", 784, 2),
     ],
 )
-def test_how_far_from_shortest(network, excess, most):
-    """excess: the sum over all destinations of a source's hops, less their distances; most: the largest single one."""
+def test_excess_over_shortest_paths(network, excess, most):
+    """excess: hops minus distance, summed over all destinations of a source; most: the largest."""
     route = routed("clustering(tie=positive)", network)
     cells = np.unique(route.cell, return_index=True)[1]
     table = route.routes(route.key(cells[:, None], np.arange(route.topology.nodes)).reshape(-1))
@@ -167,8 +167,8 @@ def test_how_far_from_shortest(network, excess, most):
     assert (more.min(), more.max()) == (0, most)
 
 
-def test_ties_are_evened_out():
-    """All links of a dimension carry the same of uniform traffic, + as much as −."""
+def test_split_ties_balance_loads():
+    """Under uniform traffic, all links of a dimension have the same load in both directions."""
     route = routed("clustering", "pruned_torus(k=4, n=3)")
     assert route.regular
     table = route.routes(np.arange(route.keys))

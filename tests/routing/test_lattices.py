@@ -1,4 +1,4 @@
-"""Routing records and routes by relative address: every pair walked, against breadth-first search and plain loops over displacements."""
+"""Routing records and routes by relative address, against breadth-first search and loops over displacements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def every_pair(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hops_of(route: SourceRouting, source: np.ndarray, destination: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(pair, hops) of every row of the pairs' routes, after walking each and arriving."""
+    """Walk every route of the pairs to its destination; return (pair, hops) of each."""
     table = route.routes(route.key(source, destination))
     assert np.allclose(np.add.reduceat(table.weight, table.first[:-1]), 1)
     assert not table.phase.any()
@@ -97,7 +97,7 @@ def lattice_matrix(a: int, *twists: int) -> list[list[int]]:
 
 
 def records(route: SourceRouting, node: int) -> list[tuple[int, ...]]:
-    """Signed hops along every axis of each row from node 0, in their order."""
+    """Signed hops along every axis of each route from node 0, in order."""
     table = route.routes(route.key(np.zeros(1, np.int32), np.array([node], np.int32)))
     assert len(set(table.weight)) == 1
     assert (table.direction // 2 == np.arange(table.direction.shape[1])).all()
@@ -105,7 +105,7 @@ def records(route: SourceRouting, node: int) -> list[tuple[int, ...]]:
 
 
 def shortest_displacements(matrix: list[list[int]], digits: np.ndarray, farthest: int) -> list[set[tuple[int, ...]]]:
-    """For each address the shortest of all integer vectors with at most `farthest` steps an axis that equal it modulo the matrix's columns."""
+    """For each address, the shortest integer vectors equal to it modulo the columns, of entries up to `farthest`."""
     m = np.array(matrix)
     determinant = round(np.linalg.det(m))
     adjugate = np.rint(np.linalg.inv(m) * determinant).astype(np.int64)
@@ -121,7 +121,7 @@ def shortest_displacements(matrix: list[list[int]], digits: np.ndarray, farthest
 @pytest.mark.parametrize(
     ("network", "matrix"),
     [
-        *((f"rtt(a={a})", [[2 * a, a], [0, a]]) for a in (3, 4, 6)),  # as C10 writes it
+        *((f"rtt(a={a})", [[2 * a, a], [0, a]]) for a in (3, 4, 6)),  # as in C10
         *((f"ptt(a={a})", lattice_matrix(a, a, 0)) for a in (3, 4)),
         *((f"pdtt(a={a})", lattice_matrix(a, a, a)) for a in (3, 4)),
         ("illiac(k=6)", [[6, 0], [-1, 6]]),
@@ -129,7 +129,7 @@ def shortest_displacements(matrix: list[list[int]], digits: np.ndarray, farthest
         ("lattice(matrix=[[5, 2], [-3, 4]])", [[5, 2], [-3, 4]]),
     ],
 )
-def test_all_shortest_records_are_found_the_largest_first(network, matrix):
+def test_all_shortest_records_largest_first(network, matrix):
     route = routed("routing_record", network)
     expected = shortest_displacements(matrix, route.topology.addresses(), farthest=7)
     positive = routed("routing_record(tie=positive)", network)
@@ -150,7 +150,7 @@ def test_records_on_random_lattices():
         topology = route.topology
         shortest = plain.distances(topology.ports, [0])[0]
         expected = shortest_displacements(matrix, topology.addresses(), farthest=int(shortest.max()))
-        simple = topology.ports.shape[1] == 2 * n  # no two directions are one link
+        simple = topology.ports.shape[1] == 2 * n  # no two directions are the same link
         for node, tied in enumerate(expected):
             found = records(route, node)
             assert all(sum(map(abs, record)) == shortest[node] for record in found)
@@ -159,8 +159,8 @@ def test_records_on_random_lattices():
 
 
 @pytest.mark.parametrize("a", [2, 3, 4, 5, 8, 13])
-def test_the_seven_tiles_of_the_paper_suffice(a):
-    """C10, Algorithm 1 and Proposition 12: of the displacements to seven tiles, the shortest; from points in all parts of the box."""
+def test_seven_tiles_of_c10(a):
+    """C10, Algorithm 1 and Proposition 12: the shortest displacement is to one of seven tiles."""
     tiles = [(0, 0), (a, a), (-a, -a), (a, -a), (-a, a), (2 * a, 0), (-2 * a, 0)]
     route = routed("routing_record", f"rtt(a={a})")
     box_of = list(product(range(2 * a), range(a)))
@@ -208,7 +208,7 @@ def test_records_on_a_torus_are_dimension_order():
     ],
 )
 def test_cells_and_first_routes_by_plain_loops(network, arcs, sides):
-    """A cell is what translations that keep all arcs carry into each other; of all shortest routes the first is taken."""
+    """Translations that preserve all arcs map cells onto themselves; of all shortest routes the first is taken."""
     route, known = routed("minimal_by_address", network), set(arcs())
     nodes = [tuple(map(int, digits)) for digits in route.topology.addresses()]
     number = {address: node for node, address in enumerate(nodes)}
@@ -240,14 +240,14 @@ def test_cells_and_first_routes_by_plain_loops(network, arcs, sides):
             assert (runs[1:] != runs[:-1]).all()
 
 
-def test_one_route_for_each_of_the_cube_connected_cycles_addresses():
+def test_routes_of_cube_connected_cycles():
     route = routed("minimal_by_address", "ccc(n=9)")
     assert route.keys == 9 * 4608
     assert route.regular
-    assert route.routes(np.arange(route.keys)).hops.sum(axis=1).max() == 20  # FACTS, R05's CCC row
+    assert route.routes(np.arange(route.keys)).hops.sum(axis=1).max() == 20  # CCC in R05
 
 
-def test_a_lattice_joined_with_a_vector():
+def test_a_lattice_extended_by_a_vector():
     draw = random.Random(5)
     for _ in range(60):
         sides = [draw.randint(1, 6) for _ in range(draw.randint(1, 3))]
@@ -292,7 +292,7 @@ def test_a_lattice_joined_with_a_vector():
         ),
     ],
 )
-def test_networks_that_do_not_suit(spelling, network, says):
+def test_unsuitable_networks_are_refused(spelling, network, says):
     with pytest.raises(BadInput) as refusal:
         routed(spelling, network)
     assert says in str(refusal.value)
@@ -300,7 +300,7 @@ def test_networks_that_do_not_suit(spelling, network, says):
     assert "\n" not in str(refusal.value)
 
 
-# --- by way of a drawn node -----------------------------------------------------------------------------------------
+# --- Valiant's routing ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_networks_that_do_not_suit(spelling, network, says):
         ("valiant(by=clustering)", "pruned_torus(k=4, n=3)", "clustering"),
     ],
 )
-def test_both_halves_are_routed_alike(spelling, network, half):
+def test_both_halves_use_the_same_routing(spelling, network, half):
     two, one = routed(spelling, network), routed(half, network)
     assert (two.passes, one.passes) == (2, 1)
     assert (two.keys, two.phases) == (one.keys, one.phases)

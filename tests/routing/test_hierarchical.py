@@ -1,4 +1,4 @@
-"""Hierarchical routing against a router of plain loops over addresses, hop by hop, and against the numbers of its paper."""
+"""Hierarchical routing, against a router in plain loops over addresses and against the numbers of its paper."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Network(NamedTuple):
 
 
 def three_dimensional(family: str, m: int, n: int, levels: int, q: int) -> Network:
-    """Gates by R05 sec. 2: z, y and x links in the planes a_z = 0, 1, 2; corners (a_y, a_x) in the order of mh3dt's docstring."""
+    """Gates by R05 sec. 2: z, y and x links in the planes a_z = 0, 1, 2; corners (a_y, a_x) in the order of mh3dt."""
     order = [(0, 0), (0, m - 1), (m - 1, 0), (m - 1, m - 1)]
     corners: dict[int, list[dict[int, Address]]] = {
         level: [{2: (x, y, 0), 1: (x, y, 1), 0: (x, y, 2)} for y, x in order[(level - 2) * 2**q :][: 2**q]]
@@ -64,7 +64,7 @@ def tesh(levels: int) -> Network:
 
 
 def steps(start: int, end: int, side: int, ring: bool, tie: str) -> list[int]:
-    """The ways from one digit to another, as ±hops: one, or two of equal length where the tie is split."""
+    """Ways from one digit to another, as ±hops: one, or two of equal length if ties are split."""
     if not ring or start == end:
         return [end - start]
     up, down = (end - start) % side, (start - end) % side
@@ -84,8 +84,10 @@ def hops_between(at: Address, to: Address, net: Network) -> int:
     return sum(abs(steps(a, b, net.side, net.torus, "positive")[0]) for a, b in zip(at, to))
 
 
-def climbs(source: Address, destination: Address, net: Network, tie: str) -> tuple[list[tuple[Run, ...]], Address]:
-    """(every alternative up to and with the last link between modules, place in the module after it)."""
+def routes_between_modules(
+    source: Address, destination: Address, net: Network, tie: str
+) -> tuple[list[tuple[Run, ...]], Address]:
+    """Return (alternatives up to the last link between modules, place in the module after it)."""
     size = net.dimensions
     at, crossed = source[:size], False
     alternatives: list[tuple[Run, ...]] = [()]
@@ -105,11 +107,11 @@ def climbs(source: Address, destination: Address, net: Network, tie: str) -> tup
 
 
 def plain_routes(source: Address, destination: Address, net: Network, tie: str) -> list[tuple[Run, ...]]:
-    """Every alternative of a route, each as likely as any other."""
-    climbed, at = climbs(source, destination, net, tie)
+    """All alternatives of a route, equally likely."""
+    first_part, at = routes_between_modules(source, destination, net, tie)
     return [
         (*route, *walk)
-        for route, walk in product(climbed, walks(at, destination[: net.dimensions], net, 2 * net.levels - 1, tie))
+        for route, walk in product(first_part, walks(at, destination[: net.dimensions], net, 2 * net.levels - 1, tie))
     ]
 
 
@@ -129,7 +131,7 @@ def address(node: int, net: Network) -> Address:
     return tuple(digits)
 
 
-# --- what we have, in the oracle's words -------------------------------------------------------------
+# --- the tested routing in the terms of the oracle ---------------------------------------------------
 
 
 @cache
@@ -169,8 +171,8 @@ def names(net: Network) -> str:
 
 
 @pytest.mark.parametrize("net", LEVEL_2, ids=names)
-def test_every_key_of_level_2_takes_the_plain_routers_route(net: Network) -> None:
-    """All pairs of places in the module, under every relative address above it, half a ring backwards being one of its own."""
+def test_all_keys_of_level_2(net: Network) -> None:
+    """All pairs of places in the module, with every relative address above it; ± half a ring differ."""
     size = net.dimensions
     places = list(product(*[range(net.side)] * size))
     numbers = np.array([number((*place, *[0] * size), net) for place in places])
@@ -185,8 +187,8 @@ def test_every_key_of_level_2_takes_the_plain_routers_route(net: Network) -> Non
         )
         expected = []
         for place in places:
-            (climbed,), at = climbs((*place, *start), (*place, *end), net, "sign")
-            before = np.broadcast_to(padded(climbed, size * (size + 1)), (len(places), size * (size + 1), 3))
+            (first_part,), at = routes_between_modules((*place, *start), (*place, *end), net, "sign")
+            before = np.broadcast_to(padded(first_part, size * (size + 1)), (len(places), size * (size + 1), 3))
             expected.append(np.concatenate([before, last[at]], axis=1))
         found = np.stack([ours.direction, ours.hops, ours.phase], axis=-1)
         assert np.array_equal(packed(found), packed(np.concatenate(expected))), upper
@@ -197,7 +199,7 @@ def padded(runs: tuple[Run, ...], length: int) -> np.ndarray:
 
 
 def packed(runs: np.ndarray) -> np.ndarray:
-    """[routes, run, (direction, hops, phase)] with the runs of no hops taken out, and as many runs as the longest route has."""
+    """[routes, run, (direction, hops, phase)] without runs of 0 hops, padded to the longest route."""
     runs = np.take_along_axis(runs, np.argsort(runs[..., 1] == 0, axis=1, kind="stable")[..., None], axis=1)
     runs = np.where(runs[..., 1:2] > 0, runs, 0)
     return runs[:, : int((runs[..., 1] > 0).sum(axis=1).max())]
@@ -205,7 +207,7 @@ def packed(runs: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("tie", ["sign", "positive", "split"])
 @pytest.mark.parametrize("net", [*LEVEL_2, *HIGHER], ids=names)
-def test_pairs_at_random_take_the_plain_routers_routes(net: Network, tie: str) -> None:
+def test_random_pairs(net: Network, tie: str) -> None:
     own = hierarchical(built(net.spelling), tie)  # type: ignore[arg-type]
     source, destination = np.random.default_rng(2).integers(own.topology.nodes, size=(2, 120))
     ours = our_routes(own, source, destination)
@@ -218,7 +220,7 @@ def test_pairs_at_random_take_the_plain_routers_routes(net: Network, tie: str) -
 
 
 @pytest.mark.parametrize("net", [*LEVEL_2, *HIGHER], ids=names)
-def test_routes_lead_along_links_to_the_destination(net: Network) -> None:
+def test_routes_follow_links_to_the_destination(net: Network) -> None:
     own = hierarchical(built(net.spelling), "split")
     source, destination = np.random.default_rng(3).integers(own.topology.nodes, size=(2, 4000))
     routes = our_routes(own, source, destination)
@@ -239,7 +241,7 @@ EXAMPLE = [("123", "211"), ("123", "000"), ("323", "000"), ("323", "100"), ("333
 
 
 def test_the_papers_example() -> None:
-    """R05 sec. 3: from PE(123)(211) by (123)(000), (323)(000), (323)(100), (333)(100) to (333)(111), addresses (z y x)(z y x)."""
+    """R05 sec. 3: (123)(211), (123)(000), (323)(000), (323)(100), (333)(100), (333)(111); addresses (z y x)(z y x)."""
     nodes = [number((*map(int, reversed(low)), *map(int, reversed(high))), EXAMPLE_NETWORK) for high, low in EXAMPLE]
     own = hierarchical(built(EXAMPLE_NETWORK.spelling))
     routes = our_routes(own, np.array(nodes[:1]), np.array(nodes[-1:]))
@@ -260,11 +262,8 @@ def test_the_papers_example() -> None:
 @pytest.mark.parametrize(
     ("spelling", "tie", "regular"),
     [
-        (
-            "mh3dt(m=3, n=4, levels=2, q=0)",
-            "sign",
-            False,
-        ),  # −2 and +2 modulo 4 are two keys, and not every node has both
+        # −2 and +2 modulo 4 are two keys, and not every node has both
+        ("mh3dt(m=3, n=4, levels=2, q=0)", "sign", False),
         ("mh3dt(m=3, n=4, levels=2, q=0)", "positive", True),
         ("mh3dt(m=3, n=4, levels=2, q=0)", "split", True),
         ("h3dt(m=4, n=3, levels=2, q=1)", "sign", True),
@@ -273,7 +272,7 @@ def test_the_papers_example() -> None:
         ("tesh(m=2, levels=3, q=0)", "positive", True),
     ],
 )
-def test_one_source_stands_for_its_cell_unless_signs_matter(spelling: str, tie: str, regular: bool) -> None:
+def test_regularity(spelling: str, tie: str, regular: bool) -> None:
     own = routing(f"hierarchical(tie={tie})", built(spelling))[1]
     assert isinstance(own, SourceRouting)
     assert own.regular is regular
@@ -298,7 +297,7 @@ def test_other_networks_are_refused(spelling: str) -> None:
 
 # --- routed distances --------------------------------------------------------------------------------
 
-R05_TABLE_1 = [  # FACTS recomputed from R05's description: longest, mean divided by N
+R05_TABLE_1 = [  # recomputed from the description in R05: diameter, mean distance (divided by N)
     ("mh3dt(m=4, n=4, levels=2, q=0)", 20, Fraction("10.359375")),
     ("mh3dt(m=4, n=4, levels=2, q=2)", 18, Fraction("9.375")),
     ("h3dt(m=4, n=4, levels=2, q=0)", 25, Fraction("12.73828125")),
@@ -330,7 +329,7 @@ def test_every_routed_number_of_r05_agrees() -> None:
 @pytest.mark.parametrize(
     "net", [three_dimensional("mh3dt", 3, 2, 2, 1), three_dimensional("h3dt", 3, 2, 2, 0), tesh(2)], ids=names
 )
-def test_routed_distances_are_those_of_all_pairs(net: Network) -> None:
+def test_routed_distances_of_all_pairs(net: Network) -> None:
     nodes = built(net.spelling).nodes
     addresses = [address(node, net) for node in range(nodes)]
     hops = [sum(h for _, h, _ in plain_routes(s, d, net, "sign")[0]) for s, d in product(addresses[::7], addresses)]
@@ -343,7 +342,7 @@ def test_routed_distances_are_those_of_all_pairs(net: Network) -> None:
     assert everywhere == (whole.max(), whole.sum() / nodes**2)
 
 
-def test_the_static_record_has_them_or_null(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_routed_distances_in_the_static_record(monkeypatch: pytest.MonkeyPatch) -> None:
     fields = ("routed_diameter", "routed_mean_distance", "routed_cost")
     topology = built("tesh(m=2, levels=2, q=0)")
     diameter, mean, cost = (static_record(topology)[field] for field in fields)
@@ -357,16 +356,16 @@ def test_the_static_record_has_them_or_null(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_level_3_takes_seconds() -> None:
-    """MH3DT(4, 4, 3, 0): the oracle's climbs from every place over every relative address, then the mean of the last walk."""
+def test_level_3() -> None:
+    """MH3DT(4, 4, 3, 0): by the oracle to the destination's module, for all relative addresses, then within it."""
     net = three_dimensional("mh3dt", 4, 4, 3, 0)
     places = list(product(range(4), repeat=3))
     last = {place: [hops_between(place, to, net) for to in places] for place in places}
     longest, total = 0, 0
     for digits in product(range(4), repeat=6):
         for place in places:
-            (climbed, *_), at = climbs((*place, *[0] * 6), (*place, *digits), net, "positive")
-            hops = sum(h for _, h, _ in climbed)
+            (first_part, *_), at = routes_between_modules((*place, *[0] * 6), (*place, *digits), net, "positive")
+            hops = sum(h for _, h, _ in first_part)
             longest = max(longest, hops + max(last[at]))
             total += hops * len(places) + sum(last[at])
     assert routed_distances(build(net.spelling), use_symmetry=True) == (longest, total / (64 * 64 * 4096))

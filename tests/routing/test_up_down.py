@@ -1,4 +1,4 @@
-"""Up*/down*, against networkx on a graph of (node, gone down yet?) that is built from the links alone."""
+"""Up*/down* routing, against networkx on a graph of (node, whether the packet has gone down)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_all_shortest_permitted_paths_and_no_others(network, root):
     for source in topology.terminals[::3].tolist():
         for destination in topology.terminals.tolist():
             paths = shortest_of(route, source, destination)
-            assert len(paths) == len(set(paths))  # a path is one walk through the states, so that all count alike
+            assert len(paths) == len(set(paths))  # each path is one walk through the states
             assert set(paths) == (
                 shortest_by_networkx(moves, source, destination) if source != destination else {(source,)}
             )
@@ -90,7 +90,7 @@ def test_all_shortest_permitted_paths_and_no_others(network, root):
 
 @pytest.mark.parametrize(("network", "root"), NETWORKS)
 def test_no_cycle_of_channels(network, root):
-    """Each channel may wait for those that a packet may take next: that graph has no cycle (Dally & Seitz 1987)."""
+    """The channel dependency graph has no cycle (Dally & Seitz 1987)."""
     topology = build(network)
     route = routed(f"up_down(root={root})", topology)
     waits = nx.DiGraph()
@@ -103,7 +103,7 @@ def test_no_cycle_of_channels(network, root):
     assert set(waits) <= set(zip(topology.arcs[0].tolist(), topology.arcs[2].tolist()))
 
 
-def test_the_split_is_the_parameter():
+def test_split():
     topology = build("torus(k=4, n=2)")
     assert routed("up_down(split=next_hops)", topology).split == "next-hops"
     assert np.array_equal(routed("up-down", topology).states, routed("up_down(root=0, split=paths)", topology).states)
@@ -132,7 +132,7 @@ def test_parallel_links_are_one_channel(tmp_path):
         ),
     ],
 )
-def test_networks_that_do_not_suit(spelling, network, says):
+def test_unsuitable_networks_are_refused(spelling, network, says):
     with pytest.raises(BadInput) as refusal:
         routed(spelling, build(network))
     assert says in str(refusal.value)
