@@ -9,8 +9,8 @@ import numpy as np
 
 from torusweep.networks.families.grids import digit
 from torusweep.networks.families.hermite import Lattice
-from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.forms import Moves
+from torusweep.networks.topology import Topology
+from torusweep.routing.forms import Moves, port_to
 
 MAX_HOPS = int(np.iinfo(np.int16).max)  # of a run
 
@@ -26,16 +26,14 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
     axes = range(len(shape.sides))
     if not 0 < topology.ports.shape[1] <= 2 * len(axes) or prod(shape.sides) != topology.nodes:
         return None
-    port = np.full((topology.nodes, 2 * len(axes)), NO_PORT, np.int8)
-    followed = np.zeros(topology.ports.shape, bool)
+    port = np.empty((topology.nodes, 2 * len(axes)), np.int8)
     box = [digit(shape.sides, i).astype(np.int64) for i in axes]
     for axis in axes:
         for back, step in enumerate((1, -1)):
             there = shape.index([place + step * int(i == axis) for i, place in enumerate(box)])
-            leads = (topology.ports == there[:, None]) & (topology.ports != NO_PORT)
-            port[:, 2 * axis + back] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
-            followed |= leads
-    return Moves(topology, port, tuple(names)) if np.array_equal(followed, topology.ports != NO_PORT) else None
+            port[:, 2 * axis + back] = port_to(topology, there)
+    moves = Moves(topology, port, tuple(names))
+    return moves if moves.covers_all_links else None
 
 
 def address(shape: Lattice, source: np.ndarray, destination: np.ndarray) -> np.ndarray:

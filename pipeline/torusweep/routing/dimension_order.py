@@ -13,7 +13,7 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names, neighbour
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
-from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
+from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
 
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
@@ -135,13 +135,11 @@ def _grid(routing: str, topology: Topology) -> _Grid:
         raise Refused(
             f"expected sides of at most {MAX_SIDE:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal"
         )
-    port = np.full((topology.nodes, 2 * len(sides)), NO_PORT, np.int8)
+    port = np.empty((topology.nodes, 2 * len(sides)), np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
         for sign in (1, -1):
-            there = neighbour(sides, i, sign).reshape(-1)
-            leads = topology.ports == there[:, None]
-            port[:, 2 * i + (sign < 0)] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
+            port[:, 2 * i + (sign < 0)] = port_to(topology, neighbour(sides, i, sign))
         digit = np.arange(topology.nodes) // prod(sides[:i]) % side
         onwards, back = port[:, 2 * i] != NO_PORT, port[:, 2 * i + 1] != NO_PORT
         forward.append(bool(topology.directed and side > 2))
@@ -152,12 +150,10 @@ def _grid(routing: str, topology: Topology) -> _Grid:
         )
         if not whole:
             raise _not_a_grid(routing, topology)
-    used = np.zeros(topology.ports.shape, bool)
-    for column in port.T:
-        used[np.flatnonzero(column != NO_PORT), column[column != NO_PORT]] = True
-    if not np.array_equal(used, topology.ports != NO_PORT):
+    moves = Moves(topology, port, class_names(len(sides)))
+    if not moves.covers_all_links:
         raise _not_a_grid(routing, topology)
-    return _Grid(Moves(topology, port, class_names(len(sides))), sides, tuple(closed), tuple(forward))
+    return _Grid(moves, sides, tuple(closed), tuple(forward))
 
 
 def _not_a_grid(routing: str, topology: Topology) -> BadInput:

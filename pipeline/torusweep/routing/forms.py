@@ -39,6 +39,15 @@ class Moves:
         return np.where(self.port == NO_PORT, np.int32(NO_PORT), to)
 
     @cached_property
+    def covers_all_links(self) -> bool:
+        """Whether every link of the network belongs to a direction."""
+        used = np.zeros(self.topology.ports.shape, bool)
+        for column in self.port.T:
+            leaving = np.flatnonzero(column != NO_PORT)
+            used[leaving, column[leaving]] = True
+        return np.array_equal(used, self.topology.ports != NO_PORT)
+
+    @cached_property
     def wrap(self) -> np.ndarray:
         """bool[N, D]: whether the hop from a node in a direction crosses the dateline of its ring.
 
@@ -116,11 +125,7 @@ class SourceRouting:
         """
         cells = int(self.cell.max()) + 1
         size = np.bincount(self.cell, minlength=cells)
-        followed = np.zeros(self.topology.ports.shape, bool)
-        for column in self.moves.port.T:
-            leaving = np.flatnonzero(column != NO_PORT)
-            followed[leaving, column[leaving]] = True
-        if self.keys != cells * self.topology.nodes or not np.array_equal(followed, self.topology.ports != NO_PORT):
+        if self.keys != cells * self.topology.nodes or not self.moves.covers_all_links:
             return False
         for d in range(self.moves.port.shape[1]):
             there = self.moves.next[:, d]
@@ -182,6 +187,12 @@ class AdaptiveRouting:
 
 
 Routing = SourceRouting | LayeredRouting
+
+
+def port_to(topology: Topology, neighbour: np.ndarray) -> np.ndarray:
+    """int8[N]: the port that leads from each node to `neighbour`, int32[N]; −1 = no link."""
+    leads = topology.ports == neighbour.reshape(-1, 1)
+    return np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT).astype(np.int8)
 
 
 def combinations(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

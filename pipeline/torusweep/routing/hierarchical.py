@@ -13,8 +13,8 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.families.grids import neighbour
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.topology import NO_PORT, Meaning, Topology
-from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
+from torusweep.networks.topology import Meaning, Topology
+from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
 
 Tie = Annotated[
     Literal["sign", "positive", "split"],
@@ -73,11 +73,10 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
 
 def _moves(topology: Topology, hierarchy: Hierarchy) -> Moves:
     """Directions ± along every digit of the address, the digits of the module first."""
-    port = np.full((topology.nodes, 2 * len(hierarchy.sides)), NO_PORT, np.int8)
+    port = np.empty((topology.nodes, 2 * len(hierarchy.sides)), np.int8)
     for axis in range(len(hierarchy.sides)):
         for sign in (1, -1):
-            leads = topology.ports == neighbour(hierarchy.sides, axis, sign).reshape(-1, 1)
-            port[:, 2 * axis + (sign < 0)] = np.where(leads.any(axis=1), leads.argmax(axis=1), NO_PORT)
+            port[:, 2 * axis + (sign < 0)] = port_to(topology, neighbour(hierarchy.sides, axis, sign))
     return Moves(topology, port, topology.plan.classes)
 
 
