@@ -1,4 +1,4 @@
-"""Shares of pairs in channels against routes walked one by one, and the bounds beside the loads against closed forms."""
+"""Shares of pairs in channels against walked routes, and bounds against closed forms."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from torusweep.capacity import worst_permutation
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.loads.bounds import bounds_of
-from torusweep.stages.loads.shares import channels_apart, pair_shares
+from torusweep.stages.loads.shares import pair_shares, representative_channels
 
 from tests.routing.plain_routes import routes_between
 
@@ -24,7 +25,7 @@ SHARES = [
 
 
 @pytest.mark.parametrize(("network", "name"), SHARES)
-def test_shares_are_those_of_routes_walked_one_by_one(network: str, name: str):
+def test_shares_against_walked_routes(network: str, name: str):
     topology = build(network)
     form = routing(name, topology)[1]
     channels = np.flatnonzero(topology.ports >= 0)
@@ -38,19 +39,17 @@ def test_shares_are_those_of_routes_walked_one_by_one(network: str, name: str):
 
 
 @pytest.mark.parametrize(("network", "name"), SHARES)
-def test_one_channel_of_each_class_has_the_worst_permutation_of_all(network: str, name: str):
-    from torusweep.capacity import worst_permutation
-
+def test_representative_channels_have_the_worst_permutation(network: str, name: str):
     form = routing(name, build(network))[1]
-    every = np.flatnonzero(form.topology.ports >= 0)
-    some = channels_apart(form)
-    assert set(some) <= set(every)
-    worst = [worst_permutation(pair_shares(form, channels)).load for channels in (some, every)]
+    all_channels = np.flatnonzero(form.topology.ports >= 0)
+    representatives = representative_channels(form)
+    assert set(representatives) <= set(all_channels)
+    worst = [worst_permutation(pair_shares(form, channels)).load for channels in (representatives, all_channels)]
     assert worst[0] == pytest.approx(worst[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["dimension_order", "minimal", "valiant"])
-def test_no_permutation_is_worse_on_a_small_ring(name: str):
+def test_worst_permutation_of_a_small_ring_by_enumeration(name: str):
     topology = build("ring(k=5)")
     form = routing(name, topology)[1]
     shares = pair_shares(form, np.flatnonzero(topology.ports >= 0))
@@ -62,16 +61,13 @@ def test_no_permutation_is_worse_on_a_small_ring(name: str):
 @pytest.mark.parametrize(
     ("network", "name", "worst"),
     [
-        (
-            "torus(k=8, n=2)",
-            "dimension_order",
-            2 / 7,
-        ),  # Towles & Dally 2002, sec. 5: a row's tornado-like matching, (k − 1)/2 flits
+        # Towles & Dally 2002, sec. 5: a tornado-like matching in a row, (k − 1)/2 flits
+        ("torus(k=8, n=2)", "dimension_order", 2 / 7),
         ("torus(k=8, n=2)", "valiant", 4 / 8),  # two uniform halves of k/8 each
         ("ring(k=8)", "valiant", 4 / 8),
     ],
 )
-def test_worst_permutations_that_are_known(network: str, name: str, worst: float):
+def test_known_worst_permutations(network: str, name: str, worst: float):
     bounds = bounds_of(exact_loads(build(network), routing=name))
     assert bounds.worst_case_saturation_load == pytest.approx(worst, rel=1e-12)
 
@@ -80,20 +76,10 @@ def test_worst_permutations_that_are_known(network: str, name: str, worst: float
     ("network", "name", "capacity", "cut", "effective"),
     [
         ("torus(k=8, n=2)", "dimension_order", 1.0, 16, 16.0),  # 8/k
-        (
-            "pruned_torus(k=8, n=3)",
-            "clustering",
-            0.5,
-            64,
-            64.0,
-        ),  # 4/k: half of 512/2 nodes' flits over 64 links of the cut, one way
-        (
-            "rtt(a=8)",
-            "routing_record",
-            24 * 8 / (4 * 64 - 1),
-            32,
-            12 * 8**3 / (4 * 64 - 1),
-        ),  # C10 sec. 5.2: 3a of 4a for large a
+        # 4/k: half of the flits of 512/2 nodes cross the 64 links of the cut, one way
+        ("pruned_torus(k=8, n=3)", "clustering", 0.5, 64, 64.0),
+        # C10 sec. 5.2: 3a of 4a for large a
+        ("rtt(a=8)", "routing_record", 24 * 8 / (4 * 64 - 1), 32, 12 * 8**3 / (4 * 64 - 1)),
         ("mesh(k=4, n=2)", "dimension_order", 1.0, 4, 4.0),  # 4/k
     ],
 )
@@ -109,7 +95,7 @@ def test_capacity_and_effective_cut_under_uniform_traffic(
     assert record["worst_case_saturation_load"] <= record["saturation_load"]
 
 
-def test_what_is_too_large_is_null_with_its_reason():
+def test_bounds_that_are_too_large_are_null_with_a_reason():
     bounds = bounds_of(exact_loads(build("mesh(k=40, n=2)"), routing="dimension_order"))
     assert bounds.worst_case_saturation_load is None
     assert "worst permutation: expected at most 1,024 nodes" in bounds.bounds_method

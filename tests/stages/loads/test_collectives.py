@@ -1,4 +1,4 @@
-"""All-reduce: its Hamiltonian rings link by link, its phases carried out on data, its times by hand."""
+"""All-reduce: Hamiltonian rings link by link, phases executed on data, times by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torusweep.traffic.matrix import permutation
 
 from tests.networks import plain_networks as plain
 
-# --- Hamiltonian rings ---------------------------------------------------------------------------------------
+# --- Hamiltonian rings ---
 
 
 def lattice(matrix):
@@ -50,8 +50,8 @@ RINGS = [
         plain.twisted((4, 3, 5), {0: {2: 1}, 2: {1: 4}}),
     ),
     ("lattice(matrix=[[3, 1], [0, 3]])", lattice([[3, 1], [0, 3]])),
-    ("lattice(matrix=[[7, 2], [0, 1]])", lattice([[7, 2], [0, 1]])),  # y's steps stay on the ring of x's
-    ("lattice(matrix=[[1, 0], [0, 5]])", lattice([[1, 0], [0, 5]])),  # x's steps stay where they are
+    ("lattice(matrix=[[7, 2], [0, 1]])", lattice([[7, 2], [0, 1]])),  # steps in y stay on the ring of x
+    ("lattice(matrix=[[1, 0], [0, 5]])", lattice([[1, 0], [0, 5]])),  # steps in x return to the same node
 ]
 
 
@@ -66,7 +66,7 @@ def test_a_hamiltonian_ring_follows_links_through_every_node_once(spelling, arcs
 
 
 @pytest.mark.parametrize(
-    ("pattern", "spelling", "says"),
+    ("pattern", "spelling", "message"),
     [
         ("ring_all_reduce", "mesh(k=3, n=2)", "a mesh of odd sides [3, 3] has no Hamiltonian ring"),
         ("ring_all_reduce", "mesh(k=4, n=1)", "a line of nodes has no Hamiltonian ring"),
@@ -99,42 +99,42 @@ def test_a_hamiltonian_ring_follows_links_through_every_node_once(spelling, arcs
         ),
     ],
 )
-def test_what_has_no_ring_is_refused(pattern, spelling, says):
+def test_refusals_of_networks_without_a_ring(pattern, spelling, message):
     with pytest.raises(BadInput) as refusal:
         traffic(pattern, build(spelling))
-    assert says in str(refusal.value)
+    assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-# --- the phases, carried out: chunk c of the message ends its reduction at node c ------------------------------
+# --- phases executed on data: the reduction of chunk c of the message ends at node c ---
 
 
-def carried_out(phases, last):
-    """What each node sends in each phase, in messages, where the phases reduce and spread N chunks among N nodes.
+def execute(phases, last):
+    """What each node sends in each phase, in messages, when the phases reduce and spread N chunks among N nodes.
 
-    last(name, node, chunk): whether the node keeps that chunk when the phase of that name has reduced it
+    last(name, node, chunk): whether the node keeps that chunk after the phase of that name
     """
     n = len(phases[0].traffic.common)
-    sums = [{chunk: {node} for chunk in range(n)} for node in range(n)]  # who is in the sum that a node holds
+    sums = [{chunk: {node} for chunk in range(n)} for node in range(n)]  # the nodes whose data a node's sums contain
     sent = []
     for phase in phases:
         following = phase.traffic.rows(np.arange(n)).argmax(axis=1)
         scatter = phase.name.startswith("reduce-scatter")
-        spread = [dict(held) for held in sums]
+        spread = [dict(chunks) for chunks in sums]
         volumes = []
         for owner in range(n):
             ring = [owner]
             while following[ring[-1]] != owner:
                 ring.append(int(following[ring[-1]]))
-            if scatter:  # the owner's chunks start at the next node and come round to it
+            if scatter:  # the owner's chunks start at the next node and travel round the ring to the owner
                 block = {chunk for node in ring for chunk in sums[node] if last(phase.name, owner, chunk)}
                 whole = {chunk: set() for chunk in block}
                 for node in [*ring[1:], owner]:
                     for chunk in block & set(sums[node]):
-                        assert not whole[chunk] & sums[node][chunk]  # nobody is added twice
+                        assert not whole[chunk] & sums[node][chunk]  # no node is added twice
                         whole[chunk] |= sums[node][chunk]
                 spread[owner] = whole
-            else:  # the owner's chunks go round to the node before it
+            else:  # the owner's chunks travel round the ring to the node before the owner
                 block = {chunk for chunk in sums[owner] if last(phase.name, owner, chunk)}
                 for node in ring:
                     spread[node] |= {chunk: sums[owner][chunk] for chunk in block}
@@ -142,7 +142,7 @@ def carried_out(phases, last):
             assert len(ring) - 1 == phase.steps
         sums = spread
         sent.append(volumes)
-    assert all(held == {chunk: set(range(n)) for chunk in range(n)} for held in sums)
+    assert all(chunks == {chunk: set(range(n)) for chunk in range(n)} for chunks in sums)
     return sent
 
 
@@ -168,7 +168,7 @@ def carried_out(phases, last):
         *("lattice(matrix=[[1, 0], [0, 5]])", "lattice(matrix=[[4, 1, 2], [0, 2, 1], [0, 0, 3]])"),
     ],
 )
-def test_phases_by_dimension_reduce_and_send_what_they_say(spelling):
+def test_phases_by_dimension_reduce_and_send_their_volume(spelling):
     topology = build(spelling)
     digits, names = addresses(topology.plan.radices).tolist(), topology.plan.classes
 
@@ -177,20 +177,20 @@ def test_phases_by_dimension_reduce_and_send_what_they_say(spelling):
         return digits[node][:done] == digits[chunk][:done]
 
     phases = traffic("all_reduce_by_dimension", topology)[1].phases
-    sent = carried_out(phases, last)
+    sent = execute(phases, last)
     for phase, volumes in zip(phases, sent):
         assert phase.volume == pytest.approx(float(volumes[0]), rel=1e-14)
         assert set(volumes) == {volumes[0]}
-    # nothing is added twice, and no node holds less than it must: on a product of rings, no algorithm sends less
+    # on a product of rings, no algorithm sends less
     least = 2 * Fraction(topology.nodes - 1, topology.nodes)
     total = sum(volumes[0] for volumes in sent)
     assert total == least if topology.family in ("torus", "hypercube", "mesh", "ring") else total >= least
 
 
 @pytest.mark.parametrize("spelling", ["torus(k=3, n=2)", "mesh(radices=[3, 4])", "rtt(a=3)", "hypercube(n=1)"])
-def test_phases_round_one_ring_reduce_and_send_what_they_say(spelling):
+def test_phases_on_one_ring_reduce_and_send_their_volume(spelling):
     phases = traffic("ring_all_reduce", build(spelling))[1].phases
-    sent = carried_out(phases, lambda name, node, chunk: node == chunk)
+    sent = execute(phases, lambda name, node, chunk: node == chunk)
     assert [phase.name for phase in phases] == ["reduce-scatter", "all-gather"]
     assert [phase.volume for phase in phases] == [pytest.approx(float(volumes[0]), rel=1e-14) for volumes in sent]
 
@@ -209,11 +209,11 @@ def test_a_dimension_with_nothing_to_reduce_has_no_phase(spelling, dimensions):
     assert names == [f"reduce-scatter {d}" for d in dimensions] + [f"all-gather {d}" for d in reversed(dimensions)]
 
 
-# --- matrices and times by hand ----------------------------------------------------------------------------------
+# --- matrices and times by hand ---
 
 
 @pytest.mark.parametrize("pattern", ["ring_all_reduce", "all_reduce_by_dimension"])
-def test_both_ways_is_half_there_and_half_back(pattern):
+def test_bidirectional_is_half_of_each_direction(pattern):
     topology = build("rtt(a=3)")
     one, both = (traffic(spelling, topology)[1] for spelling in (pattern, f"{pattern}(bidirectional=true)"))
     rows = np.arange(topology.nodes)
@@ -224,7 +224,7 @@ def test_both_ways_is_half_there_and_half_back(pattern):
     assert [phase[:3] for phase in one.phases] == [phase[:3] for phase in both.phases]
 
 
-def test_the_matrix_is_the_phases_mean_by_volume():
+def test_the_matrix_is_the_mean_of_the_phases_by_volume():
     volumes = [Fraction(2, 3), Fraction(3, 12), Fraction(3, 12), Fraction(2, 3)]
     found = traffic("all_reduce_by_dimension", build("mesh(radices=[3, 4])"))[1]
     names = ["reduce-scatter x", "reduce-scatter y", "all-gather y", "all-gather x"]
@@ -239,17 +239,19 @@ def test_the_matrix_is_the_phases_mean_by_volume():
     np.testing.assert_allclose(found.rows(np.arange(12)), expected, rtol=1e-14)
 
 
-# network, pattern, the busiest channel's load in each phase, time, bus bandwidth, and the latter with terminals of one flit per cycle
+# network, pattern, the maximum channel load of each phase, time, bus bandwidth, and that limited by terminals
 HALF = Fraction(1, 2)
 TIMES = [
     ("torus(k=4, n=2)", "all_reduce_by_dimension", [1, 1, 1, 1], Fraction(15, 8), 1, 1),
     ("torus(k=4, n=2)", "all_reduce_by_dimension(bidirectional=true)", [HALF] * 4, Fraction(15, 16), 2, 1),
     ("torus(k=4, n=2)", "ring_all_reduce", [1, 1], Fraction(15, 8), 1, 1),
     ("torus(k=4, n=2)", "ring_all_reduce(bidirectional=true)", [HALF] * 2, Fraction(15, 16), 2, 1),
-    ("mesh(k=4, n=2)", "all_reduce_by_dimension", [1, 1, 1, 1], Fraction(15, 8), 1, 1),  # the way back is free: the other direction's channels
+    ("mesh(k=4, n=2)", "all_reduce_by_dimension", [1, 1, 1, 1], Fraction(15, 8), 1, 1),  # the other direction returns
     ("mesh(k=4, n=2)", "all_reduce_by_dimension(bidirectional=true)", [1, 1, 1, 1], Fraction(15, 8), 1, 1),
-    ("torus(radices=[2, 4])", "all_reduce_by_dimension(bidirectional=true)", [1, HALF, HALF, 1], Fraction(11, 8), Fraction(14, 11), 1),
-    ("rtt(a=2)", "all_reduce_by_dimension", [1, 1, 1, 1], 2 * (Fraction(3, 4) + Fraction(3, 8)), Fraction(7, 9), Fraction(7, 9)),
+    ("torus(radices=[2, 4])", "all_reduce_by_dimension(bidirectional=true)", [1, HALF, HALF, 1],
+     Fraction(11, 8), Fraction(14, 11), 1),
+    ("rtt(a=2)", "all_reduce_by_dimension", [1, 1, 1, 1],
+     2 * (Fraction(3, 4) + Fraction(3, 8)), Fraction(7, 9), Fraction(7, 9)),
 ]  # fmt: skip
 
 
@@ -270,7 +272,7 @@ def test_times_and_bandwidths_by_hand(spelling, pattern, loads, time, bus, termi
     ]
 
 
-def test_a_busy_terminal_holds_a_phase_up():
+def test_a_busy_terminal_delays_a_phase():
     to_one = Phase("gather", 0.5, 1, permutation(np.array([1, 1, 1, 1])))  # terminal 1 receives 4 flits a cycle
     found = collective([to_one, to_one], [2.0, 8.0])
     assert found.cycles_per_flit == 0.5 * 2 + 0.5 * 8
@@ -284,7 +286,7 @@ def test_every_phase_has_a_load():
 
 
 @pytest.mark.parametrize("pattern", ["ring_all_reduce", "all_reduce_by_dimension"])
-def test_minimal_routing_takes_the_rings_links(pattern):
+def test_minimal_routing_uses_the_links_of_the_ring(pattern):
     topology = build("torus(radices=[5, 4])")
     found = exact_loads(topology, routing="minimal", traffic=pattern)
     rows = traffic(pattern, topology)[1].rows(np.arange(20))

@@ -1,4 +1,4 @@
-"""Loads of channels: closed forms, the papers' networks, every shortest path written out, conservation, symmetry."""
+"""Loads of minimal routing: closed forms, the papers' networks, enumeration of paths, conservation, symmetry."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fractions import Fraction as F
 from functools import cache
 from itertools import pairwise
 
+import duckdb
 import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
-import torusweep.stages.loads.layered
 from click.testing import CliRunner
 from torusweep import cli
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.routing import ROUTINGS
-from torusweep.stages.loads import channel_table, exact_loads, loads_record, record_of
+from torusweep.stages.loads import channel_table, exact_loads, layered, loads_record, record_of
 from torusweep.tables.records import CHANNEL_LOADS, LOADS, arrow_schema
 from torusweep.traffic import PATTERNS, traffic
 
@@ -27,7 +27,7 @@ from tests.stages.static.networks import as_networkx, network
 
 MINIMAL = ("minimal", "minimal_ecmp")
 
-# --- closed forms ------------------------------------------------------------------------------------------
+# --- closed forms ---
 
 
 def ring(k):
@@ -45,8 +45,8 @@ def pdtt_mean(a):
     return F(7 * a, 8) - F(1, 4 * a)
 
 
-# network, traffic, largest load, link utilization; the same over paths and over next hops, because in these networks
-# every shortest path between two nodes uses each dimension as often as any other
+# network, traffic, maximum load, link utilization; the same for both splits, because in these networks all shortest
+# paths between two nodes use each dimension equally often
 CLOSED = [
     ("torus(k=8, n=3)", "uniform", ring(8) / 2, 1),
     ("torus(k=7, n=2)", "uniform", ring(7) / 2, 1),
@@ -83,8 +83,8 @@ def test_closed_forms(topology, pattern, most, utilization, routing):
     assert record["method"] == "exact"
 
 
-# Path-uniform loads of each class as independently recomputed from the definitions of Kwai & Parhami 1998 and Parhami &
-# Kwai 2004: their Theorem 2 and sec. 3.E would have all classes carry the same
+# Loads of each class with a split by paths, recomputed from the definitions of Kwai & Parhami 1998 and Parhami & Kwai
+# 2004; by their Theorem 2 and sec. 3.E, all classes would carry the same
 UNBALANCED = [
     ("pruned_torus(k=8, n=3)", {"x": 1.109375, "y": 2.0, "z": 2.0}, 1e-12),
     ("pruned_torus(k=6, n=4)", {"x": 1.3056, "y": 2.25, "z": 2.25, "w": 2.25}, 5e-5),
@@ -100,10 +100,10 @@ def test_pruned_tori_are_not_balanced(topology, classes, digits):
     assert {name: load["max"] for name, load in found.items()} == pytest.approx(classes, abs=digits)
     assert {name: load["mean"] for name, load in found.items()} == pytest.approx(
         classes, abs=digits
-    )  # within a class all are alike
+    )  # equal within a class
 
 
-# saturation of C10's networks, computed apart from this project
+# saturation of C10's networks, computed independently of this project
 @pytest.mark.parametrize(
     ("topology", "saturation"),
     [
@@ -116,15 +116,15 @@ def test_pruned_tori_are_not_balanced(topology, classes, digits):
     ]
     + [("pdtt(a=16)", 0.4290503)],
 )
-def test_twisted_tori_saturate_where_they_should(topology, saturation):
+def test_saturation_of_twisted_tori(topology, saturation):
     assert loads_record(build(topology))["saturation_load"] == pytest.approx(saturation, rel=3e-5)
 
 
-# --- every shortest path, written out ------------------------------------------------------------------------
+# --- enumeration of shortest paths ---
 
 
 def over_paths(graph, s, t):
-    """Share of each channel when s → t takes every shortest path alike; a channel of capacity c is c paths."""
+    """The share of each channel when s → t uses all shortest paths equally; capacity c counts as c paths."""
     loads, total = defaultdict(float), 0.0
     for path in nx.all_shortest_paths(graph, s, t):
         channels = list(pairwise(path))
@@ -136,7 +136,7 @@ def over_paths(graph, s, t):
 
 
 def over_next_hops(graph, s, t):
-    """Share of each channel when every node splits alike over the links that lead nearer to t."""
+    """The share of each channel when every node splits equally over the links that lead nearer to t."""
     left = nx.single_target_shortest_path_length(graph, t)
     loads = defaultdict(float)
 
@@ -156,7 +156,7 @@ SPLITS = {"minimal": over_paths, "minimal_ecmp": over_next_hops}
 
 
 def oracle(topology, matrix, routing):
-    """float64[N, P] loads over capacities, by looking at every pair of terminals."""
+    """float64[N, P]: loads over capacities, by enumeration of all pairs of terminals."""
     graph = nx.DiGraph(as_networkx(topology)) if topology.directed else as_networkx(topology).to_directed()
     share = cache(lambda s, t: SPLITS[routing](graph, s, t))
     loads = defaultdict(float)
@@ -172,7 +172,7 @@ def oracle(topology, matrix, routing):
     return found
 
 
-# a kite with a tail: from 0 to 6 there are three paths but two next hops, and back three of both
+# a kite with a tail: from 0 to 6 three paths but two next hops; from 6 to 0 three of both
 KITE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 6), (4, 6), (5, 6), (6, 7)]
 NETWORKS = {
     "torus(k=4, n=2)": None,
@@ -186,18 +186,18 @@ NETWORKS = {
     "kite with terminals": lambda: network(8, KITE, terminals=[0, 0, 6, 3, 2, 2, 2, 5]),
     "one-way kite": lambda: network(8, [*KITE, (7, 0), (4, 2)], directed=True),
 }
-ALIKE = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
+SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
 
 
-def made(name):
+def build_network(name):
     return build(name) if NETWORKS.get(name) is None else NETWORKS[name]()
 
 
 @pytest.mark.parametrize("routing", MINIMAL)
-@pytest.mark.parametrize("pattern", [*ALIKE, "hot_region", "hot_spot(percent=60)", "random_permutation(seed=5)"])
+@pytest.mark.parametrize("pattern", [*SYMMETRIC, "hot_region", "hot_spot(percent=60)", "random_permutation(seed=5)"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_every_shortest_path_written_out(name, pattern, routing):
-    topology = made(name)
+def test_loads_against_enumeration(name, pattern, routing):
+    topology = build_network(name)
     matrix = traffic(pattern, topology)[1].rows(np.arange(len(topology.terminals)))
     found = exact_loads(topology, routing=routing, traffic=pattern)
     np.testing.assert_allclose(found.load, oracle(topology, matrix, routing), rtol=1e-12, atol=1e-15)
@@ -207,16 +207,16 @@ def test_every_shortest_path_written_out(name, pattern, routing):
 @pytest.mark.parametrize("routing", MINIMAL)
 def test_few_senders_and_few_receivers(tmp_path, routing):
     (tmp_path / "demand.csv").write_text("source,destination,demand\n0,6,3\n2,7,1\n0,4,2\n")
-    topology, pattern = made("kite"), f'demand(path="{tmp_path / "demand.csv"}")'
+    topology, pattern = build_network("kite"), f'demand(path="{tmp_path / "demand.csv"}")'
     matrix = np.zeros((8, 8))
-    matrix[0, 6], matrix[2, 7], matrix[0, 4] = 4, 4 / 3, 8 / 3  # a flit a terminal in the mean
+    matrix[0, 6], matrix[2, 7], matrix[0, 4] = 4, 4 / 3, 8 / 3  # one flit per terminal on average
     found = exact_loads(topology, routing=routing, traffic=pattern)
     np.testing.assert_allclose(found.load, oracle(topology, matrix, routing), rtol=1e-12, atol=1e-15)
     assert record_of(found)["ejection_load"] == pytest.approx(1 / 4)
 
 
 def test_the_two_minimal_routings_differ():
-    topology = made("kite")
+    topology = build_network("kite")
     paths, next_hops = (channel_table(exact_loads(topology, routing=routing)).to_pylist() for routing in MINIMAL)
     there, back = (
         next(i for i, row in enumerate(paths) if (row["from"], row["to"]) == ends) for ends in ((0, 2), (2, 0))
@@ -225,7 +225,7 @@ def test_the_two_minimal_routings_differ():
     assert next_hops[there]["load"] > next_hops[back]["load"] + 0.01
 
 
-# --- what holds for all ----------------------------------------------------------------------------------------
+# --- invariants ---
 
 LARGER = [
     *("torus(k=4, n=3)", "mesh(k=8, n=2)", "hypercube(n=6)", "pruned_t2(k=4)", "directed_torus(k=4, n=3)", "ptt(a=4)"),
@@ -236,7 +236,7 @@ LARGER = [
 @pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("pattern", [name for name in PATTERNS if name != "demand"])
 @pytest.mark.parametrize("topology", LARGER)
-def test_what_is_sent_arrives(topology, pattern, routing):
+def test_conservation(topology, pattern, routing):
     if pattern in ("bit_complement", "bit_reversal", "perfect_shuffle", "transpose") and build(topology).nodes not in (
         64,
         256,
@@ -256,7 +256,7 @@ def test_what_is_sent_arrives(topology, pattern, routing):
     )
     tail, head, port = built.arcs
     over = found.load[tail, port]
-    # at every node, what comes in and is injected goes out or is ejected
+    # at every node, inflow + injected = outflow + ejected
     inflow, outflow = np.bincount(head, over, built.nodes), np.bincount(tail, over, built.nodes)
     np.testing.assert_allclose(inflow + matrix.sum(axis=1), outflow + matrix.sum(axis=0), rtol=1e-12)
     # total load = flits × hops
@@ -273,7 +273,7 @@ def test_what_is_sent_arrives(topology, pattern, routing):
 
 
 @pytest.mark.parametrize("routing", MINIMAL)
-@pytest.mark.parametrize("pattern", ALIKE)
+@pytest.mark.parametrize("pattern", SYMMETRIC)
 @pytest.mark.parametrize(
     "topology",
     [*LARGER, "mesh(radices=[5, 3])", "rtt(a=5)", "pruned_torus(k=6, n=4)", "lattice(matrix=[[3, 1], [0, 4]])"],
@@ -293,7 +293,7 @@ def test_blocks_and_backends_change_nothing(monkeypatch):
             whole = exact_loads(built, routing=routing, traffic=pattern)
             plain = exact_loads(built, routing=routing, traffic=pattern, backend="numpy", threads=1)
             with monkeypatch.context() as patch:
-                patch.setattr(torusweep.stages.loads.layered, "BLOCK", 4 * built.nodes)
+                patch.setattr(layered, "BLOCK", 4 * built.nodes)
                 blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
@@ -305,12 +305,10 @@ def test_a_million_nodes_by_symmetry():
     assert record["link_utilization"] == pytest.approx(1, rel=1e-12)
 
 
-# --- the tables ------------------------------------------------------------------------------------------------
+# --- the tables ---
 
 
 def test_a_record_fits_its_table():
-    import duckdb
-
     record = loads_record(build("pt(a=4)"), traffic="hot_spot(node=3)")
     assert list(record) == [column.name for column in LOADS]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
@@ -321,7 +319,7 @@ def test_a_record_fits_its_table():
     assert found == [(record["per_class_load"]["x"]["max"], record["saturation_load"], "hot_spot(node=3)")]
 
 
-def test_the_channels_are_all_there():
+def test_the_table_has_every_channel():
     built = build("faulty(mesh(k=3, n=2), links=1, seed=2)")
     table = channel_table(exact_loads(built, traffic="neighbour"))
     assert table.column_names == [column.name for column in CHANNEL_LOADS]
@@ -355,7 +353,7 @@ def test_without_load_there_is_no_saturation():
     ) == (0, None, None, {})
 
 
-# --- refusals --------------------------------------------------------------------------------------------------
+# --- refusals ---
 
 
 @pytest.mark.parametrize("routing", MINIMAL)
@@ -367,7 +365,7 @@ def test_traffic_without_a_path_is_refused(routing, use_symmetry):
         loads_record(build("pruned_xy(k=4)"), routing=routing, use_symmetry=use_symmetry)
 
 
-def test_traffic_that_stays_within_its_part_is_not_refused():
+def test_traffic_within_components_is_accepted():
     assert loads_record(build("pruned_xy(k=4)"), traffic="nearest_neighbour")["link_utilization"] == pytest.approx(1)
 
 
@@ -379,14 +377,14 @@ def test_an_unknown_routing_is_refused():
         loads_record(build("ring(k=4)"), routing="minimal_ecpm")
 
 
-def test_more_paths_than_can_be_counted_are_refused():
+def test_too_many_shortest_paths_are_refused():
     line = network(1040, [(i, i + 1, 2) for i in range(1039)])  # 2^1039 shortest paths from end to end
     with pytest.raises(BadInput, match="minimal_ecmp does not count them"):
         loads_record(line)
     assert loads_record(line, routing="minimal_ecmp")["max_channel_load"] == pytest.approx(1040 / 4 / 2, rel=1e-12)
 
 
-# --- the command line ------------------------------------------------------------------------------------------
+# --- the command ---
 
 
 def torusweep(*arguments):
@@ -424,16 +422,16 @@ def test_the_command_prints_the_channels():
     ]
 
 
-def test_the_command_speaks_to_people():
-    said = torusweep("loads", "pt(a=4)", "--traffic", "uniform")
-    assert "\x1b" not in said
-    assert "1 flits/cycle/terminal" in said  # 4/a, Cámara et al. 2010, sec. 5.4
-    assert "66.67 %" in said
-    assert "x ████████████████████████████████████████ mean 1, max 1\n  y ████████████████████ " in said
-    assert "nothing is sent" in torusweep("loads", "lattice(matrix=[[1]])")
+def test_the_command_prints_text():
+    text = torusweep("loads", "pt(a=4)", "--traffic", "uniform")
+    assert "\x1b" not in text
+    assert "1 flits/cycle/terminal" in text  # 4/a, Cámara et al. 2010, sec. 5.4
+    assert "66.67 %" in text
+    assert "x ████████████████████████████████████████ mean 1, max 1\n  y ████████████████████ " in text
+    assert "no channel is used" in torusweep("loads", "lattice(matrix=[[1]])")
 
 
 def test_help_lists_every_pattern_and_routing():
-    said = torusweep("loads", "--help").replace("(", " ").split()
-    assert set(PATTERNS) <= set(said)
-    assert set(ROUTINGS) <= {word.strip(":;.") for word in said}
+    text = torusweep("loads", "--help").replace("(", " ").split()
+    assert set(PATTERNS) <= set(text)
+    assert set(ROUTINGS) <= {word.strip(":;.") for word in text}

@@ -1,4 +1,4 @@
-"""Random packets: drawn from the traffic, the same in any block, on any backend; their error and when they end."""
+"""Sampled loads: packets follow the traffic, the same in any block and on any backend; errors and stopping."""
 
 from __future__ import annotations
 
@@ -19,20 +19,18 @@ PATTERNS = [
 ]
 
 
-def drawn(
-    pattern: str, count: int, *, backend: str = "numba", first: int = 0
-) -> tuple[Traffic, np.ndarray, np.ndarray]:
+def draw(pattern: str, count: int, *, backend: str = "numba", first: int = 0) -> tuple[Traffic, np.ndarray, np.ndarray]:
     topology = build("torus(k=4, n=2)")
     matrix = traffic(pattern, topology)[1]
-    source, destination = Packets(matrix, 11, backend).drawn(first, count)
+    source, destination = Packets(matrix, 11, backend).draw(first, count)
     return matrix, source, destination
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_packets_are_drawn_from_the_traffic(pattern: str):
-    """Pearson's chi-squared test over all pairs; pairs that send nothing are never drawn."""
+def test_packets_follow_the_traffic(pattern: str):
+    """Pearson's chi-squared test over all pairs; pairs without traffic never occur."""
     count = 200_000
-    matrix, source, destination = drawn(pattern, count)
+    matrix, source, destination = draw(pattern, count)
     expected = matrix.rows(np.arange(16)) / 16 * count
     found = np.zeros_like(expected)
     np.add.at(found, (source, destination), 1)
@@ -45,9 +43,9 @@ def test_packets_are_drawn_from_the_traffic(pattern: str):
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_packet_i_is_the_same_in_any_block_and_on_any_backend(pattern: str):
-    _, source, destination = drawn(pattern, 1000)
+    _, source, destination = draw(pattern, 1000)
     for backend, first, count in (("numba", 700, 100), ("numpy", 0, 1000)):
-        _, part, other = drawn(pattern, count, backend=backend, first=first)
+        _, part, other = draw(pattern, count, backend=backend, first=first)
         np.testing.assert_array_equal(part, source[first : first + count])
         np.testing.assert_array_equal(other, destination[first : first + count])
 
@@ -55,49 +53,49 @@ def test_packet_i_is_the_same_in_any_block_and_on_any_backend(pattern: str):
 @pytest.mark.parametrize(
     "routing", ["minimal", "minimal_ecmp", "dimension_order", "random_order", "valiant", "up_down"]
 )
-def test_a_sample_is_the_same_whatever_computes_it(routing: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_sample_depends_neither_on_backend_nor_on_blocks(routing: str, monkeypatch: pytest.MonkeyPatch):
     topology = build("torus(k=4, n=2)")
 
-    def sample(**how: object) -> tuple[bytes, object]:
-        found = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=9, **how)
+    def sample(**options: object) -> tuple[bytes, object]:
+        found = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=9, **options)
         return found.load.tobytes(), found.estimate
 
     reference = sample(backend="numpy")
     assert sample(backend="numba", threads=1) == reference
     assert sample(backend="numba", threads=3) == reference
     monkeypatch.setattr(monte_carlo, "ROUND", 1001)
-    monkeypatch.setattr(monte_carlo, "DRAWN", 64)
+    monkeypatch.setattr(monte_carlo, "BLOCK", 64)
     assert sample(backend="numba") == reference
     other = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=10)
     assert other.load.tobytes() != reference[0]
 
 
-def test_it_ends_at_the_error_asked_for(monkeypatch: pytest.MonkeyPatch):
+def test_sampling_stops_at_the_requested_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(monte_carlo, "ROUND", 4096)
     topology = build("torus(k=4, n=2)")
-    told: list[int] = []
-    found = sampled_loads(topology, traffic="hot_region", packets=10**6, relative_error=0.02, progress=told.append)
+    counts: list[int] = []
+    found = sampled_loads(topology, traffic="hot_region", packets=10**6, relative_error=0.02, progress=counts.append)
     estimate = found.estimate
     assert estimate is not None
     assert estimate.stderr <= 0.02 * found.load.max()
-    assert estimate.packets == told[-1] < 10**6
-    assert told == list(range(4096, estimate.packets + 1, 4096))
-    before = sampled_loads(topology, traffic="hot_region", packets=told[-2]).estimate
+    assert estimate.packets == counts[-1] < 10**6
+    assert counts == list(range(4096, estimate.packets + 1, 4096))
+    before = sampled_loads(topology, traffic="hot_region", packets=counts[-2]).estimate
     assert before is not None
     assert before.stderr > 0.02 * found.load.max() * 0.9
 
 
-def test_the_standard_error_is_that_of_repeated_samples():
+def test_standard_error_against_repeated_samples():
     topology = build("torus(k=4, n=2)")
     channel = (0, 0)
     samples = [sampled_loads(topology, traffic="uniform", packets=4000, seed=seed) for seed in range(60)]
-    scatter = np.std([sample.load[channel] for sample in samples], ddof=1)
+    deviation = np.std([sample.load[channel] for sample in samples], ddof=1)
     claimed = np.mean([sample.estimate.stderr for sample in samples if sample.estimate])
-    assert claimed == pytest.approx(scatter, rel=0.35)  # of 60 samples, four standard errors of the scatter
+    assert claimed == pytest.approx(deviation, rel=0.35)  # four standard errors of the deviation of 60 samples
 
 
-def test_the_bracket_closes_on_the_exact_maximum():
-    """All channels are equal, so that the largest sampled one is too large, and the other half's measure of it has no bias at all."""
+def test_the_bounds_converge_to_the_exact_maximum():
+    """All channels are equal: the sampled maximum is too large, and its measurement on the other half has no bias."""
     topology, most = build("torus(k=4, n=2)"), exact_loads(build("torus(k=4, n=2)")).load.max()
     width = []
     for packets in (2_000, 200_000):
@@ -110,7 +108,7 @@ def test_the_bracket_closes_on_the_exact_maximum():
     assert width[1] < width[0] / 3
 
 
-def test_the_record_says_how_it_was_sampled():
+def test_the_record_describes_the_sample():
     record = record_of(sampled_loads(build("rtt(a=2)"), routing="routing_record", packets=640, seed=4))
     assert (record["method"], record["packets"], record["seed"]) == ("monte-carlo", 640, 4)
     assert record["max_channel_load_low"] <= record["max_channel_load"]
@@ -127,7 +125,7 @@ def test_parallel_links_and_several_terminals_at_a_node():
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("inputs", "message"),
     [
         ({"packets": 63}, r"^packets: expected 64 or more, got 63"),
         ({"seed": -1}, r"^seed: expected 0 … 2\^64 - 1, got -1"),
@@ -138,6 +136,6 @@ def test_parallel_links_and_several_terminals_at_a_node():
         ),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(asked: dict[str, object], says: str):
-    with pytest.raises(BadInput, match=says):
-        sampled_loads(build("pruned_xy(k=4)"), **asked)
+def test_refusals(inputs: dict[str, object], message: str):
+    with pytest.raises(BadInput, match=message):
+        sampled_loads(build("pruned_xy(k=4)"), **inputs)

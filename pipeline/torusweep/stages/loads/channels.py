@@ -1,28 +1,26 @@
-"""What one traffic pattern makes of a network's channels, and the rows of the tables that follow from it."""
+"""Channel loads of one traffic pattern, and the rows of the tables `loads` and `channel_loads`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.stages.loads.bounds import NO_BOUNDS, Bounds
 from torusweep.stages.loads.collectives import Collective, PhaseTime
-from torusweep.tables.records import LOADS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from torusweep.tables.records import LOADS, arrow_schema
 
 
 class Estimate(NamedTuple):
-    """How far a sampled maximum can be trusted.
+    """The accuracy of a sampled maximum.
 
-    stderr   standard error of the largest load, from batches of packets
-    low      load, on one half of the packets, of the channel that is largest on the other: biased low, where the maximum is biased high
+    stderr      standard error of the maximum load, from batches of packets
+    low         load, on one half of the packets, of the channel that is largest on the other half: biased downwards,
+                while the maximum is biased upwards
     low_stderr  standard error of low
-    packets  packets sampled
-    seed     their seed
+    packets     number of sampled packets
+    seed        of the sample
     """
 
     stderr: float
@@ -32,16 +30,30 @@ class Estimate(NamedTuple):
     seed: int
 
 
+class Bounds(NamedTuple):
+    """The columns of the table `loads` of the same names."""
+
+    cut_links: int | None
+    effective_cut_links: float | None
+    capacity: float | None
+    capacity_minimal: float | None
+    worst_case_saturation_load: float | None
+    bounds_method: str
+
+
+NO_BOUNDS = Bounds(None, None, None, None, None, "")
+
+
 class ChannelLoads(NamedTuple):
     """Loads of every channel.
 
-    topology, routing, traffic   the network, and the other two in canonical spelling
-    load        float64[N, P]    over each port's channel, divided by its capacity; 0 where there is no channel
-    mean_hops   float            hops per injected flit; one to its own source counts, with 0 hops
-    ejected     float            what the terminal that receives most receives
-    estimate    of sampled loads; None where they are exact
-    collective  of exact loads of a collective operation: its phases' times
-    stretch     mean_hops over that of shortest paths; None where it was not computed, or nothing moves
+    routing, traffic   canonical spellings
+    load        float64[N, P]    of each port's channel, divided by its capacity; 0 where there is no channel
+    mean_hops   float            hops per injected flit; a flit to its own source counts with 0 hops
+    ejected     float            flits that the busiest terminal receives
+    estimate    accuracy of sampled loads; None: the loads are exact
+    collective  times of a collective operation, with exact loads
+    stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
     """
 
     topology: Topology
@@ -56,7 +68,7 @@ class ChannelLoads(NamedTuple):
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
-    """The row of the table `loads` that follows from the channels' loads, and the bounds where they were asked for."""
+    """The row of the table `loads`, from channel loads and, if requested, bounds."""
     topology, estimate, operation = loads.topology, loads.estimate, loads.collective
     present = topology.ports != NO_PORT
     load, kind = loads.load[present], topology.link_class[present]
@@ -90,9 +102,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "bus_bandwidth": None if operation is None else operation.bus_bandwidth,
         "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
         **(NO_BOUNDS if bounds is None else bounds)._asdict(),
-        "capacity_share": None
-        if bounds is None or saturation is None or not bounds.capacity
-        else saturation / bounds.capacity,
+        "capacity_share": saturation / bounds.capacity if bounds and bounds.capacity and saturation else None,
     }
     return {column.name: values[column.name] for column in LOADS}
 
@@ -104,10 +114,6 @@ def _phase(phase: PhaseTime) -> dict[str, Any]:
 
 def channel_table(loads: ChannelLoads) -> pa.Table:
     """The rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
-    import pyarrow as pa
-
-    from torusweep.tables.records import arrow_schema
-
     topology = loads.topology
     tail, head, port = topology.arcs
     kind = topology.link_class[tail, port]
@@ -132,6 +138,6 @@ def class_name(topology: Topology, number: int) -> str:
 
 
 def _mean_and_max(load: np.ndarray) -> tuple[float, float]:
-    """Of equal loads too, rounding must not lift the mean above the maximum."""
+    """(mean, maximum); rounding must not lift the mean of equal loads above the maximum."""
     most = float(load.max())
     return min(float(load.mean()), most), most

@@ -1,7 +1,7 @@
-"""How long a collective operation takes, and the bandwidth that it reaches, from the loads of its phases.
+"""The time and the bandwidth of a collective operation, from the channel loads of its phases.
 
-Times are in cycles per flit of message, of messages so long that only bandwidth counts: the latency
-of each step is left out. Bandwidths are in flits per cycle and terminal.
+Times are in cycles per flit of message, for messages so long that bandwidth dominates: they do not include the
+latency of the steps. Bandwidths are in flits per cycle and terminal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from torusweep.traffic import Phase
 
 
 class PhaseTime(NamedTuple):
-    """name, volume, steps: as in `Phase`; the busiest channel's load; cycles per flit of message, by channels and with terminals."""
+    """The time of a phase.
+
+    name, volume, steps       as in `Phase`
+    max_channel_load          of the busiest channel
+    cycles_per_flit           of message, limited by channels
+    terminal_cycles_per_flit  of message, limited by channels and terminals
+    """
 
     name: str
     volume: float
@@ -24,12 +30,12 @@ class PhaseTime(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """An operation as the sequence of its phases.
+    """The time and the bandwidths of an operation, a sequence of phases.
 
-    cycles_per_flit       time of all phases, where only channels are limited to one flit per cycle
-    algorithm_bandwidth   its reciprocal: message over time
-    bus_bandwidth         2 (N − 1)/N of that: what each terminal must send at least, over time
-    terminal_…            the same where each terminal sends, and receives, one flit per cycle at most too
+    cycles_per_flit       time of all phases, if channels carry at most one flit per cycle
+    algorithm_bandwidth   its reciprocal: message length over time
+    bus_bandwidth         2 (N − 1)/N of that: the least that each terminal must send, over time
+    terminal_…            the same if each terminal also sends and receives at most one flit per cycle
     """
 
     phases: tuple[PhaseTime, ...]
@@ -42,11 +48,11 @@ class Collective(NamedTuple):
 
 
 def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collective:
-    """The time of an all-reduce and its bandwidths, from the largest channel load of each of its phases.
+    """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
 
-    phases     Traffic.phases, one after the other
-    max_loads  of each: flits per cycle over the busiest channel, at one flit sent per terminal and cycle in the mean
-    Raises ValueError where they are not as many.
+    phases     Traffic.phases, in sequence
+    max_loads  of each phase: flits per cycle over the busiest channel, at one flit per terminal and cycle on average
+    Raises ValueError where the two have different lengths.
     Source: bus bandwidth by the convention of NVIDIA's nccl-tests (doc/PERFORMANCE.md, AllReduce).
     """
     times = tuple(_time(phase, load) for phase, load in zip(phases, max_loads, strict=True))
@@ -66,6 +72,6 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
 
 
 def _time(phase: Phase, load: float) -> PhaseTime:
-    """A phase lasts until the busiest channel, or the busiest terminal, has passed on all its flits."""
+    """A phase lasts until the busiest channel, or the busiest terminal, has carried all its flits."""
     terminal = max(load, float(phase.traffic.received().max()), float(phase.traffic.sent().max()))
     return PhaseTime(phase.name, phase.volume, phase.steps, load, phase.volume * load, phase.volume * terminal)

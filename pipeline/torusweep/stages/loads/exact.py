@@ -1,4 +1,4 @@
-"""Expected loads, without sampling."""
+"""Exact expected loads of channels."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from torusweep.stages.loads.source import source_flows
 from torusweep.traffic import Traffic
 from torusweep.traffic import traffic as pattern_on
 
-STRETCHED = (
-    5000  # nodes up to which the shortest paths of traffic that no symmetry keeps are looked up, to compare with
-)
+MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
 
 
 def exact_loads(
@@ -38,9 +36,8 @@ def exact_loads(
 
     routing        a routing's spelling (torusweep.routing)
     traffic        a pattern's spelling (torusweep.traffic)
-    use_symmetry   start from one node of each orbit where routing and traffic allow it: changes only the way, and the
-                   last digits of a sum
-    progress       is told the share of the work that is done
+    use_symmetry   follow one node of each orbit where routing and traffic allow it; affects only the last digits
+    progress       receives the share of the work that is done
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
     some traffic has no path to its destination; Refused where there are too many pairs to follow.
     """
@@ -49,17 +46,17 @@ def exact_loads(
     capacity = np.maximum(topology.capacity, 1) if topology.capacity is not None else 1
 
     def flows(
-        matrix: Traffic, told: Callable[[float], None] | None = None, by: Routing = form
+        matrix: Traffic, report: Callable[[float], None] | None = None, by: Routing = form
     ) -> tuple[np.ndarray, float]:
         at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
-        return _flows(by, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=told)
+        return _flows(by, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
 
     try:
         load, hops = flows(pattern, progress)
         busiest = [float((flows(phase.traffic)[0] / capacity).max(initial=0.0)) for phase in pattern.phases]
         shortest = hops
         if not (isinstance(form, LayeredRouting) and form.plain):
-            known = (use_symmetry and pattern.symmetric) or topology.nodes <= STRETCHED
+            known = (use_symmetry and pattern.symmetric) or topology.nodes <= MAX_STRETCH_NODES
             shortest = flows(pattern, by=minimal_ecmp(topology))[1] if known else 0.0
     except BadInput as refusal:
         raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
@@ -75,15 +72,15 @@ def exact_loads(
     )
 
 
-def _flows(routing: Routing, traffic: Traffic, **how: Any) -> tuple[np.ndarray, float]:
+def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:
     """(float64[N, P] flits over every channel, hops of all flits)."""
     if isinstance(routing, LayeredRouting):
-        load, hops, lost = layered_flows(routing, traffic, **how)
+        load, hops, lost = layered_flows(routing, traffic, **options)
         if lost:
             raise BadInput(
                 f"{lost / traffic.sent().sum():.3g} of the traffic has no path to its destination;"
                 " choose a connected network ('torusweep describe' counts its components)"
             )
         return load, hops
-    load = source_flows(routing, traffic, **how)
+    load = source_flows(routing, traffic, **options)
     return load, float(load.sum())

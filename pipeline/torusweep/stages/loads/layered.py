@@ -1,4 +1,4 @@
-"""Exact flows of shortest paths over a graph of states: from one root of each orbit where routing and traffic allow it."""
+"""Exact flows of shortest paths over a graph of states, from one root of each orbit where symmetry allows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting
 from torusweep.traffic import Traffic
 
-BLOCK = 1 << 23  # demands that are written out at a time: 64 MiB
+BLOCK = 1 << 23  # demands at a time: 64 MiB
 
 
 def layered_flows(
@@ -26,27 +26,28 @@ def layered_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, float, float]:
-    """(float64[N, P] flits over every channel, hops of all flits, flits that no path carries) of traffic between the nodes.
+    """(float64[N, P] flits over every channel, hops of all flits, flits without a path) for traffic between the nodes.
 
-    progress   is told the share of the roots that have been followed
+    progress   receives the share of the roots that have been followed
     Raises BadInput where there are more shortest paths between two nodes than float64 can count.
     """
     topology = routing.topology
     images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
     nodes = orbits_under(topology.nodes, images)
     try:
-        flows, hops, lost = _summed(routing, traffic, nodes, backend, threads, progress)
+        flows, hops, lost = _sum_over_roots(routing, traffic, nodes, backend, threads, progress)
     except OverflowError:
         raise BadInput(
-            "expected at most 1.8e308 shortest paths between two nodes, got more; routing minimal_ecmp does not count them"
+            "expected at most 1.8e308 shortest paths between two nodes, got more;"
+            " routing minimal_ecmp does not count them"
         ) from None
     if images:
-        flows = _averaged(topology, images, flows)
+        flows = _average_over_orbits(topology, images, flows)
     return flows, hops, lost
 
 
 def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
-    """[N, P]: what passes every channel, of what passes every arc between states, [S, Q]; summed in the order of states and arcs."""
+    """[N, P]: flows over channels, from flows over arcs between states, [S, Q], summed in their order."""
     if routing.plain:
         return flows
     topology = routing.topology
@@ -58,14 +59,14 @@ def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
 
 
 def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
-    """int32[S, Q]: parallel links that every arc between states stands for; None = 1 everywhere."""
+    """int32[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
     capacity = routing.topology.capacity
     if capacity is None or routing.plain:
         return capacity
     return np.where(routing.port == NO_PORT, np.int32(1), capacity[routing.node[:, None], routing.port])
 
 
-def _summed(
+def _sum_over_roots(
     routing: LayeredRouting,
     traffic: Traffic,
     nodes: Orbits,
@@ -73,10 +74,10 @@ def _summed(
     threads: int | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[np.ndarray, float, float]:
-    """A root stands for its orbit.
+    """The flows of all roots, one for each orbit of nodes, weighted by the size of the orbit.
 
-    Shares over paths are the same from everywhere and are followed from the sources; shares over
-    next hops depend on the destination and are followed back from there.
+    A split by paths is followed from the sources. A split by next hops depends on the destination and is followed
+    backwards from there.
     """
     from_sources = routing.split == "paths"
     near, far = (routing.start, routing.finish) if from_sources else (routing.finish, routing.start)
@@ -108,18 +109,15 @@ def _summed(
     return channels_of_arcs(routing, flows), hops, lost
 
 
-def _averaged(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray) -> np.ndarray:
-    """Every channel's load, from loads that one root of each orbit caused in the place of all.
+def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray) -> np.ndarray:
+    """The load of every channel, from the loads that one root of each orbit causes.
 
-    The sum over an orbit of channels does not depend on which node of an orbit causes it, and all
-    channels of the orbit carry the same; so each carries the mean. A link's two directions may carry
-    different loads (over next hops), and are kept apart.
+    All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots;
+    each channel therefore carries the mean. The two directions of a link may differ (split by next hops).
     """
     present = topology.ports != NO_PORT
     orbit = channel_orbits(topology, images)
-    order = np.argsort(
-        orbit, kind="stable"
-    )  # orbit by orbit, so that each is summed pairwise: a million terms lose no digits
+    order = np.argsort(orbit, kind="stable")  # by orbit: NumPy then sums each pairwise, without loss of digits
     first = np.searchsorted(orbit[order], np.arange(orbit.max(initial=-1) + 1))
     mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))
     averaged = np.zeros_like(load)

@@ -1,8 +1,8 @@
-"""Sampled loads: random packets, counted; with standard errors, and the maximum's bias in a bracket.
+"""Loads estimated from random packets, with standard errors and bounds on the bias of the maximum.
 
-The largest of many noisy loads is too large on average: the noise helped to choose it. The channel
-that is largest on one half of the packets, measured on the other half, has no such luck, but may not
-be the true largest: it is too small on average. Both are reported.
+The maximum of many noisy loads is biased upwards, because the noise takes part in the selection. The
+channel that is largest on one half of the packets, measured on the other half, is biased downwards,
+because it may not be the true maximum. Both are reported.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from torusweep.stages.loads.packets import Packets
 from torusweep.stages.loads.source import channels_of_directions
 from torusweep.traffic import traffic as pattern_on
 
-GROUPS = 32  # batches whose scatter is the standard error; packet i belongs to i modulo 32
-ROUND = 1 << 22  # packets that are drawn before the error is looked at
-DRAWN = 1 << 16  # packets that are drawn at a time, so that they stay in cache
-SOME_ROUTES = 1 << 20  # pairs whose routes are made at a time, where there are too many to make them all at once
+GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
+ROUND = 1 << 22  # packets between checks of the error
+BLOCK = 1 << 16  # packets drawn at a time, which fit into cache
+ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, where there are too many to build all at once
 PACKETS = 10_000_000
-FEWEST = 2 * GROUPS
+MIN_PACKETS = 2 * GROUPS
 
 Count = np.ndarray  # int64[GROUPS, N, P]
 
@@ -52,37 +52,33 @@ def sampled_loads(
     """Loads estimated from random packets.
 
     routing, traffic  spellings (torusweep.routing, torusweep.traffic)
-    packets           packets, at most: ≥ 64
-    seed              0 … 2⁶⁴ − 1; the result depends on it and on the number of packets alone, not on backend or threads
-    relative_error    stop once the standard error of the largest load is that share of it; None: all packets
-    progress          is told how many packets have been counted
+    packets           the most packets; ≥ 64
+    seed              0 … 2⁶⁴ − 1; the result depends only on it and on the number of packets, not on backend or threads
+    relative_error    stop when the standard error of the maximum load is at most this share of it; None: never
+    progress          receives the number of counted packets
     Raises BadInput as `exact_loads` does.
     """
-    if packets < FEWEST:
+    if packets < MIN_PACKETS:
         raise BadInput(
-            f"packets: expected {FEWEST} or more, got {packets}: the error is estimated from {GROUPS} batches"
+            f"packets: expected {MIN_PACKETS} or more, got {packets}: the error is estimated from {GROUPS} batches"
         )
     if not 0 <= seed < 2**64:
         raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
-    matrix, injected, running = (
-        pattern.at_nodes(topology.terminals, topology.nodes),
-        len(topology.terminals),
-        resolve(backend),
-    )
-    drawn = Packets(matrix, seed, running)
-    walker = (
-        _Walks(form, drawn, running, threads)
-        if isinstance(form, LayeredRouting)
-        else _Routes(form, drawn, running, threads)
-    )
+    injected, backend = len(topology.terminals), resolve(backend)
+    random_packets = Packets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
+    counter: _Routes | _Walks
+    if isinstance(form, LayeredRouting):
+        counter = _Walks(form, random_packets, backend, threads)
+    else:
+        counter = _Routes(form, random_packets, backend, threads)
     count, done = np.zeros((GROUPS, *topology.ports.shape), np.int64), 0
     capacity = 1 if topology.capacity is None else np.maximum(topology.capacity, 1)
     while done < packets:
         some = min(ROUND, packets - done)
         try:
-            count += walker.count(done, some)
+            count += counter.count(done, some)
         except BadInput as refusal:
             raise type(refusal)(f"routing {canonical} on {topology.spelling}: {refusal}") from None
         done += some
@@ -97,17 +93,17 @@ def sampled_loads(
 
 
 class _Routes:
-    """Packets whose route is drawn at the source."""
+    """Counts packets of source routing: the source draws the whole route."""
 
-    def __init__(self, routing: SourceRouting, drawn: Packets, backend: str, threads: int | None) -> None:
-        self.routing, self.drawn, self.table = routing, drawn, RouteTable(routing)
+    def __init__(self, routing: SourceRouting, packets: Packets, backend: str, threads: int | None) -> None:
+        self.routing, self.packets, self.table = routing, packets, RouteTable(routing)
         self.backend, self.threads = backend, threads
 
     def count(self, first: int, number: int) -> Count:
         if self.table.whole:
             return self.flows(first, _in_blocks(self.routes, first, number, self.threads))
-        # routes are made for the pairs in hand, which belong together
-        size = max(1, SOME_ROUTES // self.routing.passes)
+        # the table holds the routes of one block of pairs at a time
+        size = max(1, ROUTE_BLOCK // self.routing.passes)
         return np.sum(
             [
                 self.flows(start, self.routes(start, min(size, first + number - start)))
@@ -117,9 +113,9 @@ class _Routes:
         )
 
     def routes(self, first: int, number: int) -> list[np.ndarray]:
-        """Start and row of every packet's route; of Valiant's packets, those of both halves."""
-        source, destination = self.drawn.drawn(first, number)
-        words = self.drawn.words(first, number)
+        """Start and row of every packet's route; with two passes, those of both halves."""
+        source, destination = self.packets.draw(first, number)
+        words = self.packets.words(first, number)
         if self.routing.passes == 1:
             return [source, self.table.sample(source, destination, words[0])]
         nodes = self.routing.topology.nodes
@@ -148,16 +144,16 @@ class _Routes:
 
 
 class _Walks:
-    """Packets that choose on the way."""
+    """Counts packets of layered routing: each node draws the next hop."""
 
-    def __init__(self, routing: LayeredRouting, drawn: Packets, backend: str, threads: int | None) -> None:
-        self.routing, self.drawn, self.capacity = routing, drawn, arc_capacity(routing)
+    def __init__(self, routing: LayeredRouting, packets: Packets, backend: str, threads: int | None) -> None:
+        self.routing, self.packets, self.capacity = routing, packets, arc_capacity(routing)
         self.backend, self.threads = backend, threads
 
     def count(self, first: int, number: int) -> Count:
         routing = self.routing
         source, destination = _in_blocks(
-            lambda start, some: list(self.drawn.drawn(start, some)), first, number, self.threads
+            lambda start, some: list(self.packets.draw(start, some)), first, number, self.threads
         )
         walks = shortest_walks(
             routing.states,
@@ -166,7 +162,7 @@ class _Walks:
             np.resize(np.roll(np.arange(GROUPS, dtype=np.int32), -(first % GROUPS)), number),
             groups=GROUPS,
             first=first,
-            seed=self.drawn.seed,
+            seed=self.packets.seed,
             split=routing.split,
             capacity=self.capacity,
             backend=self.backend,
@@ -186,10 +182,10 @@ class _Walks:
 def _in_blocks(
     draw: Callable[[int, int], list[np.ndarray]], first: int, number: int, threads: int | None
 ) -> list[np.ndarray]:
-    """What `draw` (of a first packet and a number of them) gives for all packets, drawn in blocks that stay in cache."""
-    blocks = range(first, first + number, DRAWN)
+    """The arrays of `draw(first packet, number)` for all packets, drawn in blocks by several threads."""
+    blocks = range(first, first + number, BLOCK)
     parts = in_threads(
-        lambda start: draw(start, min(DRAWN, first + number - start)), blocks, threads or len(os.sched_getaffinity(0))
+        lambda start: draw(start, min(BLOCK, first + number - start)), blocks, threads or len(os.sched_getaffinity(0))
     )
     return [np.concatenate(arrays) for arrays in zip(*parts)]
 
@@ -203,9 +199,7 @@ def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: 
     stderr = loads.reshape(GROUPS, -1)[:, whole.argmax()].std(ddof=1) / np.sqrt(GROUPS)
     halves = [loads[part::2].reshape(GROUPS // 2, -1) for part in (0, 1)]
     largest = [int(half.mean(axis=0).argmax()) for half in halves]
-    others = [halves[1][:, largest[0]], halves[0][:, largest[1]]]  # what each half's largest carries on the other
-    low, low_error = (
-        np.mean([other.mean() for other in others]),
-        np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2,
-    )
+    others = [halves[1][:, largest[0]], halves[0][:, largest[1]]]  # each half's maximum, measured on the other
+    low = np.mean([other.mean() for other in others])
+    low_error = np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2
     return Estimate(float(stderr), float(low), float(low_error), packets, seed)

@@ -13,7 +13,7 @@ from torusweep.stages.loads.monte_carlo import sampled_loads
 
 
 class Sample(NamedTuple):
-    """How loads are sampled: packets at most, seed, and the relative error at which it ends (see `sampled_loads`)."""
+    """Options of `sampled_loads`."""
 
     packets: int
     seed: int = 0
@@ -32,11 +32,11 @@ def loads_record(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """Exactly the table's columns, in order, as Python values without NaN.
+    """The row of the table `loads`, as Python values without NaN.
 
-    sample    from random packets; None: exact
-    bounds    what the best routing could carry, and the worst permutation of this one, too
-    progress  of a sample: is told how many packets have been counted
+    sample    estimate the loads from random packets; None: exact loads
+    bounds    include the capacity under the best routing, and this routing's worst permutation
+    progress  of a sample: receives the number of counted packets
     Raises as `exact_loads` and `sampled_loads` do.
     """
     if sample is None:

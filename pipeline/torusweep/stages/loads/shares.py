@@ -1,4 +1,4 @@
-"""How often the flits of every pair pass a channel, pair by pair: what a routing's worst permutation is sought among."""
+"""Shares of channels: the expected passes of a flit of each pair. They determine a routing's worst permutation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torusweep.routing import LayeredRouting, Routing, SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.loads.layered import arc_capacity
 
-BLOCK = 1 << 20  # pairs whose routes are walked at a time
+BLOCK = 1 << 20  # pairs walked at a time
 
 
-def channels_apart(routing: Routing) -> np.ndarray:
-    """int64[C]: a channel (node · P + port) of each class that the routing treats alike; all of them where it has no symmetry."""
+def representative_channels(routing: Routing) -> np.ndarray:
+    """int64[C]: a channel (node · P + port) of each class that is equivalent under the routing, or all channels."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
@@ -32,20 +32,20 @@ def channels_apart(routing: Routing) -> np.ndarray:
 
 
 def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
-    """float64[C, N, N]: passes of each of C channels, int64[C], by a flit from s to t, in the mean over its routes."""
+    """float64[C, N, N]: expected passes of channels, int64[C], by a flit from s to t, over its routes."""
     numbered = np.full(routing.topology.ports.size, -1)
     numbered[channels] = np.arange(len(channels))
     number = numbered.reshape(routing.topology.ports.shape)
     if isinstance(routing, LayeredRouting):
-        return _layered(routing, number, len(channels))
-    half = _source(routing, number, len(channels))
+        return _layered_shares(routing, number, len(channels))
+    half = _source_shares(routing, number, len(channels))
     if routing.passes == 1:
         return half
-    # by way of any node alike: what leaves s for everywhere, and what reaches t from everywhere
+    # the intermediate node is uniform: the mean share from s to all nodes, plus that from all nodes to t
     return half.mean(axis=2)[:, :, None] + half.mean(axis=1)[:, None, :]
 
 
-def _source(routing: SourceRouting, number: np.ndarray, channels: int) -> np.ndarray:
+def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) -> np.ndarray:
     nodes, table = routing.topology.nodes, RouteTable(routing)
     share = np.zeros((channels, nodes, nodes))
     step = max(1, BLOCK // nodes)
@@ -58,22 +58,22 @@ def _source(routing: SourceRouting, number: np.ndarray, channels: int) -> np.nda
         for run in range(table.direction.shape[1]):
             direction, left = table.direction[routes.row, run].astype(np.int64), table.hops[routes.row, run].copy()
             while (moving := np.flatnonzero(left > 0)).size:
-                passed = number[node[moving], routing.moves.port[node[moving], direction[moving]]]
-                seen = passed >= 0
-                at = moving[seen]
-                np.add.at(share, (passed[seen], start[at], end[at]), routes.weight[at])
+                channel = number[node[moving], routing.moves.port[node[moving], direction[moving]]]
+                counted = channel >= 0
+                at = moving[counted]
+                np.add.at(share, (channel[counted], start[at], end[at]), routes.weight[at])
                 node[moving] = routing.moves.next[node[moving], direction[moving]]
                 left[moving] -= 1
     return share
 
 
-def _layered(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """Destination by destination, from there outwards: passes from a state are those of its next states, by their shares."""
+def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
+    """For each destination, by increasing distance: passes from a state are the weighted sum of its successors'."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
     capacity = arc_capacity(routing)
-    many = arcs.astype(np.float64) if capacity is None else np.where(arcs, capacity, 0).astype(np.float64)
-    passed = np.where(arcs & (routing.port != NO_PORT), number[routing.node[:, None], routing.port], -1)
+    parallel = arcs.astype(np.float64) if capacity is None else np.where(arcs, capacity, 0).astype(np.float64)
+    channel = np.where(arcs & (routing.port != NO_PORT), number[routing.node[:, None], routing.port], -1)
     share = np.zeros((channels, nodes, nodes))
     for destination in range(nodes):
         distance = _distance_to(states, int(routing.finish[destination]))
@@ -83,20 +83,20 @@ def _layered(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.n
         for level in range(1, int(distance.max()) + 1):
             here = np.flatnonzero(distance == level)
             weight = np.where(
-                nearer[here], many[here] * (paths[states[here]] if routing.split == "paths" else 1.0), 0.0
+                nearer[here], parallel[here] * (paths[states[here]] if routing.split == "paths" else 1.0), 0.0
             )
             paths[here] = weight.sum(axis=1)
             weight /= paths[here, None]
             for arc in range(states.shape[1]):
                 passes[here] += weight[:, arc, None] * passes[states[here, arc]]
-                own = passed[here, arc] >= 0
-                passes[here[own], passed[here[own], arc]] += weight[own, arc]
+                own = channel[here, arc] >= 0
+                passes[here[own], channel[here[own], arc]] += weight[own, arc]
         share[:, :, destination] = passes[routing.start].T
     return share
 
 
 def _distance_to(states: np.ndarray, finish: int) -> np.ndarray:
-    """int64[S]: hops from every state, −1 = no path."""
+    """int64[S]: arcs from every state to `finish`, −1 = no path."""
     distance = np.full(len(states), -1)
     distance[finish], level = 0, 0
     while True:

@@ -1,4 +1,4 @@
-"""Exact flows of routes settled at the source: every pair's routes, in blocks of pairs."""
+"""Exact flows of source routing: follow the routes of every pair, in blocks of pairs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from torusweep.routing.route_table import RouteTable
 from torusweep.traffic import Traffic
 from torusweep.traffic.matrix import same_from_all
 
-BLOCK = 1 << 20  # pairs that are written out at a time
-MOST_PAIRS = 10**10  # whose routes are followed: a quarter of an hour
-LARGEST_SUM = 54  # bits: a route may pass a channel several times, and int64 must hold all passes
+BLOCK = 1 << 20  # pairs at a time
+MOST_PAIRS = 10**10  # to follow: a quarter of an hour
+SUM_BITS = 54  # of a block's total: a route may pass a channel several times, and int64 must hold all passes
 
 
 def source_flows(
@@ -30,9 +30,9 @@ def source_flows(
     threads: int | None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """float64[N, P]: flits over every channel, of traffic between the nodes.
+    """float64[N, P]: flits over every channel, for traffic between the nodes.
 
-    progress   is told the share of the pairs whose routes have been followed
+    progress   receives the share of the pairs that have been followed
     Raises Refused where there are too many pairs.
     """
     table, flows, done = RouteTable(routing), np.zeros(routing.moves.port.shape), 0
@@ -40,7 +40,8 @@ def source_flows(
     pairs = sum(part.pairs for part in parts)
     if pairs > MOST_PAIRS:
         raise Refused(
-            f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,}; sample them: --method monte-carlo"
+            f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,};"
+            " sample them: --method monte-carlo"
         )
     for part in parts:
         own = np.zeros_like(flows)
@@ -51,17 +52,22 @@ def source_flows(
             done += len(some) * (part.pairs // len(part.sources))
             if progress is not None:
                 progress(done / pairs)
-        flows += _averaged(routing, own) if part.by_cell else own
+        flows += _average_over_cells(routing, own) if part.by_cell else own
     return channels_of_directions(routing, flows)
 
 
 def pairs_followed(routing: SourceRouting, traffic: Traffic) -> int:
-    """Pairs whose routes `source_flows` follows, by symmetry where it may."""
+    """The number of pairs that `source_flows` follows with symmetry."""
     return sum(part.pairs for part in _parts(routing, traffic, True))
 
 
 class _Part(NamedTuple):
-    """Traffic of one pass, followed from these sources, each times its weight; by_cell: one source stands for its cell."""
+    """Traffic of one pass.
+
+    sources   to follow, int32[S]
+    weights   of the sources, float64[S]
+    by_cell   each source represents its cell
+    """
 
     traffic: Traffic
     sources: np.ndarray
@@ -80,42 +86,37 @@ class _Part(NamedTuple):
 
     @property
     def step(self) -> int:
-        """Sources whose pairs are written out at a time."""
+        """Sources followed at a time."""
         return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
 
 
 def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list[_Part]:
     topology, cell = routing.topology, routing.cell
-    alike_in_cells = (
-        use_symmetry and routing.regular and _same_in(cell, np.bincount(topology.terminals, minlength=topology.nodes))
-    )
+    terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+    uniform_cells = use_symmetry and routing.regular and _constant_in_cells(cell, terminals)
     parts = []
     for half in halves(routing, traffic):
-        if half.symmetric and alike_in_cells:
-            parts.append(
-                _Part(
-                    half,
-                    np.unique(cell, return_index=True)[1].astype(np.int32),
-                    np.bincount(cell).astype(np.float64),
-                    True,
-                )
-            )
+        if half.symmetric and uniform_cells:
+            sources = np.unique(cell, return_index=True)[1].astype(np.int32)
+            parts.append(_Part(half, sources, np.bincount(cell).astype(np.float64), True))
         else:
             parts.append(_Part(half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), False))
     return parts
 
 
 def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
-    """The traffic of every pass: the whole, or to the nodes drawn for Valiant's first half and from there."""
+    """The traffic of every pass; with two passes, that to the random intermediate nodes, and that from them."""
     if routing.passes == 1:
         return [traffic]
     nodes, sent, received = len(traffic.weight), traffic.sent(), traffic.received()
-    spread = Traffic(sent, np.full(nodes, 1 / nodes), same_from_all(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0)
+    spread = Traffic(
+        sent, np.full(nodes, 1 / nodes), same_from_all(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0
+    )
     return [spread, same_from_all(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
 
 
-def _averaged(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """float64[N, D]: every node of a cell has the mean of what one source of each cell caused in it."""
+def _average_over_cells(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
+    """float64[N, D]: flows caused by one source of each cell, averaged over the nodes of every cell."""
     size, mean = np.bincount(routing.cell), np.zeros_like(flows)
     for d in range(routing.moves.port.shape[1]):
         mean[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
@@ -124,7 +125,7 @@ def _averaged(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
 
 
 def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """[N, P]: what passes every channel, of what moves in every direction, [N, D]; several directions may share a channel."""
+    """[N, P]: flows over channels, from flows in directions, [N, D]; several directions may share a channel."""
     total = np.zeros(routing.topology.ports.shape, flows.dtype)
     for d, port in enumerate(routing.moves.port.T):
         leaving = np.flatnonzero(port != NO_PORT)
@@ -140,21 +141,21 @@ def _flows(
     backend: str,
     threads: int | None,
 ) -> np.ndarray:
-    """float64[N, D] of pairs with their demands, summed as whole numbers: in any order the same.
+    """float64[N, D]: flows of pairs with their demands, summed as integers, so that the order does not matter.
 
-    The unit is a whole fraction of the smallest share, so that equal demands and their halves are
-    counted without rounding; the others are off by at most a 2⁻⁵⁴-th of all that the block sends.
+    The unit divides the smallest share. Equal demands and their halves therefore have no rounding error; the
+    error of the others is at most 2⁻⁵⁴ of the block's total.
     """
     routes = table.weighted_rows(source, destination)
     share = demand[routes.pair] * routes.weight
     if not len(share):
         return np.zeros(table.routing.moves.port.shape)
-    room = 2.0 ** (LARGEST_SUM - np.ceil(log2(share.sum())))
+    room = 2.0 ** (SUM_BITS - np.ceil(log2(share.sum())))
     scale = np.floor(room * share.min()) / share.min()
-    if scale < room / 2:  # the smallest is below what can be counted
+    if scale < room / 2:  # the smallest share is below the resolution
         scale = room
     amount = np.rint(share * scale).astype(np.int64)
-    counted = route_flows(
+    flows = route_flows(
         table.routing.moves.next,
         source[routes.pair],
         routes.row,
@@ -164,10 +165,10 @@ def _flows(
         backend=backend,
         threads=threads,
     )
-    return counted / scale
+    return flows / scale
 
 
-def _same_in(cell: np.ndarray, value: np.ndarray) -> bool:
-    """Whether nodes of one cell have the same value."""
+def _constant_in_cells(cell: np.ndarray, value: np.ndarray) -> bool:
+    """Whether all nodes of a cell have the same value."""
     first = np.unique(cell, return_index=True)[1]
     return np.array_equal(value, value[first][cell])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from torusweep_kernels.philox.draws import packet_words
 
+from torusweep.stages.loads.packets import WeightedChoice, unit
 from torusweep.traffic import Traffic
-
-UNIT = 2.0**-53
 
 
 class Destinations:
@@ -23,13 +22,11 @@ class Destinations:
         own.sort_indices()
         self.seed, self.backend, self.terminals = seed, backend, len(traffic.weight)
         self.sent = traffic.sent()
-        total, cumulated = traffic.common.sum(), np.cumsum(traffic.common)
-        self.uniform = bool((traffic.common == traffic.common[0]).all())
-        self.common_cdf = cumulated / cumulated[-1] if total else cumulated
+        self.by_common = WeightedChoice(traffic.common)
         self.first, self.listed = own.indptr.astype(np.int64), own.indices.astype(np.int32)
         self.own_sums = np.concatenate([[0.0], np.cumsum(np.maximum(own.data, 0))])
         from_own = self.own_sums[self.first[1:]] - self.own_sums[self.first[:-1]]
-        from_product = traffic.weight * total
+        from_product = traffic.weight * traffic.common.sum()
         # probability that a source's packet comes from the product
         self.product = from_product / np.where(from_product + from_own > 0, from_product + from_own, 1)
         source = np.repeat(np.arange(self.terminals), np.diff(self.first))
@@ -63,12 +60,7 @@ class Destinations:
         """(destination int32[B], bool[B]: whether from the product), from random numbers one and two in [0, 1)."""
         product = one < self.product[source]
         found = np.empty(len(source), np.int32)
-        if self.uniform:
-            found[product] = np.minimum((two[product] * self.terminals).astype(np.int32), self.terminals - 1)
-        else:
-            found[product] = np.minimum(
-                np.searchsorted(self.common_cdf, two[product], side="right"), self.terminals - 1
-            )
+        found[product] = self.by_common.of(two[product])
         own = np.flatnonzero(~product)
         if own.size:
             begin, end = self.first[source[own]], self.first[source[own] + 1]
@@ -78,9 +70,3 @@ class Destinations:
             place = np.searchsorted(self.own_sums, at, side="right") - 1
             found[own] = self.listed[np.clip(place, begin, end - 1)]
         return found, product
-
-
-def unit(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """float64 in [0, 1) from two 32-bit words: 53 bits, exact."""
-    bits = (high.astype(np.uint64) << np.uint64(21)) | (low.astype(np.uint64) >> np.uint64(11))
-    return bits.astype(np.float64) * UNIT

@@ -1,4 +1,4 @@
-"""What is asked of loads: how far paths are from the shortest, how far the work is, what is too much, how names are written."""
+"""Stretch, progress, limits and spellings of exact loads, and the options of the command."""
 
 from __future__ import annotations
 
@@ -19,28 +19,24 @@ from torusweep.traffic import traffic
         ("torus(k=4, n=2)", "dimension_order", "uniform", 1),
         ("torus(k=4, n=2)", "valiant", "uniform", 2),  # two uniform halves
         ("ring(k=8)", "valiant", "neighbour", 4),  # twice k/4 hops instead of one
-        (
-            "pruned_torus(k=3, n=4)",
-            "clustering",
-            "uniform",
-            (40 / 9) / (104 / 27),
-        ),  # by plain loops: 4.444… hops, 3.851… the shortest
+        # by plain loops: 4.444… hops, 3.851… on shortest paths
+        ("pruned_torus(k=3, n=4)", "clustering", "uniform", (40 / 9) / (104 / 27)),
     ],
 )
-def test_stretch_is_hops_over_the_shortest(network: str, name: str, pattern: str, stretch: float):
+def test_stretch(network: str, name: str, pattern: str, stretch: float):
     assert exact_loads(build(network), routing=name, traffic=pattern).stretch == pytest.approx(stretch, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["dimension_order", "valiant", "minimal", "up_down"])
-def test_progress_grows_to_the_whole(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_progress_increases_to_1(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(source, "BLOCK", 64)
-    told: list[float] = []
-    exact_loads(build("torus(k=4, n=2)"), routing=name, traffic="hot_region", progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1
+    shares: list[float] = []
+    exact_loads(build("torus(k=4, n=2)"), routing=name, traffic="hot_region", progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
 
 
-def test_more_pairs_than_can_be_followed_are_refused(monkeypatch: pytest.MonkeyPatch):
+def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch):
     topology = build("mesh(k=4, n=2)")
     form = routing("dimension_order", topology)[1]
     assert source.pairs_followed(form, traffic("uniform", topology)[1]) == 256
@@ -66,16 +62,16 @@ def test_more_pairs_than_can_be_followed_are_refused(monkeypatch: pytest.MonkeyP
         (" up-down( root = 3, split = next-hops )", "up_down(root=3, split=next_hops)"),
     ],
 )
-def test_words_may_have_hyphens(written: str, name: str | None):
+def test_spellings_may_have_hyphens(written: str, name: str | None):
     if name is None:
-        with pytest.raises(BadInput):  # what is quoted is left alone
+        with pytest.raises(BadInput):  # quoted text stays unchanged
             canonical(written)
     else:
         assert canonical(written) == name
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--packets", "1000"], "--packets: expected with --method monte-carlo only"),
         (["--method", "monte-carlo", "--symmetry", "off"], "--symmetry off: expected with --method exact only"),
@@ -83,13 +79,13 @@ def test_words_may_have_hyphens(written: str, name: str | None):
         (["--routing", "adaptive"], "'torusweep deadlock' analyses it"),
     ],
 )
-def test_options_that_would_do_nothing_are_refused(options: list[str], says: str):
+def test_options_without_effect_are_refused(options: list[str], message: str):
     result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", *options])
     assert result.exit_code != 0
-    assert says in str(result.exception) + result.output
+    assert message in str(result.exception) + result.output
 
 
-def test_a_sample_for_a_person_has_both_ends_of_the_bracket():
+def test_the_text_of_a_sample_has_both_bounds():
     result = CliRunner().invoke(
         cli.torusweep,
         ["loads", "ring(k=4)", "--method", "monte-carlo", "--packets", "1000", "--relative-error", "0.000001"],
