@@ -34,7 +34,7 @@ soak: .venv/ready-dev
 
 # peers live in an environment of their own: make bench BENCH="--only distance loads --large"
 bench: .venv-bench/ready
-	.venv-bench/bin/python benchmarks/suite.py $(BENCH)
+	.venv-bench/bin/python -m benchmarks.suite $(BENCH)
 
 .venv-bench/ready: requirements-bench.txt pyproject.toml
 	@echo "setting up .venv-bench (once; about a minute)"
@@ -46,7 +46,7 @@ bench: .venv-bench/ready
 # on a machine with a GPU: make gpu-check GPU=12 (or GPU=13)
 gpu-check: .venv/ready
 	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
-	$(BIN)/python benchmarks/gpu_check.py
+	$(BIN)/python -m benchmarks.gpu_check
 
 docs: .venv/ready
 	$(BIN)/python -c "from torusweep.tables.records import markdown; print(markdown(), end=\"\")" > docs/tables.md

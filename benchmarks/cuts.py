@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import networkx
-from race import Race
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.connectivity import edge_connectivity
 
-from tests.stages.static.networks import in_igraph, in_networkx
+from benchmarks.networks import in_igraph, in_networkx
+from benchmarks.race import Race
 
 SLOW, SLOWEST = 4096, 64  # nodes beyond which igraph takes minutes, networkx seconds
 

@@ -8,14 +8,14 @@ import networkit
 import networkx
 import numba
 import numpy as np
-from native import distances, library
-from race import Race
 from scipy.sparse.csgraph import shortest_path
 from torusweep.networks.families import build
 from torusweep_kernels.backend import gpu_count
 from torusweep_kernels.distance import all_pairs_distance
 
-from tests.stages.static.networks import in_igraph, in_networkit, in_networkx, in_scipy, random_regular
+from benchmarks.native import distances, library
+from benchmarks.networks import in_igraph, in_networkit, in_networkx, in_scipy, random_regular
+from benchmarks.race import Race
 
 SLOW = 4096  # nodes: what takes minutes beyond, or N² numbers
 SLOWEST = 512

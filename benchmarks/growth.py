@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from race import Race
 from torusweep.networks.families import build
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
+
+from benchmarks.race import Race
 
 RADICES = {"distance": (8, 12, 16, 20, 24, 32, 40), "loads": (6, 8, 12, 16, 20, 24)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from race import Row
+from benchmarks.race import Row
 
 NOISE = 0.6  # on a shared machine a ratio of medians was seen to move by a third
 MORE = 1.3  # of overhead, which is a ratio to our own work

@@ -11,9 +11,6 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from native import call, distances, library
-from network import FLITS, Case
-from race import Race
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import shortest_path
 from torusweep.networks.families import build
@@ -25,7 +22,10 @@ from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import shortest_walks
 from torusweep_kernels.walks.task import HOPS
 
-from tests.stages.static.networks import random_regular
+from benchmarks.native import call, distances, library
+from benchmarks.network import FLITS, Case
+from benchmarks.networks import random_regular
+from benchmarks.race import Race
 
 LINE = 64  # bytes
 FIRST_CACHE = 2**14  # bytes that every first-level cache holds

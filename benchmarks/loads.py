@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import networkit
 import networkx
 import numpy as np
-from race import Race
 from torusweep.networks.families import build
 from torusweep_kernels.backend import gpu_count
 from torusweep_kernels.loads import minimal_loads
 
-from tests.stages.static.networks import in_igraph, in_networkit, in_networkx, links, random_regular
+from benchmarks.networks import in_igraph, in_networkit, in_networkx, links, random_regular
+from benchmarks.race import Race
 
 SLOWEST = 512  # nodes
 

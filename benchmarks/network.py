@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from race import Row
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep_kernels.router import Batch, Router, Wiring, simulate
+
+from benchmarks.race import Row
 
 FLITS, BUFFER = 16, 8
 SHARES = (0.3, 0.6, 0.9)

@@ -21,13 +21,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
-from asleep import NAP, sleeping
-from race import Row
 from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 from torusweep.tables.store import read_shards
+
+from benchmarks.asleep import NAP, sleeping
+from benchmarks.race import Row
 
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 64, 128)
@@ -98,7 +99,8 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
         if not workers:
             command = [
                 sys.executable,
-                str(Path(__file__).parent / "least.py"),
+                "-m",
+                "benchmarks.least",
                 str(config),
                 str(Path(folder) / "small"),
             ]
@@ -106,7 +108,7 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
             name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
         }  # or every step compiles all again
         begin = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, env=environment)
+        subprocess.run(command, check=True, capture_output=True, env=environment, cwd=Path(__file__).parent.parent)
         wall = time.perf_counter() - begin
         shards = read_shards(Path(folder) / "small").whole
     return wall, sum(float(shard.origin["seconds"]) for shard in shards)
@@ -115,9 +117,10 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
 def scaling() -> Iterator[Row]:
     """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
     manner = sweep.Manner("", "numba", True, None, "static", "", "")
-    vars(sys.modules["__main__"]).pop(
-        "__file__", None
-    )  # or every worker imports what it does, as multiprocessing has it
+    # multiprocessing would import the main module in every worker
+    main = vars(sys.modules["__main__"])
+    main.pop("__file__", None)
+    main["__spec__"] = None
     with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
         pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:

@@ -1,7 +1,7 @@
 """Every benchmark, ours and theirs side by side in one run: a table, a plot, and whether a ratio has fallen.
 
     make bench                                  # or, in an environment that has requirements-bench.txt:
-    python benchmarks/suite.py [--only distance loads …] [--large] [--turns 5] [--threads 2] [--record]
+    python -m benchmarks.suite [--only distance loads …] [--large] [--turns 5] [--threads 2] [--record]
 
 Machines change their speed from minute to minute, so contenders take turns, and only ratios are compared with
 those recorded: benchmarks/recorded.parquet, which --record writes together with the tables of benchmarks/README.md.
@@ -18,11 +18,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
-from guard import fallen
-from machine import described
-from race import Row, rows
-from table import SCHEMA, draw, markdown, replace
 from torusweep.tables import store
+
+from benchmarks.guard import fallen
+from benchmarks.machine import described
+from benchmarks.race import Row, rows
+from benchmarks.table import SCHEMA, draw, markdown, replace
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
@@ -34,11 +35,17 @@ MOST = 2**30  # bytes that the recorded rows may take
 def raced(name: str, options: argparse.Namespace) -> Iterator[Row]:
     """The rows of one benchmark, its module imported only now: not every environment has its peers."""
     if name in ("sweep", "scheduler"):
-        yield from import_module("overhead").sweeps() if name == "sweep" else import_module("overhead").scaling()
+        yield from (
+            import_module("benchmarks.overhead").sweeps()
+            if name == "sweep"
+            else import_module("benchmarks.overhead").scaling()
+        )
     elif name == "network":
-        yield from import_module("network").rows(options.turns, 2)
+        yield from import_module("benchmarks.network").rows(options.turns, 2)
     else:
-        yield from rows(import_module(name).races(large=options.large, threads=options.threads), options.turns)
+        yield from rows(
+            import_module(f"benchmarks.{name}").races(large=options.large, threads=options.threads), options.turns
+        )
 
 
 def main() -> int:

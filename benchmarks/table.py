@@ -8,9 +8,10 @@ from pathlib import Path
 
 import altair as alt
 import pyarrow as pa
-from growth import exponent
-from race import Row
 from torusweep.charts.chart import finished, save
+
+from benchmarks.growth import exponent
+from benchmarks.race import Row
 
 TEXTS, NUMBERS = ("benchmark", "case", "contender", "unit"), ("seconds", "rate", "ratio", "ratio_low", "ratio_high")
 SCHEMA = pa.schema(

@@ -11,12 +11,12 @@ import random
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from race import Race
 from torusweep.networks.families import build
 from torusweep_kernels.backend import gpu_count
 from torusweep_kernels.walks import shortest_walks
 
-from tests.stages.static.networks import in_igraph, random_regular
+from benchmarks.networks import in_igraph, random_regular
+from benchmarks.race import Race
 
 GROUPS = 32
 PACKETS, SAMPLE = 10**7, 20_000

@@ -10,18 +10,22 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
+from torusweep.networks.families import build
+from torusweep.run.steps import STEPS
+from torusweep_kernels.philox import philox
 
-HERE = Path(__file__).resolve().parents[2] / "benchmarks"
+from benchmarks import native
+from benchmarks.growth import exponent
+from benchmarks.guard import fallen
+from benchmarks.native import call, distances, library
+from benchmarks.overhead import networks
+from benchmarks.race import Race, rows
+from benchmarks.table import lines_of
 
-
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(HERE), *sys.path])
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.MonkeyPatch):
-    from race import Race, rows
-
     clock, turns = [0.0], []
 
     def contender(name: str, seconds: list[float]):
@@ -32,7 +36,7 @@ def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.Monk
 
         return run
 
-    monkeypatch.setattr("race.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("benchmarks.race.time.perf_counter", lambda: clock[0])
     # the first call is not timed; the machine is ten times as slow in the second turn
     race = Race(
         "any",
@@ -49,8 +53,6 @@ def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.Monk
 
 
 def test_other_answers_are_not_timed():
-    from race import Race, rows
-
     with pytest.raises(AssertionError):
         list(rows([Race("any", "case", 5, {"ours": lambda: 1.0, "theirs": lambda: 1.1}, 1.0, "pairs")], 1))
 
@@ -67,17 +69,12 @@ def test_other_answers_are_not_timed():
     ],
 )
 def test_the_guard_tells_a_fall_from_noise(contender: str, ratio: float, falls: bool):
-    from guard import fallen
-
     common = {"benchmark": "loads", "case": "torus 16³", "nodes": 4096}
     recorded = [{**common, "contender": name, "ratio": 5.0} for name in ("igraph", "torusweep")]
     assert bool(fallen([{**common, "contender": contender, "ratio": ratio}], recorded)) is falls
 
 
 def test_small_networks_of_the_sweep_differ_and_can_be_built():
-    from overhead import networks
-    from torusweep.networks.families import build
-
     names = networks(10_000)
     assert len(set(names)) == len(names) == 10_000
     assert build(names[0]).nodes == 9
@@ -86,11 +83,9 @@ def test_small_networks_of_the_sweep_differ_and_can_be_built():
 
 def test_the_least_makes_the_same_tables(tmp_path: Path):
     """What sweeps are set beside saves no work."""
-    from torusweep.run.steps import STEPS
-
     config, least, whole = tmp_path / "rings.yaml", tmp_path / "least", tmp_path / "whole"
     config.write_text("sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 22}}\n")
-    subprocess.run([sys.executable, str(HERE / "least.py"), str(config), str(least)], check=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.least", str(config), str(least)], cwd=ROOT, check=True)
     whole.mkdir()
     for step in ("points", "static", "distances"):
         assert STEPS[step](config, whole, {"workers": 0}) == 0
@@ -100,8 +95,6 @@ def test_the_least_makes_the_same_tables(tmp_path: Path):
 
 
 def test_a_line_of_the_plot_is_ours_at_several_sizes():
-    from table import lines_of
-
     sizes = {100: "torusweep", 1_000: "torusweep", 10_000: "the least there could be"}
     rows = [
         {"benchmark": "sweep", "case": "2 workers", "nodes": nodes, "contender": who} for nodes, who in sizes.items()
@@ -115,8 +108,6 @@ def test_a_line_of_the_plot_is_ours_at_several_sizes():
 
 
 def test_a_power_law_has_its_exponent():
-    from growth import exponent
-
     assert exponent([10, 100, 1000], [3e-2, 3.0, 3e2]) == pytest.approx(2)
 
 
@@ -127,8 +118,6 @@ NEEDS_CC = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler"
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(("degree", "nodes"), [(3, 70), (4, 1100), (6, 520)])
 def test_distances_in_c_are_those_of_networkx(degree: int, nodes: int, threads: int):
-    from native import distances
-
     graph = networkx.random_regular_graph(degree, nodes, seed=1)
     ports = np.array([sorted(graph.neighbors(node)) for node in range(nodes)], np.int32)
     lengths = [hops for _, away in networkx.all_pairs_shortest_path_length(graph) for hops in away.values()]
@@ -137,8 +126,6 @@ def test_distances_in_c_are_those_of_networkx(degree: int, nodes: int, threads: 
 
 @NEEDS_CC
 def test_tiles_of_a_ring_rest_in_c():
-    from native import distances
-
     nodes = 4096
     histogram, rows = distances((np.arange(nodes)[:, None] + [-1, 1]) % nodes, 2)
     assert histogram.tolist() == [nodes, *[2 * nodes] * (nodes // 2 - 1), nodes]
@@ -149,16 +136,12 @@ def test_tiles_of_a_ring_rest_in_c():
 
 @NEEDS_CC
 def test_philox_in_c_is_philox():
-    from native import call, library
-    from torusweep_kernels.philox import philox
-
     words = np.zeros((4, 32), np.uint32)
     call(library("limits").philox, words, 32, 8)
     assert words.tolist() == np.array(philox((np.arange(32), 0, 0, 0), (7, 0))).tolist()
 
 
 def test_without_a_compiler_c_is_left_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    import native
 
     monkeypatch.setattr(native.shutil, "which", lambda name: None)
     native.library.cache_clear()

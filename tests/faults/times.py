@@ -1,4 +1,4 @@
-"""Write into docs/reliability.md how long its tests took: the sum of a row's tests, all their cases and what they set up.
+"""Write into docs/reliability.md how long its tests took: the sum of a row's tests, their cases and what they set up.
 
 make test test-faults                                        leave build/tests.xml and build/faults.xml
 .venv/bin/python tests/faults/times.py build/tests.xml build/faults.xml

@@ -16,7 +16,7 @@ from benchmarks import gpu_check
 from benchmarks.gpu_check import Case, Row
 
 ROOT = Path(__file__).parent.parent.parent
-KERNELS = {path.parent.name for path in (ROOT / "kernels").glob("*/gpu.py")}
+KERNELS = {path.parent.name for path in (ROOT / "kernels" / "torusweep_kernels").glob("*/gpu.py")}
 
 
 def test_every_kernel_is_compared() -> None:
@@ -56,7 +56,7 @@ def test_the_table() -> None:
 
 @pytest.mark.skipif(bool(backend.gpu_count()), reason="there is a GPU here")
 def test_without_a_gpu_one_line_and_an_exit_code() -> None:
-    done = subprocess.run([sys.executable, "benchmarks/gpu_check.py"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu_check"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("gpu-check: expected a GPU that CuPy can use, found none")
