@@ -160,7 +160,7 @@ def network(
         )
         return found[:-1]
 
-    return Case("network", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
+    return Case("router", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
 
 
 def small() -> Iterator[Case]:
