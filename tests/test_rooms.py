@@ -43,11 +43,17 @@ def test_every_room_has_a_floor():
     assert rooms == {room for floor in FLOORS for room in floor}
 
 
-@UNFINISHED
-@pytest.mark.parametrize(("floor", "number"), [(room, number) for number, floor in enumerate(FLOORS) for room in floor])
-def test_a_room_imports_none_above_it(floor: str, number: int):
-    above = {room for rooms in FLOORS[:number] for room in rooms}
-    assert set(ROOMS.successors(floor)) & above == set()
+@pytest.mark.parametrize(
+    ("room", "floor"),
+    [
+        pytest.param(room, floor, marks=UNFINISHED if room == "sweep" or "/" in room else ())
+        for floor, rooms in enumerate(FLOORS)
+        for room in rooms
+    ],
+)
+def test_a_room_imports_none_above_it(room: str, floor: int):
+    above = {other for rooms in FLOORS[:floor] for other in rooms}
+    assert set(ROOMS.successors(room)) & above == set()
 
 
 def test_kernels_know_nothing_of_the_pipeline():
@@ -64,7 +70,6 @@ def test_modules_form_no_circle():
     assert circles(module_graph(MODULES)) == []
 
 
-@UNFINISHED
 @pytest.mark.parametrize(
     ("libraries", "rooms"),
     [
