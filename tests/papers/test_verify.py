@@ -618,11 +618,11 @@ def link_orbits(neighbours: Neighbours, nodes: list[Address], *, directed: bool)
         tail, head = len(colours), len(colours) + 1
         colours += [1, 2 if directed else 1]
         edges += [(u, tail), (tail, head), (head, v)]
-    orbits = nx.utils.UnionFind(range(len(colours)))
+    orbits = nx.Graph()
     for generator in igraph.Graph(len(colours), edges).automorphism_group(color=colours):
-        for vertex, image in enumerate(generator):
-            orbits.union(vertex, image)
-    return len({orbits[vertex] for vertex, colour in enumerate(colours) if colour == 1})
+        orbits.add_edges_from((vertex, image) for vertex, image in enumerate(generator) if vertex != image)
+    orbits.add_nodes_from(range(len(colours)))
+    return sum(1 for orbit in nx.connected_components(orbits) if colours[next(iter(orbit))] == 1)
 
 
 @pytest.mark.parametrize(
