@@ -82,8 +82,8 @@ def test_bytes_and_columns_left_out(tmp_path):
         ("message,source,target,flits\na,0,1,1\n", "w.csv:1: unknown column 'target'"),
         ("message,source,destination,flits,flits\na,0,1,1,1\n", "w.csv:1: expected each column once"),
         (HEAD + "a,0,1,1,\n", "w.csv:2: expected 6 values, one a column, got 5"),
-        (HEAD + "a,0,1,1,,\na,0,1,1,,\n", "w.csv:3: message 'a' stands in line 2, too"),
-        (HEAD + "\n# x\na,0,1,1,b,\n", "w.csv:4: message 'a' depends on 'b', which is not there"),
+        (HEAD + "a,0,1,1,,\na,0,1,1,,\n", "w.csv:3: message 'a' is also in line 2"),
+        (HEAD + "\n# x\na,0,1,1,b,\n", "w.csv:4: message 'a' depends on 'b', which does not exist"),
         (HEAD + "a,0,1,0,,\n", "w.csv:2: flits: expected a whole number of 1"),
         (HEAD + "a,0,1,1.5,,\n", "w.csv:2: flits: expected a whole number of 1 … 1099511627776, got '1.5'"),
         (HEAD + "a,-1,1,1,,\n", "w.csv:2: source: expected a whole number of 0"),
@@ -93,7 +93,7 @@ def test_bytes_and_columns_left_out(tmp_path):
         (HEAD + "a,0,1,1,a,\n", "w.csv:2: expected messages that can all be sent, got a cycle: 'a' waits for 'a'"),
         (
             HEAD + "x,0,1,1,c,\na,0,1,1,b,\nb,0,1,1,c,\nc,0,1,1,a,\n",
-            "got a cycle: 'c' waits for 'a' waits for 'b' waits for 'c'; cut it",
+            "got a cycle: 'c' waits for 'a' waits for 'b' waits for 'c'; break it",
         ),
     ],
 )
@@ -198,10 +198,10 @@ def test_numbers_name_messages(tmp_path):
             LISTED | {"flits": [True, True, False]},
             "w.parquet: flits: expected text or whole numbers, got bool; write one of these",
         ),
-        (LISTED | {"message": ["a", "b", "a"]}, "w.parquet: row 3: message 'a' stands in row 1, too"),
+        (LISTED | {"message": ["a", "b", "a"]}, "w.parquet: row 3: message 'a' is also in row 1"),
         (
             LISTED | {"depends_on": [["a"], [], []]},
-            "w.parquet: row 1: message 'late' depends on 'a', which is not there",
+            "w.parquet: row 1: message 'late' depends on 'a', which does not exist",
         ),
         (LISTED | {"destination": [2, 8, 1]}, "w.parquet: row 2: expected tasks of 0 … 7"),
     ],

@@ -40,8 +40,7 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
     """
     if spelling.strip().startswith("adaptive"):
         raise BadInput(
-            "routing adaptive: expected a routing whose shares follow from the network,"
-            " got one that looks at how full its channels are;"
+            "routing adaptive: expected an oblivious routing, got one that depends on the occupancy of channels;"
             " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
         )
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)

@@ -18,7 +18,7 @@ from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, 
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
     Meaning(
-        "which way round at half a ring: split or random: either alike; positive: +;"
+        "which way round at half a ring: split or random: both equally; positive: +;"
         " sign: + where the destination's digit is the larger"
     ),
 ]

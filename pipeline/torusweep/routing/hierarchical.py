@@ -20,7 +20,7 @@ Tie = Annotated[
     Literal["sign", "positive", "split"],
     Meaning(
         "which way round at half a ring: sign: + where the destination's digit is the larger; positive: +;"
-        " split: either alike, each time anew"
+        " split: both equally, at every tie"
     ),
 ]
 

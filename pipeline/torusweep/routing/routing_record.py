@@ -17,7 +17,7 @@ from torusweep.routing.forms import Moves, Routes, SourceRouting
 Tie = Annotated[
     Literal["split", "random", "positive"],
     Meaning(
-        "which of several shortest records: split or random: all alike;"
+        "which of several shortest records: split or random: all equally;"
         " positive: the largest, compared in x first, then y …"
     ),
 ]

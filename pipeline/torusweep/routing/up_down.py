@@ -15,9 +15,7 @@ from torusweep.routing.forms import LayeredRouting
 Root = Annotated[int, Whole(0, "number of the node that all links lead up to")]
 Split = Annotated[
     Literal["paths", "next_hops"],
-    Meaning(
-        "paths: all shortest permitted paths alike; next_hops: at every node, all links alike that lead on along one"
-    ),
+    Meaning("paths: all shortest permitted paths equally; next_hops: at every node, all links on such paths equally"),
 ]
 MAX_PORTS = int(np.iinfo(np.int8).max)
 

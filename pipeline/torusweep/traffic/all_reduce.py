@@ -43,7 +43,7 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
     shares and reduces them all; a ring within earlier rings has nothing to reduce and is left out.
     Source: Chan et al. 2007 (bucket algorithms, one dimension after the other); on lattices the rings are cosets.
     """
-    require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nothing to reduce")
+    require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a single node has nothing to reduce")
     known = (*TORI, *MESHES, *LATTICES)
     if topology.family not in known:
         raise BadInput(

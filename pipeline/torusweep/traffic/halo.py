@@ -21,5 +21,5 @@ def nearest_neighbour(topology: Topology) -> Traffic:
     share = 1 / np.bincount(terminals, minlength=nodes)[terminals]
     place = csr_array(coo_array((share, (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)))
     pairs = csr_array(place @ channel_matrix(topology) @ place.T)
-    require(pairs.nnz > 0, "links", 0, "a link between two terminals", "nobody has a neighbour to send to")
+    require(pairs.nnz > 0, "links", 0, "a link between two terminals", "otherwise no terminal has a neighbour")
     return from_pairs(pairs, symmetric=True)

@@ -19,7 +19,7 @@ def hamiltonian_ring(topology: Topology) -> np.ndarray:
     Raises BadInput if no construction is known here.
     """
     family = topology.family
-    require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a node alone has nobody to send to")
+    require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a single node has no ring")
     if family in TORI and topology.directed:
         order = _modular_gray_code(topology)
     elif family in TORI or family in LATTICES:
@@ -62,10 +62,10 @@ def _dimensions_even_second(topology: Topology) -> list[int]:
     if not even:
         raise BadInput(
             f"a mesh of odd sides {list(sides)} has no Hamiltonian ring:"
-            " its links join even nodes to odd ones, one fewer; make a side even"
+            " its links connect even nodes with odd nodes, of which there is one fewer; make a side even"
         )
     if topology.nodes > 2 and len(sides) == 1:
-        raise BadInput("a line of nodes has no Hamiltonian ring: it would have to come back; choose a ring")
+        raise BadInput("a line of nodes has no Hamiltonian ring, because its ends are not connected; choose a ring")
     others = [dimension for dimension in range(len(sides)) if dimension != even[0]]
     return [*others[:1], even[0], *others[1:]]
 

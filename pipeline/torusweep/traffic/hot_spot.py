@@ -31,7 +31,7 @@ def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic
     Source: Pfister & Norton 1985.
     """
     hot = topology.terminals == node
-    require(bool(hot.any()), "node", node, "a node that has a terminal", "nobody can send to the others")
+    require(bool(hot.any()), "node", node, "a node that has a terminal", "nodes without terminal receive nothing")
     common = np.full(len(hot), (1 - percent / 100) / len(hot))
     common[hot] += percent / 100 / int(hot.sum())
     return same_from_all(common)

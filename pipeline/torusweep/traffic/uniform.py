@@ -35,5 +35,5 @@ def all_to_all(topology: Topology) -> Traffic:
 
 def _others(topology: Topology) -> Traffic:
     terminals = len(topology.terminals)
-    require(terminals > 1, "terminals", terminals, "two or more", "a terminal alone has nobody to send to")
+    require(terminals > 1, "terminals", terminals, "two or more", "a single terminal has no destination")
     return all_but_self(terminals)

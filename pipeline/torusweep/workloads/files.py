@@ -85,7 +85,7 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
     if missing or ("flits" in columns) == ("bytes" in columns):
         raise BadInput(
             f"{where}: expected the columns message, source, destination and flits or bytes,"
-            f" got {', '.join(columns)}; name them so"
+            f" got {', '.join(columns)}; rename them"
         )
 
 
@@ -114,17 +114,15 @@ def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
     number: dict[str, int] = {}
     for g, one in enumerate(messages):
         if one.name in number:
-            raise BadInput(
-                f"{one.where}: message '{one.name}' stands in {messages[number[one.name]].place}, too;"
-                " give it another name"
-            )
+            first = messages[number[one.name]].place
+            raise BadInput(f"{one.where}: message '{one.name}' is also in {first}; give it another name")
         number[one.name] = g
     for one in messages:
         for name in one.depends_on:
             if name not in number:
+                hint = nearest(name, number)
                 raise BadInput(
-                    f"{one.where}: message '{one.name}' depends on '{name}', which is not"
-                    f" there{nearest(name, number)}; add it"
+                    f"{one.where}: message '{one.name}' depends on '{name}', which does not exist{hint}; add it"
                 )
     return [[number[name] for name in one.depends_on] for one in messages]
 
@@ -148,7 +146,7 @@ def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequ
         cycle = _cycle(missing, dependencies)
         words = " waits for ".join(f"'{messages[g].name}'" for g in [*cycle, cycle[0]])
         raise BadInput(
-            f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; cut it"
+            f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; break it"
         )
     return order
 

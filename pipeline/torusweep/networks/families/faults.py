@@ -30,9 +30,8 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
     many faulty links as the network has left.
     Source: random numbers of Philox4x64 (Salmon et al. 2011), keyed by the seed.
     """
-    require(
-        nodes < topology.nodes, "nodes", nodes, f"fewer than the network's {topology.nodes:,}", "some node has to work"
-    )
+    fewer = f"fewer than the network's {topology.nodes:,}"
+    require(nodes < topology.nodes, "nodes", nodes, fewer, "at least one node must be left")
     most = topology.nodes * topology.degree // (1 if topology.directed else 2)
     require(links <= most, "links", links, f"at most {most:,}", "the network has no more links")
     return replace(

@@ -20,7 +20,7 @@ from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, default_
 MEMORY_PER_BYTE = 16
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
-Format = Annotated[str | None, Meaning("edgelist, adjlist, graphml or anynet, where the suffix does not tell")]
+Format = Annotated[str | None, Meaning("edgelist, adjlist, graphml or anynet, if the suffix does not tell")]
 Directed = Annotated[bool | None, Meaning("each line is a link in one direction; a GraphML file says so itself")]
 
 

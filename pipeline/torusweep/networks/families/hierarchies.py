@@ -59,7 +59,7 @@ def tesh(m: Exponent, levels: Levels, q: Annotated[int, Whole(0, "inter-level co
     Constraint: m=2, 2 or 3 levels, q=0; the gates of other TESH networks are not given in the papers at hand.
     Source: Rahman et al. 2005, Table 1 (routed diameter and mean distance of TESH(2, 3, 0)).
     """
-    unknown = "where the gates of other TESH networks stand cannot be got from the papers at hand"
+    unknown = "the papers at hand do not give the gates of other TESH networks"
     require(m == 2, "m", m, "m=2 (4 × 4 modules)", unknown)
     require(levels <= 3, "levels", levels, "2 or 3 levels", unknown)
     require(q == 0, "q", q, "q=0", unknown)
