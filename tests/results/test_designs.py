@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep.charts.chart import marked
-from torusweep.charts.scatter import SYMBOLS, group_of, legend, words
+from torusweep.charts.chart import log_ticks
+from torusweep.charts.scatter import SYMBOLS, group_of, network_groups, value_groups
 from torusweep.networks.families import build
-from torusweep.results.designs import ASKED, Axis, combinations, designs, is_better_large, sampled
-from torusweep.results.page.explorer import explored
+from torusweep.results.designs import DISTINGUISHING, Axis, combinations, designs, is_better_large, sample_of
+from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages.static import static_record
 from torusweep.tables.records import TABLES
 
@@ -112,18 +112,18 @@ def test_what_came_out_tells_no_rows_apart_and_a_fuller_row_is_taken(static: lis
     assert found["loads: uniform", "capacity"] == pytest.approx([math.nan, 5.0, 6.0], nan_ok=True)
 
 
-@pytest.mark.parametrize("table", ASKED)
-def test_what_is_asked_for_is_a_column(table: str) -> None:
-    assert set(ASKED[table]) <= {column.name for column in TABLES[table]}
+@pytest.mark.parametrize("table", DISTINGUISHING)
+def test_what_distinguishes_rows_is_a_column(table: str) -> None:
+    assert set(DISTINGUISHING[table]) <= {column.name for column in TABLES[table]}
 
 
 def test_combinations_of_few_networks_are_left_out() -> None:
     rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [
         load(str(i), "valiant", "uniform", float(i)) for i in range(3)
     ]
-    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [("minimal",)]
+    assert [words for words, _ in combinations(rows, DISTINGUISHING["loads"], map(str, range(40)))] == [("minimal",)]
     rows.append(load("3", "valiant", "uniform", 3.0))
-    assert [words for words, _ in combinations(rows, ASKED["loads"], map(str, range(40)))] == [
+    assert [words for words, _ in combinations(rows, DISTINGUISHING["loads"], map(str, range(40)))] == [
         ("minimal",),
         ("valiant",),
     ]
@@ -170,10 +170,10 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
     values = [[float(draw.choice((draw.randrange(40), draw.randrange(4000)))) for _ in range(600)] for _ in range(3)]
     values[2][5] = math.nan
     axes = [Axis(str(i), "static", "", "", i == 1, np.array(column)) for i, column in enumerate(values)]
-    kept = sampled(axes, 600, 150)
+    kept = sample_of(axes, 600, 150)
     assert len(kept) == 150
     assert np.array_equal(kept, np.unique(kept))
-    assert np.array_equal(kept, sampled(axes, 600, 150))
+    assert np.array_equal(kept, sample_of(axes, 600, 150))
     sign = (1, -1, 1)
     for a, b in itertools.combinations(range(3), 2):
         points = {
@@ -187,8 +187,13 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
         assert front <= {points[i] for i in kept.tolist() if i in points}
     gaps = np.diff(kept)
     assert gaps.max() < 20  # the others lie evenly
-    assert sampled(axes, 600, 600).tolist() == list(range(600))
-    assert len(sampled(axes, 600, 5)) == 5
+    assert sample_of(axes, 600, 600).tolist() == list(range(600))
+    assert len(sample_of(axes, 600, 5)) == 5
+
+
+def body(explorer: Explorer) -> str:
+    assert explorer.section is not None
+    return explorer.section.body
 
 
 def test_the_explorers_data_are_what_the_tables_say(
@@ -200,16 +205,16 @@ def test_the_explorers_data_are_what_the_tables_say(
     assert [data["names"][group] for group in data["groups"]] == ["mesh", "torus", "torus"]
     axes = {axis["name"]: axis["values"] for axis in data["axes"]}
     assert axes["mean_distance"] == [2.5, 2, 2]
-    assert "All 3 connected designs of the sweep; 1 that are not connected" in made.section.body
+    assert "All 3 connected designs of the sweep; 1 that are disconnected" in body(made)
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
     monkeypatch.setattr("torusweep.results.page.explorer.MOST", 300)
-    assert "A sample of 300 of the 900 connected designs" in explored(designs({"static": many})).section.body
+    assert "A sample of 300 of the 900 connected designs" in body(explored(designs({"static": many})))
     whole = explored(designs({"static": many}))
     monkeypatch.setattr("torusweep.results.page.explorer.MOST_BYTES", len(whole.data) // 2)
     small = explored(designs({"static": many}))
     assert 100 < len(small.data) <= len(whole.data) / 2
-    assert "A sample of 300 " not in small.section.body
-    assert explored(designs({})).section.body == ""
+    assert "A sample of 300 " not in body(small)
+    assert explored(designs({})).section is None
 
 
 def test_families_differ_in_colour_or_symbol() -> None:
@@ -217,11 +222,11 @@ def test_families_differ_in_colour_or_symbol() -> None:
         {"family": family, "directed": False}
         for family in ("torus", "ring", "rtt", "ptt", "pdtt", "illiac", "lattice", "sequin", "graph")
     ]
-    groups = legend(map(group_of, [*records, {"family": "torus", "directed": True}]))
+    groups = network_groups(map(group_of, [*records, {"family": "torus", "directed": True}]))
     assert len({(group.colour, group.symbol) for group in groups}) == len(groups) == 10
     assert [group.name for group in groups][:2] == ["ring", "torus"]
     assert "torus, directed" in {group.name for group in groups}
-    assert len({(group.colour, group.symbol) for group in words(map(str, range(56)))}) == 56
+    assert len({(group.colour, group.symbol) for group in value_groups(map(str, range(56)))}) == 56
     assert {group.symbol for group in groups} <= set(SYMBOLS)
 
 
@@ -230,4 +235,4 @@ def test_families_differ_in_colour_or_symbol() -> None:
     [((3.0, 40.0), [1, 2, 5, 10, 20, 50, 100, 200, 500]), ((0.5, 5000.0), [0.1, 1, 10, 100, 1000, 10000])],
 )
 def test_labels_of_a_logarithmic_axis(values: tuple[float, ...], ticks: list[float]) -> None:
-    assert marked(values) == pytest.approx(ticks)
+    assert log_ticks(values) == pytest.approx(ticks)

@@ -20,6 +20,8 @@ from torusweep.stages.static import static_record
 from torusweep.tables import store
 from torusweep.tables.records import arrow_schema
 
+from tests.results import vega_lite
+
 NAMES = (
     "torus(k=4, n=2)",
     "torus(k=8, n=2)",
@@ -50,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def marks(drawn: plot.Plot) -> list[dict[str, Any]]:
-    return list(drawn.specification["data"]["values"])
+    return vega_lite.rows(drawn.specification)[0]
 
 
 def test_two_columns_of_static_coloured_by_family(folder: Path) -> None:
@@ -63,7 +65,7 @@ def test_two_columns_of_static_coloured_by_family(folder: Path) -> None:
         (16, 3.0, "torus, directed"),
     }
     assert (drawn.rows, drawn.left_out, drawn.drawn) == (5, 0, 5)
-    assert plot.said(drawn) == ""
+    assert plot.remarks(drawn) == ""
 
 
 def test_columns_of_two_tables_a_row_for_each_of_the_second(folder: Path) -> None:
@@ -84,18 +86,18 @@ def test_numbers_colour_by_a_scale_and_logarithms_are_the_axes_asked_for(folder:
 @pytest.mark.parametrize(("y", "shown"), [("mean_distance", ".6~r"), ("big", "~s")])
 def test_an_axis_labels_small_numbers_plainly(y: str, shown: str) -> None:
     rows = [{"x": 0.01, "y": 20_000 if y == "big" else 0.02, "group": "a"}, {"x": 0.02, "y": 0.01, "group": "a"}]
-    encoding = scatter.chart(rows, scatter.words("a"), {"x": "", "y": "", "group": ""}, "").to_dict()["encoding"]
+    encoding = scatter.chart(rows, scatter.value_groups("a"), {"x": "", "y": "", "group": ""}, "").to_dict()["encoding"]
     assert [encoding[axis]["axis"]["format"] for axis in "xy"] == [".6~r", shown]  # ~s would say 10m for 0.01
 
 
 def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = plot.plot(folder, "nodes", "edge_connectivity")
     assert (drawn.rows, drawn.left_out, drawn.drawn) == (6, 1, 5)
-    assert plot.said(drawn) == "1 of 6 rows lack a number and were left out"
+    assert plot.remarks(drawn) == "1 of 6 rows lack a number and were left out"
     monkeypatch.setattr(plot, "MOST", 3)
     few = plot.plot(folder, "nodes", "mean_distance", where="connected")
     assert few.drawn == 3
-    assert plot.said(few) == "a sample of 3 rows is drawn, since a picture holds 3"
+    assert plot.remarks(few) == "a sample of 3 rows is drawn, since a picture holds 3"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
             ("nodes", "cost", "--colour", "distance_histogram"),
             "expected words or numbers to colour by, got list<int64>",
         ),
-        (("nodes", "cost", "--where", "nodes > 1000"), "no row of static has both nodes and cost where nodes > 1000"),
+        (("nodes", "cost", "--where", "nodes > 1000"), "expected rows of static with both nodes and cost where nodes > 1000, got none"),
         (("nodes", "cost", "--where", "nodes >"), "the query cannot be read"),
         (
             ("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"),

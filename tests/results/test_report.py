@@ -17,13 +17,16 @@ import pytest
 import vl_convert
 from torusweep.charts import chart as figures
 from torusweep.charts import lines
+from torusweep.charts.networks import COLOURS, kind, series
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
 from torusweep.networks.families import build
 from torusweep.papers.verification import verification_rows
 from torusweep.results import page as report
+from torusweep.results.page.provenance import provenance_section
+from torusweep.results.page.verification import verification_section
+from torusweep.stages.static import section as networks
 from torusweep.stages.static import static_record
-from torusweep.stages.static.section import MOST_NETWORKS, networks_section, provenance_section, verification_section
 from torusweep.tables import store
 from torusweep.tables.records import arrow_schema
 
@@ -121,15 +124,8 @@ def test_names_cannot_break_out(page: Page) -> None:
     text = "".join(page.text)
     assert text.count(HOSTILE) >= 5  # in tables, reasons, the configuration and what failed: as text
     charts = json.loads(page.scripts[0][1])
-    rows = _values(charts["specifications"]["distance_against_size"])
+    rows = vega_lite.rows(charts["specifications"]["distance_against_size"])[0]
     assert f'graph(path="{HOSTILE}")' in {row["topology"] for row in rows}
-
-
-def _values(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        *specification.get("data", {}).get("values", ()),
-        *(row for layer in specification.get("layer", ()) for row in _values(layer)),
-    ]
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_is_loaded(page: Page) -> None:
@@ -158,7 +154,7 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
         "Unexplained",
         "multiple of 4 only",
         "waits",
-        "What they look like",
+        "Pictures",
         "numpy 2.1",
         "abc+",
         "numba, numpy",
@@ -172,7 +168,7 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
     assert len(ids) == len(set(ids))
     assert set(anchors) <= set(ids)
     charts = json.loads(page.scripts[0][1])
-    assert set(charts["specifications"]) >= {name for name, *_ in report.CHARTS}
+    assert set(charts["specifications"]) >= set(OVERVIEWS)
     assert set(charts["specifications"]) <= set(ids)
 
 
@@ -213,27 +209,32 @@ def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification
 def test_an_empty_sweep_has_a_page() -> None:
     text = "".join(Page(report.page({}, {})).text)
     assert "torusweep: networks" in text
-    assert "Figures" not in text
+    assert "Networks" not in text
 
 
 # --- sections -------------------------------------------------------------------------------------
 
 
+def verification_body(rows: list[dict[str, Any]]) -> str:
+    section = verification_section(rows)
+    assert section is not None
+    return section.body
+
+
 def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, Any]]) -> None:
-    body = verification_section(
-        [{**verification[0], "verdict": "unexplained", "reason": "no reason"}, *verification]
-    ).body
+    unexplained = {**verification[0], "verdict": "unexplained", "reason": "no reason"}
+    body = verification_body([unexplained, *verification])
     places = [
-        body.index(title) for title in ("Unexplained", "Where the papers are in error", "Not compared yet", "<details>")
+        body.index(title) for title in ("Unexplained", "Errors of the papers", "Not compared yet", "<details>")
     ]
     assert places == sorted(places)
-    assert "Unexplained" not in verification_section(verification).body
-    assert verification_section([]).body == ""
+    assert "Unexplained" not in verification_body(verification)
+    assert verification_section([]) is None
 
 
 def test_the_capacity_stands_where_something_is_simulated(verification: list[dict[str, Any]]) -> None:
     for capacity, columns in ((None, 8), (0.75, 9)):
-        body = verification_section([{**verification[0], "verdict": "agrees", "capacity": capacity}]).body
+        body = verification_body([{**verification[0], "verdict": "agrees", "capacity": capacity}])
         assert len(re.findall("<th ", body)) == len(re.findall("<td", body)) == columns
         assert ("0.75" in body) == (capacity is not None)
 
@@ -248,21 +249,21 @@ def test_what_is_not_compared_is_counted_by_what_it_needs(verification: list[dic
             "reason": f"{topology} is not in the sweep; {needed}",
         }
 
-    body = verification_section(
+    body = verification_body(
         [lacking("rt(a=4)", "<a> simulates it"), lacking("rtt(a=4)", "b"), lacking("rtt(a=8)", "<a> simulates it")]
-    ).body
-    assert (
-        "<ul><li>Cámara et al. 2010, 2 numbers: &lt;a&gt; simulates it</li><li>Cámara et al. 2010, 1 number: b</li></ul>"
-        in body
     )
+    items = [f"Cámara et al. 2010, {text}" for text in ("2 numbers: &lt;a&gt; simulates it", "1 number: b")]
+    assert "".join(f"<li>{item}</li>" for item in items) in body
 
 
 def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]]) -> None:
     rings = [{**static[0], "topology": f"ring(k={k})", "family": "ring", "nodes": k} for k in range(3, 3000)]
-    body = networks_section([*rings, *static]).body
+    section = networks.section({"static": [*rings, *static]})
+    assert section is not None
+    body = section.body.partition("Pictures")[0]
     shown = re.findall(r"ring\(k=(\d+)\)", body)
-    assert len(shown) <= MOST_NETWORKS
-    assert len(shown) >= MOST_NETWORKS // 10
+    assert len(shown) <= networks.MOST_NETWORKS
+    assert len(shown) >= networks.MOST_NETWORKS // 10
     assert {shown[0], shown[-1]} == {"3", "2999"}
     assert all(record["topology"] in body for record in static)
 
@@ -274,24 +275,31 @@ def test_provenance_without_a_run_is_short() -> None:
 # --- charts ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name, *_ in report.CHARTS])
+OVERVIEWS = {
+    "distance_against_size": networks.distance_against_size,
+    "cost_against_size": networks.cost_against_size,
+}
+
+
+@pytest.mark.parametrize("name", OVERVIEWS)
 def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: Path) -> None:
-    specification = figures.finished(getattr(figures, name)(static), "A title", "and a subtitle")
+    specification = figures.finished(OVERVIEWS[name](static), "A title", "and a subtitle")
     figures.save(specification, tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert "A title" in drawing
-    assert drawing.count("<path") > len(_values(specification)) / 2  # marks, not an empty frame
+    assert drawing.count("<path") > len(vega_lite.rows(specification)[-1]) / 2  # marks, not an empty frame
     with pytest.raises(BadInput, match=r"expected a name that ends in \.svg or \.png, got '\.jpg'"):
         figures.save(specification, tmp_path / "chart.jpg")
 
 
 def test_charts_leave_out_what_is_not_connected_and_count_a_network_once(static: list[dict[str, Any]]) -> None:
-    rows = _values(figures.distance_against_size([*static, {**static[0], "fault_nodes": 2}]).to_dict())
-    assert sorted(row["topology"] for row in rows) == sorted(set(TOPOLOGIES) - {"pruned_xy(k=4)"})
+    chart = networks.distance_against_size([*static, {**static[0], "fault_nodes": 2}])
+    for rows in vega_lite.rows(figures.specification(chart)):
+        assert sorted(row["topology"] for row in rows) == sorted(set(TOPOLOGIES) - {"pruned_xy(k=4)"})
 
 
 @pytest.mark.parametrize(
-    ("topology", "kind", "series"),
+    ("topology", "expected", "line"),
     [
         ("torus(k=4, n=2, directed=true)", "directed", "torus n=2 directed"),
         ("pruned_torus(k=4, n=3)", "pruned", "pruned_torus n=3"),
@@ -300,11 +308,11 @@ def test_charts_leave_out_what_is_not_connected_and_count_a_network_once(static:
         ("mesh(k=4, n=2)", "mesh", "mesh n=2"),
     ],
 )
-def test_kinds_and_series(topology: str, kind: str, series: str) -> None:
+def test_kinds_and_series(topology: str, expected: str, line: str) -> None:
     record = static_record(build(topology))
-    assert figures.kind(record) == kind
-    assert figures.series(record) == series
-    assert figures.kind({**record, "family": "graph", "directed": False}) == "other"
+    assert kind(record) == expected
+    assert series(record) == line
+    assert kind({**record, "family": "graph", "directed": False}) == "other"
 
 
 def test_front_of_size_and_cost() -> None:
@@ -312,8 +320,8 @@ def test_front_of_size_and_cost() -> None:
         {"topology": str(i), "nodes": nodes, "cost": cost}
         for i, (nodes, cost) in enumerate([(8, 4), (8, 5), (16, 9), (32, 9), (20, 3), (64, 30)])
     ]
-    assert [(row["nodes"], row["cost"]) for row in figures.largest_for_cost(rows)] == [(20, 3), (32, 9), (64, 30)]
-    assert figures.largest_for_cost([]) == []
+    assert [(row["nodes"], row["cost"]) for row in networks.largest_for_cost(rows)] == [(20, 3), (32, 9), (64, 30)]
+    assert networks.largest_for_cost([]) == []
 
 
 def test_bundle_holds_no_address_that_is_loaded() -> None:
@@ -360,5 +368,5 @@ def test_text_and_marks_stand_out(theme: str) -> None:
             assert _contrast(page[text], paper) >= 4.5, (text, paper)
     chart = getattr(figures, theme.upper())
     assert (chart.paper, chart.ink, chart.muted) == (page["paper"], page["ink"], page["muted"])
-    for colour in (*figures.COLOURS.values(), *picture_svg.PALETTE, *(line.colour for line in lines.SIX)):
+    for colour in (*COLOURS.values(), *picture_svg.PALETTE, *(line.colour for line in lines.SIX)):
         assert _contrast(colour, page["paper"]) >= 3, colour

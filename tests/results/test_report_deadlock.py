@@ -1,4 +1,4 @@
-"""The page's parts on deadlock and on loads beyond one routing: what stands in them, in which order, and that names cannot break out."""
+"""The page's sections on deadlock and on loads: their rows and order, and that names cannot break out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from torusweep.stages.deadlock.section import MOST_ROWS, deadlock_section
-from torusweep.stages.loads.section_tables import MOST_ROWS as MOST_LOADS
-from torusweep.stages.loads.section_tables import tables_of_loads
+from torusweep.charts.section import Section
+from torusweep.stages.deadlock import section as deadlock
+from torusweep.stages.loads import section as loads
 
 from tests.results.test_report import HOSTILE, Page
 
@@ -46,13 +46,19 @@ VERDICTS = [
 ]
 
 
+def deadlock_section(rows: list[dict[str, Any]]) -> Section:
+    section = deadlock.section({"deadlock": rows})
+    assert section is not None
+    return section
+
+
 def test_what_locks_up_stands_first_with_its_cycle() -> None:
     body = deadlock_section(VERDICTS).body
     details = body[body.index("Verdicts") :]
     assert re.findall(r'class="(good|bad|wait)">', details) == ["bad", "wait", "good", "good"]
     assert "0 x+ vc0 → 1 x+ vc0 → 2 x+ vc0 → … (4 channels)" in details
     assert "<dt>counterexample</dt><dd>they wait for ever</dd>" in body
-    assert deadlock_section([]).body == ""
+    assert deadlock.section({}) is None
 
 
 def test_verdicts_are_counted_by_routing_and_rule() -> None:
@@ -69,19 +75,29 @@ def test_verdicts_are_counted_by_routing_and_rule() -> None:
 def test_many_verdicts_are_cut_and_names_cannot_break_out() -> None:
     many = [
         verdict(HOSTILE, "yes", cycle=[HOSTILE], argument=f"{HOSTILE}: {HOSTILE}", routing=HOSTILE)
-        for _ in range(MOST_ROWS + 5)
+        for _ in range(deadlock.MOST_ROWS + 5)
     ]
     page = Page(deadlock_section(many).html())
     assert not page.scripts
-    assert "".join(page.text).count(HOSTILE) >= MOST_ROWS
-    assert sum(tag == "tr" for tag, _ in page.elements) == 2 + 1 + MOST_ROWS  # two heads, one row of counts
-    assert f"the first {MOST_ROWS} of {MOST_ROWS + 5}" in "".join(page.text)
+    assert "".join(page.text).count(HOSTILE) >= deadlock.MOST_ROWS
+    assert sum(tag == "tr" for tag, _ in page.elements) == 2 + 1 + deadlock.MOST_ROWS  # two heads, one row of counts
+    assert f"the first {deadlock.MOST_ROWS} of {deadlock.MOST_ROWS + 5}" in "".join(page.text)
+
+
+def loads_body(rows: list[dict[str, Any]]) -> str:
+    static = [
+        {"topology": row["topology"], "nodes": row["nodes"], "family": "ring", "directed": False, "parameters": {}}
+        for row in rows
+    ]
+    section = loads.section({"static": static, "loads": rows})
+    return section.body if section else ""
 
 
 def load(
     topology: str, routing: str, saturation: float, nodes: int = 16, traffic: str = "uniform", **others: Any
 ) -> dict[str, Any]:
     made = {"topology": topology, "routing": routing, "traffic": traffic, "nodes": nodes, "saturation_load": saturation}
+    made["terminal_saturation_load"] = saturation
     nothing = (
         "collective_time",
         "phases",
@@ -140,7 +156,7 @@ BOUND = load(
         ),
         (
             [BOUND],
-            ["What no routing can exceed"],
+            ["Bounds over all routings"],
             [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "–", "linear program"]],
         ),
         (LOADS[-1:], [], []),
@@ -149,14 +165,14 @@ BOUND = load(
 def test_a_table_where_there_is_something_to_say(
     rows: list[dict[str, Any]], titles: list[str], cells: list[list[str]]
 ) -> None:
-    body = tables_of_loads(rows)
+    body = loads_body(rows)
     assert re.findall("<h3>(.*?)</h3>", body) == titles
     assert [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", body)] == cells
 
 
 def test_many_rows_are_cut() -> None:
-    body = tables_of_loads([{**BOUND, "topology": f"ring(k={k})", "nodes": k} for k in range(200, 100, -1)])
-    assert body.count("<tr>") == 1 + MOST_LOADS
-    assert f"The {MOST_LOADS} smallest networks of 100 rows" in body
+    body = loads_body([{**BOUND, "topology": f"ring(k={k})", "nodes": k} for k in range(200, 100, -1)])
+    assert body.count("<tr>") == 1 + loads.MOST_ROWS
+    assert f"The {loads.MOST_ROWS} smallest networks of 100 rows" in body
     assert "ring(k=101)" in body
     assert "ring(k=200)" not in body

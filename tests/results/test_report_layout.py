@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 import pytest
+from torusweep.charts.chart import specification
+from torusweep.charts.section import Section
 from torusweep.networks.families import build
 from torusweep.results import page as report
 from torusweep.stages.layout import layout_record
-from torusweep.stages.layout.section import layout_section, wire_lengths
+from torusweep.stages.layout.section import section, wire_lengths
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
@@ -33,26 +35,30 @@ def static() -> list[dict[str, Any]]:
     return [static_record(build(name)) for name in PLACED]
 
 
+def layout_section(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Section:
+    found = section({"static": static, "layout": rows})
+    assert found is not None
+    return found
+
+
 def test_what_folding_buys_is_counted(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
-    text = "".join(Page(layout_section(static, rows, {}).body).text)
+    text = "".join(Page(layout_section(static, rows).body).text)
     # rings of 8 and 4: 7 → 2 and 3 → 2; a mesh: 1 → 2, and all its wires with it
     assert (
-        "Of 3 networks that stand both straight and folded, folding shortens the longest wire of 2, at best from 7 to 2 (torus(k=8, n=2))"
-        in text
+        "3 networks are placed both straight and folded. Folding shortens the longest wire of 2 (at best from 7 to 2,"
+        " torus(k=8, n=2)) and lengthens that of 1; the total length grows in 1." in text
     )
-    assert "lengthens that of 1; the wires together grow in 1." in text
-    assert "All 8, by size." in text
-    tori = "".join(Page(layout_section(static, rows[:5], {}).body).text)
-    assert "the wires together grow in none." in tori
+    assert "By size, all 8." in text
+    tori = "".join(Page(layout_section(static, rows[:5]).body).text)
+    assert "the total length grows in none." in tori
 
 
 def test_the_chart_has_one_network_a_family_and_every_wire_once(
     static: list[dict[str, Any]], rows: list[dict[str, Any]]
 ) -> None:
-    drawn: dict[str, Any] = {}
-    layout_section(static, rows, drawn)
-    vega_lite.check(drawn.values())
-    marks, _, labels = (layer["data"]["values"] for layer in drawn["wire_lengths"]["layer"])
+    drawn = specification(layout_section(static, rows).panels[0].chart)
+    vega_lite.check([drawn])
+    marks, _, labels = vega_lite.rows(drawn)
     assert list(dict.fromkeys(mark["layout"].partition(" · ")[0] for mark in marks)) == [
         "torus(k=8, n=2)",
         "mesh(k=4, n=2)",
@@ -74,15 +80,14 @@ def test_the_chart_has_one_network_a_family_and_every_wire_once(
         1: 7 / 8,
         7: 1 / 8,
     }
-    assert wire_lengths(rows[:1]).to_dict()["height"] < drawn["wire_lengths"]["height"]
+    assert wire_lengths(rows[:1]).to_dict()["height"] < drawn["height"]
 
 
 def test_the_caption_speaks_of_what_the_chart_shows(static: list[dict[str, Any]]) -> None:
     def said(*placements: str) -> list[bool]:
-        body = layout_section(
-            static, [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements], {}
-        ).body
-        return [part in body for part in ("marks are the lengths", "Folding pulls", "step over whole rows")]
+        rows = [layout_record(build("torus(k=4, n=2)"), placement) for placement in placements]
+        body = layout_section(static, rows).body
+        return [part in body for part in ("A mark stands at a length", "Folding shortens the longest wires", "whole rows")]
 
     assert said("straight", "folded") == [True, True, False]
     assert said("folded", "folded(dimensions=1)") == [True, False, True]
@@ -101,4 +106,4 @@ def test_the_page_draws_small_networks_under_the_placements_of_the_sweep(
     without = report.page({"static": static, "layout": [row for row in rows if row["placement"] == "folded"]}, MANIFEST)
     assert re.findall(r"class=\"layout\"><title>([^<]*)</title>", without) == ["torus(k=8, n=2), folded"]
     assert 'id="layout"' not in report.page({"static": static}, MANIFEST)
-    assert layout_section(static, [], {}).body == ""
+    assert section({"static": static, "layout": []}) is None

@@ -11,7 +11,7 @@ from torusweep.charts import chart as figures
 from torusweep.networks.families import build
 from torusweep.results import page as report
 from torusweep.stages.loads import loads_record
-from torusweep.stages.loads.section import LINES, MOST_ROWS, caption, joined, loads_section, saturation_against_size
+from torusweep.stages.loads.section import LINES, MOST_ROWS, caption, joined, section
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
@@ -33,6 +33,12 @@ def static() -> list[dict[str, Any]]:
     return [static_record(build(topology)) for topology in (*TOPOLOGIES, directed)]
 
 
+def chart(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> dict[str, Any]:
+    found = section({"static": static, "loads": loads})
+    assert found is not None
+    return figures.specification(found.panels[0].chart)
+
+
 @pytest.fixture(scope="module")
 def loads(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = [loads_record(build(record["topology"])) for record in static]
@@ -42,11 +48,11 @@ def loads(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_the_chart_compares_the_papers_networks_under_uniform_traffic(
     static: list[dict[str, Any]], loads: list[dict[str, Any]]
 ) -> None:
-    rows = saturation_against_size(joined(static, loads)).to_dict()["data"]["values"]
+    rows, _ = vega_lite.rows(chart(static, loads))
     found = {row["topology"]: row["saturation_load"] for row in rows}
     assert set(found) == set(TOPOLOGIES) - {"mesh(k=4, n=2)"}
     assert len(rows) == len(found)
-    assert {row["line"] for row in rows} == {name for name, *_ in LINES.values()}
+    assert {row["line"] for row in rows} == {line.name for line in LINES.values()}
     # Cámara et al. 2010: 4/a, and 4 over the exact mean 2a/3 - 1/(6a); 8/k and 4/k
     expected = {"rt(a=4)": 1, "pt(a=4)": 1, "rtt(a=4)": 4 / 2.625, "torus(k=8, n=3)": 1, "pruned_torus(k=8, n=3)": 0.5}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
@@ -55,26 +61,34 @@ def test_the_chart_compares_the_papers_networks_under_uniform_traffic(
 def test_the_caption_speaks_of_what_the_chart_shows(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> None:
     def said(*families: str) -> list[bool]:
         words = caption(row for row in joined(static, loads) if row["family"] in families)
-        return [part in words for part in ("Uniform traffic", "A twist lifts", "Pruning a 3D torus")]
+        return [part in words for part in ("Uniform traffic", "One twist raises", "Pruning a 3D torus")]
 
     assert said("rt", "pdtt", "pruned_torus") == [True, True, True]
     assert said("rt", "torus", "mesh") == [True, False, False]
 
 
 def test_the_chart_can_be_drawn(static: list[dict[str, Any]], loads: list[dict[str, Any]], tmp_path: Path) -> None:
-    figures.save(figures.finished(saturation_against_size(joined(static, loads)), "A title"), tmp_path / "chart.svg")
+    found = section({"static": static, "loads": loads})
+    assert found is not None
+    figures.save(figures.finished(found.panels[0].chart, "A title"), tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert all(name in drawing for name, *_ in LINES.values())
+    assert all(name in drawing for name in [line.name for line in LINES.values()])
+
+
+def tables(static: list[dict[str, Any]], loads: list[dict[str, Any]]) -> str:
+    """HTML of the section's tables."""
+    found = section({"static": static, "loads": loads})
+    return "".join(part for part in found.parts if isinstance(part, str)) if found else ""
 
 
 def test_the_table_holds_networks_of_several_patterns(
     static: list[dict[str, Any]], loads: list[dict[str, Any]]
 ) -> None:
-    body = loads_section(joined(static, loads), "").body
+    body = tables(static, loads)
     assert body.count("<tr>") == 2
     assert "rt(a=4)" in body
-    assert 'title="the smaller of saturation_load and ejection_load"' in body
-    assert loads_section(joined(static, loads[:-1]), "").body == ""
+    assert 'title="the smaller of saturation_load and ejection_load (flits/cycle/terminal)"' in body
+    assert tables(static, loads[:-1]) == ""
     many = [
         {**row, "topology": f"rt(a={a})", "traffic": pattern}
         for a in range(100)
@@ -82,7 +96,7 @@ def test_the_table_holds_networks_of_several_patterns(
         for row in loads[:1]
     ]
     large = [{**static[0], "topology": f"rt(a={a})"} for a in range(100)]
-    assert loads_section(joined(large, many), "").body.count("<tr>") == 1 + MOST_ROWS
+    assert tables(large, many).count("<tr>") == 1 + MOST_ROWS
 
 
 def test_the_page_has_both_and_names_cannot_break_out(
@@ -102,7 +116,7 @@ def test_the_page_has_both_and_names_cannot_break_out(
     page = Page(report.page(tables, {**MANIFEST, "failed": [failed]}))
     assert len(page.scripts) == 3
     text = "".join(page.text)
-    assert "Where the networks saturate" in text
+    assert "Channel loads" in text
     assert f"{name} under minimal, {HOSTILE}: {HOSTILE}" in text
     specifications = json.loads(page.scripts[0][1])["specifications"]
     assert "saturation_against_size" in specifications
@@ -112,5 +126,5 @@ def test_the_page_has_both_and_names_cannot_break_out(
 
 def test_without_loads_there_is_no_section(static: list[dict[str, Any]]) -> None:
     page = Page(report.page({"static": static}, MANIFEST))
-    assert "Where the networks saturate" not in "".join(page.text)
+    assert "Channel loads" not in "".join(page.text)
     assert "saturation_against_size" not in json.loads(page.scripts[0][1])["specifications"]

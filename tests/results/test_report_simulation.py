@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from torusweep.charts.chart import specification
+from torusweep.charts.section import Section
 from torusweep.results import page as report
-from torusweep.stages.simulation.section import MOST_LINES, simulation_section
+from torusweep.stages.simulation.section import MOST_LINES, section
 from torusweep.tables.records import TABLES
 
 from tests.results import vega_lite
@@ -43,43 +45,48 @@ def curve(topology: str, latencies: list[float], saturated_from: int = 99, **ask
     ]
 
 
+def simulation_section(rows: list[dict[str, Any]], loads: list[dict[str, Any]]) -> Section:
+    found = section({"simulation": rows, "loads": loads})
+    assert found is not None
+    return found
+
+
+def drawings(section: Section) -> dict[str, dict[str, Any]]:
+    return {panel.id: specification(panel.chart) for panel in section.panels}
+
+
 def marks(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    return (
-        next(iter(specification["datasets"].values()))
-        if "datasets" in specification
-        else specification["data"]["values"]
-    )
+    return vega_lite.rows(specification)[0]
 
 
 def test_networks_simulated_alike_share_a_chart_which_ends_above_the_knee() -> None:
-    drawn: dict[str, Any] = {}
     rows = [
         *curve("torus(k=8, n=2)", [20.0, 30.0, 9000.0], 3),
         *curve("mesh(k=8, n=2)", [30.0, 40.0]),
         *curve("rtt(a=8)", [9.0, 9.5], traffic="tornado"),
     ]
-    body = simulation_section(rows, [], drawn).body
+    found = simulation_section(rows, [])
+    drawn, body = drawings(found), found.body
     assert list(drawn) == ["simulated_0", "simulated_1"]
     vega_lite.check(drawn.values())
-    found = marks(drawn["simulated_0"])
-    assert {mark["line"] for mark in found} == {"torus(k=8, n=2)", "mesh(k=8, n=2)"}
-    assert max(mark["total_latency"] for mark in found) == 240  # twice the axis, which ends at 6 times the least
+    first = marks(drawn["simulated_0"])
+    assert {mark["line"] for mark in first} == {"torus(k=8, n=2)", "mesh(k=8, n=2)"}
+    assert max(mark["total_latency"] for mark in first) == 240  # twice the axis, which ends at 6 times the least
     assert {mark["line"] for mark in marks(drawn["simulated_1"])} == {"rtt(a=8)"}
     assert "tornado traffic, router default" in body
     assert "wormhole, 2 virtual channels, packets of 8 flits." in body
 
 
 def test_of_many_networks_some_are_drawn_and_routings_of_one_are_told_apart() -> None:
-    drawn: dict[str, Any] = {}
-    body = simulation_section([row for k in range(4, 24) for row in curve(f"ring(k={k})", [5.0, 6.0])], [], drawn).body
-    lines = {mark["line"] for mark in marks(drawn["simulated_0"])}
+    many = simulation_section([row for k in range(4, 24) for row in curve(f"ring(k={k})", [5.0, 6.0])], [])
+    lines = {mark["line"] for mark in marks(drawings(many)["simulated_0"])}
     assert len(lines) == MOST_LINES
     assert {"ring(k=4)", "ring(k=23)"} <= lines
-    assert f"{MOST_LINES} of 20 networks" in body
+    assert f"{MOST_LINES} of 20 networks" in many.body
     two = [
         row for routing in ("dimension_order", "adaptive") for row in curve("ring(k=8)", [5.0, 6.0], routing=routing)
     ]
-    simulation_section(two, [], drawn)
+    drawn = drawings(simulation_section(two, []))
     assert {mark["line"] for mark in marks(drawn["simulated_0"])} == {
         "ring(k=8), dimension_order",
         "ring(k=8), adaptive",
@@ -100,22 +107,22 @@ def test_where_a_curve_saturates(latencies: list[float], saturated_from: int, so
     loads = [
         {"topology": "ring(k=8)", "routing": "dimension_order", "traffic": "uniform", "terminal_saturation_load": 0.875}
     ]
-    text = "".join(Page(simulation_section(rows, loads, {}).body).text)
+    text = "".join(Page(simulation_section(rows, loads).body).text)
     assert f"{shown}0.875" in text  # beside what the links carry
     assert "deadlock" not in text
     rows[-1]["deadlocked"] = True
-    assert "deadlock" in "".join(Page(simulation_section(rows, [], {}).body).text)
+    assert "deadlock" in "".join(Page(simulation_section(rows, []).body).text)
 
 
 def test_workloads_have_a_table_of_their_own() -> None:
     batch = {**EMPTY, **ROUTER, "topology": "ring(k=8)", "packets_each": 7, "delivery_time": 1234.0, "saturated": None}
-    drawn: dict[str, Any] = {}
-    text = "".join(Page(simulation_section([batch], [], drawn).body).text)
-    assert not drawn
+    found = simulation_section([batch], [])
+    text = "".join(Page(found.body).text)
+    assert not found.panels
     assert "Workloads" in text
     assert "71234" in text
-    assert "Where they saturate" not in text
-    assert simulation_section([], [], {}).body == ""
+    assert "Saturation" not in text
+    assert section({"simulation": []}) is None
 
 
 def test_the_page_has_the_section() -> None:

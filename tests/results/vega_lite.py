@@ -1,4 +1,4 @@
-"""Whether a chart keeps to Vega-Lite's schema, which the pages do not wait for."""
+"""What the tests ask of a chart's specification: that it keeps to Vega-Lite's schema, and its rows."""
 
 from __future__ import annotations
 
@@ -12,3 +12,14 @@ def check(specifications: Iterable[dict[str, Any]]) -> None:
     """Raises jsonschema.ValidationError for one that does not."""
     for specification in specifications:
         alt.Chart.from_dict(specification, validate=True)
+
+
+def rows(specification: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of each layer, of nested layers too; of a chart without layers, its own."""
+    datasets = specification["datasets"]
+
+    def of(chart: dict[str, Any], inherited: str | None) -> list[list[dict[str, Any]]]:
+        name = chart.get("data", {}).get("name", inherited)
+        return [found for layer in chart["layer"] for found in of(layer, name)] if "layer" in chart else [datasets[name]]
+
+    return of(specification, None)

@@ -1,4 +1,4 @@
-"""A chart of named lines: each has a colour, a shape and a dash of its own, so that no reader depends on colour alone."""
+"""Line charts: each line has its own colour, shape and dash, so that no reader depends on colour alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Line(NamedTuple):
     dash: tuple[int, int] = (1, 0)
 
 
-SIX = (  # for lines that only their values name
+SIX = (  # for lines that are named by a value
     Line("", "#006DAD", "circle"),
     Line("", "#C48600", "square"),
     Line("", "#008A62", "triangle-up"),
@@ -27,22 +27,24 @@ SIX = (  # for lines that only their values name
     Line("", "#379AD8", "cross"),
     Line("", "#CB73A3", "triangle-down"),
 )
-LEGEND = alt.Legend(symbolOpacity=1)
-VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # a paper's model as it stands there, and without its error
+LEGEND = alt.Legend(symbolOpacity=1, labelLimit=240)
+VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # dashes of a paper's model with and without its error
 
 
 def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
-    """The rows, if they are of two lines and two places along the axis at least; else none: a sweep may hold a network or two by chance."""
+    """The rows, or none unless they have two lines and two places along the axis: fewer compare nothing."""
     return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
 
 
 def cut_above(
     rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows up to `most`, and where a line goes beyond it, the point at twice `most` on the way there.
+    """The rows up to twice `most`; where a line crosses that value, the point of the crossing.
 
-    rows  a line's (by line, variant and message_bits) one after the other, in order along the axis
-    A clipped line looks the same without the rest, but print and files draw every dash of it, however far outside.
+    rows  line by line (line, variant, message_bits), each in order along the axis
+
+    The chart clips the lines at `most`. Without the rest they look the same, but SVG files and printers
+    would draw every dash outside.
     """
     end = 2 * most
     scale = math.log if logarithmic else float
@@ -73,19 +75,18 @@ def line_chart(
 ) -> Chart:
     """Lines with marks.
 
-    rows    'line' is the name of one of `lines`, which keep their order in the legend; where rows have a 'variant' (of VARIANTS),
-            it decides the dash
+    rows    'line' names one of `lines`, whose order the legend keeps; 'variant' (of VARIANTS), if present,
+            decides the dash
     size    of the marks, square pixels
-    clip    whether what lies outside the axes' domain is left out, or widens the domain
-    detail  another column of whose values each has a line of its own, alike in looks
-    along   the column in whose order a line goes from mark to mark; the axis where ''
+    clip    leave out what lies outside the axes' domain, instead of widening the domain
+    detail  another column; each of its values has a line of its own, with the same looks
+    along   the column in whose order a line connects its marks; '' for the x axis
     """
     present = [line for line in lines if any(row["line"] == line.name for row in rows)]
     names = [line.name for line in present]
     variants = [name for name in VARIANTS if any(row.get("variant") == name for row in rows)]
-    dashes = {
-        str(line.dash): list(line.dash) for line in present
-    }  # a field of its own: the dash of a line's name would get into the legend's marks
+    # the dash is a field of its own: a dash by the line's name would show in the legend's marks
+    dashes = {str(line.dash): list(line.dash) for line in present}
     dash = alt.StrokeDash("dash:N", legend=None, scale=alt.Scale(domain=list(dashes), range=list(dashes.values())))
     if variants:
         dash = alt.StrokeDash(
@@ -102,9 +103,6 @@ def line_chart(
         "line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=[line.shape for line in present])
     )
     base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour, detail=f"{detail}:N" if detail else alt.Undefined)
-    drawn = base.mark_line(strokeWidth=2, clip=clip).encode(
-        strokeDash=dash, order=f"{along}:Q" if along else alt.Undefined
-    )
-    return alt.layer(
-        drawn, base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip))
-    )
+    order = f"{along}:Q" if along else alt.Undefined
+    marks = base.mark_point(filled=True, opacity=1, size=size, clip=clip).encode(shape=shape, tooltip=list(tooltip))
+    return alt.layer(base.mark_line(strokeWidth=2, clip=clip).encode(strokeDash=dash, order=order), marks)

@@ -1,4 +1,4 @@
-"""Any two columns of the designs against each other: a colour for each kind of network, a symbol for each family of it."""
+"""Scatter charts of any two columns: a colour for each kind of network, a symbol for each family of a kind."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.charts import chart as figures
-from torusweep.charts.chart import Chart
+from torusweep.charts.chart import Chart, inline, log_ticks
+from torusweep.charts.networks import COLOURS, KINDS, kind
 
 Record = Mapping[str, Any]
 
-# Vega's symbols, as paths of area about that of the unit circle in a box from -1 to 1
+# Vega's symbols as SVG paths, each about as large as the unit circle
 SYMBOLS = {
     "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
     "square": "M-.9,-.9H.9V.9H-.9Z",
@@ -25,7 +25,7 @@ SYMBOLS = {
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
 
-THOUSANDS = 10_000  # from here on an axis says 20k; but never 20m for 0.02
+THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 
 
 class Group(NamedTuple):
@@ -39,37 +39,39 @@ class Group(NamedTuple):
 def group_of(record: Record) -> tuple[str, str]:
     """(kind, name) of the group that a design belongs to."""
     family = record["family"]
-    return figures.kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
+    return kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
 
 
-def legend(names: Iterable[tuple[str, str]]) -> list[Group]:
-    """The groups, kind by kind: a colour for each kind, a symbol for each group of it. names: (kind, name) of each design."""
-    order = {kind: place for place, kind in enumerate(figures.KINDS)}
-    families = [family for of_kind in figures.KINDS.values() for family in of_kind]
+def network_groups(names: Iterable[tuple[str, str]]) -> list[Group]:
+    """The groups of some designs, kind by kind: a colour for each kind, a symbol for each group of it.
+
+    names  (kind, name) of each design's group
+    """
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    families = [family for of_kind in KINDS.values() for family in of_kind]
     place = {family: number for number, family in enumerate(families)}
     present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
     symbols = list(SYMBOLS)
     return [
-        Group(name, figures.COLOURS[kind], symbols[number % len(symbols)])
+        Group(name, COLOURS[kind], symbols[number % len(symbols)])
         for kind, of_kind in groupby(present, key=lambda item: item[0])
         for number, (_, name) in enumerate(of_kind)
     ]
 
 
-def words(values: Iterable[str]) -> list[Group]:
-    """Groups of any words, in their order, each with the next colour and the next symbol: 56 pairs differ."""
-    blue, light_blue, *others, grey = figures.COLOURS.values()
-    colours, symbols = (
-        [blue, *others, light_blue, grey],
-        list(SYMBOLS),
-    )  # the two blues apart: few words should differ most
+def value_groups(values: Iterable[str]) -> list[Group]:
+    """A group for each value, in order, each with the next colour and the next symbol: 56 groups differ."""
+    blue, light_blue, *others, grey = COLOURS.values()
+    colours = [blue, *others, light_blue, grey]  # few groups differ most if the two blues are apart
+    symbols = list(SYMBOLS)
     return [
-        Group(word, colours[i % len(colours)], symbols[i % len(symbols)]) for i, word in enumerate(sorted(set(values)))
+        Group(value, colours[i % len(colours)], symbols[i % len(symbols)])
+        for i, value in enumerate(sorted(set(values)))
     ]
 
 
 def explorer_chart(groups: Sequence[Group]) -> Chart:
-    """The page's chart over the fields x and y; its script names them, gives the data (points, front) and chooses the scales."""
+    """The page's chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
     x = alt.X("x:Q", scale=alt.Scale(nice=False, padding=14))
     y = alt.Y("y:Q", scale=alt.Scale(nice=False, padding=14))
     line = (
@@ -101,10 +103,11 @@ def explorer_chart(groups: Sequence[Group]) -> Chart:
 def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, str], log: str) -> Chart:
     """A chart of rows for a file: the fields x, y and group.
 
-    groups  in the legend's order; none: the field `group` is a number, and a scale of colours shows it
-    titles  of x, y and group;  log: the axes that are logarithmic, as in 'x', 'xy' or ''
+    groups  in the legend's order; empty where the field `group` is a number, shown on a colour scale
+    titles  of x, y and group
+    log     the logarithmic axes: 'x', 'y', 'xy' or ''
     """
-    base = alt.Chart(figures.inline(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log))
     )
     size = 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55
@@ -120,13 +123,13 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
 
 def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:
     """Title, scale and labels of an axis."""
-    ticks: dict[str, Any] = {"values": figures.marked([row[name] for row in rows])} if name in log else {"tickCount": 8}
+    ticks: dict[str, Any] = {"values": log_ticks([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}
-    written = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else ".6~r"
+    label = "~s" if max((abs(row[name]) for row in rows), default=0) >= THOUSANDS else ".6~r"
     return {
         "title": titles[name],
         "scale": alt.Scale(nice=False, padding=14, **scale),
-        "axis": alt.Axis(format=written, **ticks),
+        "axis": alt.Axis(format=label, **ticks),
     }
 
 

@@ -66,5 +66,5 @@ def plot(
         options.print_json({"output": str(target), **numbers})
         return
     click.echo(str(target))
-    if plots.said(drawn):
-        click.echo(plots.said(drawn), err=True)
+    if plots.remarks(drawn):
+        click.echo(plots.remarks(drawn), err=True)

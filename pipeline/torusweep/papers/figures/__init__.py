@@ -16,7 +16,7 @@ from torusweep.papers.figures import (
 )
 from torusweep.papers.figures.figure import Figure, Row, Tables
 
-__all__ = ["FIGURES", "Figure", "drawable"]
+__all__ = ["FIGURES", "Figure", "Row", "drawable"]
 
 FIGURES: tuple[Figure, ...] = (
     *p04_distances.FIGURES,

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import altair as alt
 
-from torusweep.charts.chart import Chart, distinct, inline
+from torusweep.charts.chart import Chart, inline
 from torusweep.charts.lines import LEGEND, Line, compared, line_chart
+from torusweep.charts.networks import distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 FAMILIES = {

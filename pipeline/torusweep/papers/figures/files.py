@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torusweep.charts import chart as figures
+from torusweep.charts.chart import finished, save
 from torusweep.papers.figures import drawable
 from torusweep.papers.figures.figure import Tables
-from torusweep.stages.static.section import PAPER_NAMES
+from torusweep.papers.verification import PAPER_NAMES
 
 WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
@@ -22,7 +22,5 @@ def write_figures(tables: Tables, out: Path) -> list[Path]:
         source = f"{PAPER_NAMES[figure.paper]}, {figure.place}"
         written.append(out / f"{figure.id}.svg")
         height = WIDE_HEIGHT if figure.wide else HEIGHT
-        figures.save(
-            figures.finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1]
-        )
+        save(finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1])
     return written

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import altair as alt
 
-from torusweep.charts.chart import TOOLTIP, Chart, distinct
+from torusweep.charts.chart import Chart
 from torusweep.charts.lines import Line, line_chart
+from torusweep.charts.networks import TOOLTIP, TOOLTIP_COLUMNS, distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 CLASSES = {
@@ -23,7 +24,6 @@ HIGHER = (
     Line("5D pruned", "#C48600", "square", (5, 3)),
 )
 MOST = 32  # "k assuming all even values from 4 to 32" (sec. 4.B)
-SHOWN = ("topology", "nodes", "degree_max", "diameter", "mean_distance", "links", "cost")
 
 
 def radix_and_dimensions(record: Record) -> tuple[int, int] | None:
@@ -50,7 +50,7 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
         found = radix_and_dimensions(record)
         if found and found[1] in dimensions:
             k, n = found
-            own = {**{name: record[name] for name in SHOWN}, "line": CLASSES[record["family"]].name, "k": k, "n": n}
+            own = {**{name: record[name] for name in TOOLTIP_COLUMNS}, "line": CLASSES[record["family"]].name, "k": k, "n": n}
             rows.append({**own, "excess": record["mean_distance"] - torus_mean(k, n)})
     order = [line.name for line in CLASSES.values()]
     return sorted(rows, key=lambda row: (row["n"], order.index(row["line"]), row["k"]))

@@ -15,7 +15,7 @@ from torusweep.papers.verification.needed import (
     expected_topologies,
 )
 from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
-from torusweep.papers.verification.rows import COLUMNS, FOLDER, PAPERS, Expected, load_expected
+from torusweep.papers.verification.rows import COLUMNS, FOLDER, PAPER_NAMES, PAPERS, Expected, load_expected
 from torusweep.papers.verification.simulated import is_simulated
 from torusweep.papers.verification.verdicts import (
     VERDICTS,
@@ -31,6 +31,7 @@ __all__ = [
     "COLUMNS",
     "FOLDER",
     "PAPERS",
+    "PAPER_NAMES",
     "VERDICTS",
     "Expected",
     "expected_deadlock",

@@ -12,7 +12,14 @@ from torusweep.papers.verification.quantities import parts
 from torusweep.papers.verification.simulated import is_simulated, read
 
 FOLDER = Path(__file__).resolve().parents[1] / "expected"
-PAPERS = ("P98", "P04", "D90", "C10", "R05")  # short names, docs/papers.md; in the order of the report
+PAPER_NAMES = {  # by short name, in the order of the page; docs/papers.md
+    "P98": "Kwai & Parhami 1998",
+    "P04": "Parhami & Kwai 2004",
+    "D90": "Dally 1990",
+    "C10": "Cámara et al. 2010",
+    "R05": "Rahman et al. 2005",
+}
+PAPERS = tuple(PAPER_NAMES)
 COLUMNS = (
     "paper",
     "place",

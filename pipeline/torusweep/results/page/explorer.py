@@ -1,7 +1,7 @@
-"""The page's explorer: any two columns of all designs in one chart, its controls, and the table of the designs selected.
+"""The page's explorer: any two columns of all designs in one chart, controls, and a table of the selected designs.
 
-What moves is explorer.js; here are its data, its chart's specification and its place in the page.
-The data stand in the page compressed (gzip, base64), because the columns of 20,000 designs are long.
+explorer.js does what moves; this module makes its data, the chart's specification and the HTML. The data
+are compressed (gzip, base64), because the columns of 20,000 designs are long.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -18,47 +18,47 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.charts.chart import specification
-from torusweep.charts.scatter import SYMBOLS, Group, explorer_chart, group_of, legend
-from torusweep.results.designs import MOST, Axis, Designs, sampled
-from torusweep.stages.static.section import Section
+from torusweep.charts.scatter import SYMBOLS, Group, explorer_chart, group_of, network_groups
+from torusweep.charts.section import Section
+from torusweep.results.designs import MOST, Axis, Designs, sample_of
 
-Record = Mapping[str, Any]
-
-DEFAULT = ("nodes", "mean_distance")  # first shown across and up
+DEFAULT = ("nodes", "mean_distance")  # columns shown first, horizontally and vertically
 MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
 DIGITS = 7  # of a number in the page
 
 
 class Explorer(NamedTuple):
-    """data: gzip in base64, what explorer.js unpacks; specification: of the chart, whose data the script gives."""
+    """The explorer's parts.
 
-    section: Section
+    section        of the page; None where no two columns can be compared
+    data           the designs as JSON, gzip in base64, for explorer.js
+    specification  of the chart, without data
+    """
+
+    section: Section | None
     data: str
     specification: dict[str, Any]
 
 
-def explored(found: Designs) -> Explorer:
-    """The explorer of a sweep's designs; its section has no body where no two columns can be compared."""
-    if len(found.axes) < 2:
-        return Explorer(Section("explorer", "Explorer", ""), "", {})
-    most, packed = MOST, ""
+def explored(designs: Designs) -> Explorer:
+    """The explorer of a sweep's designs, or of a sample of them that fits in MOST_BYTES."""
+    if len(designs.axes) < 2:
+        return Explorer(None, "", {})
+    most, data = MOST, ""
     groups: list[Group] = []
-    while not packed or len(packed) > MOST_BYTES:
-        chosen = sampled(found.axes, len(found.records), most)
-        groups, packed = _packed(found, chosen)
+    while not data or len(data) > MOST_BYTES:
+        chosen = sample_of(designs.axes, len(designs.records), most)
+        groups, data = _packed(designs, chosen)
         most = most * 2 // 3
-    return Explorer(
-        Section("explorer", "Explorer", _body(found, len(chosen), groups)),
-        packed,
-        specification(explorer_chart(groups)),
-    )
+    section = Section("explorer", "Explorer", [_body(designs, len(chosen), groups)])
+    return Explorer(section, data, specification(explorer_chart(groups)))
 
 
-def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
-    """(the groups that the chosen designs fall into, these designs as explorer.js unpacks them)."""
-    records = [found.records[i] for i in chosen]
+def _packed(designs: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
+    """(groups, data) of the chosen designs."""
+    records = [designs.records[i] for i in chosen]
     names = [group_of(record) for record in records]
-    groups = legend(names)
+    groups = network_groups(names)
     place = {group.name: number for number, group in enumerate(groups)}
     data = {
         "topologies": [record["topology"] for record in records],
@@ -72,7 +72,7 @@ def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
                 "larger": axis.larger,
                 "values": _numbers(axis.values[chosen]),
             }
-            for axis in found.axes
+            for axis in designs.axes
         ],
         "nodes": [record["nodes"] for record in records],
         "degrees": [record["degree_max"] for record in records],
@@ -82,25 +82,28 @@ def _packed(found: Designs, chosen: np.ndarray) -> tuple[list[Group], str]:
 
 
 def _numbers(values: np.ndarray) -> list[float | int | None]:
-    """Numbers as JSON has them, shortened to what a chart and its labels can show."""
+    """Numbers for JSON, to DIGITS significant digits; None for NaN."""
     return [
         None if math.isnan(value) else int(value) if value.is_integer() else float(f"{value:.{DIGITS}g}")
         for value in values.tolist()
     ]
 
 
-# --- its place in the page --------------------------------------------------------------------------
+# --- HTML -----------------------------------------------------------------------------------------
 
 
-def _body(found: Designs, shown: int, groups: Sequence[Group]) -> str:
-    count = len(found.records)
+def _body(designs: Designs, shown: int, groups: Sequence[Group]) -> str:
+    count = len(designs.records)
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
-    apart = f"; {found.left_out:,} that are not connected, or a single node, are left out" if found.left_out else ""
-    return f"""<p class="note">{about}{apart}. Choose what to compare; the dashed line is the Pareto front: nothing shown beats it in both columns.
-A click on a family singles it out, further clicks add others. Drag over the chart to select designs; point at a mark for its spelling.</p>
+    if designs.left_out:
+        about += f"; {designs.left_out:,} that are disconnected or have a single node are left out"
+    label = "Two columns of all designs; the table below has the same numbers"
+    return f"""<p class="note">{about}. Choose two columns to compare. The dashed line is the Pareto front: no design shown
+is at least as good in both columns and better in one. Click a family to show it alone, further families to add them.
+Drag over the chart to select designs; point at a mark for its spelling.</p>
 <div class="controls">
-{_axis_controls("x", "Across", found.axes)}
-{_axis_controls("y", "Up", found.axes)}
+{_axis_controls("x", "Horizontal", designs.axes)}
+{_axis_controls("y", "Vertical", designs.axes)}
 {_sliders("nodes", "Nodes")}
 {_sliders("degree", "Degree")}
 </div>
@@ -108,7 +111,7 @@ A click on a family singles it out, further clicks add others. Drag over the cha
 {"".join(_family(number, group) for number, group in enumerate(groups))}
 </div>
 <figure class="wide">
-<div class="chart" id="explorer-chart" role="img" aria-label="The chosen columns of all designs; the table below has the same numbers"></div>
+<div class="chart" id="explorer-chart" role="img" aria-label="{label}"></div>
 </figure>
 <div class="selection"><p id="explorer-status" role="status"></p>
 <label><input type="checkbox" id="explorer-front"> the front only</label>
@@ -124,22 +127,25 @@ A click on a family singles it out, further clicks add others. Drag over the cha
 
 def _about_sample(count: int, shown: int) -> str:
     return (
-        f"A sample of {shown:,} of the {count:,} connected designs, so that the page stays small: the front of any two columns,"
-        " and the others evenly over their sizes (the Parquet tables have all)"
+        f"A sample of {shown:,} of the {count:,} connected designs, so that the page stays small: the Pareto front of"
+        " any two columns, and others spread evenly over the sizes (the Parquet tables have all)"
     )
 
 
 def _axis_controls(axis: str, title: str, axes: Sequence[Axis]) -> str:
-    """Which column, which way is better, which scale. The first group of columns is static's, which every design has."""
+    """Choices of a column, of the better direction and of the scale."""
     numbered = list(enumerate(axes))
-    wanted = next((number for number, column in numbered if column.name == DEFAULT[axis == "y"]), int(axis == "y"))
+    default = next((number for number, column in numbered if column.name == DEFAULT[axis == "y"]), int(axis == "y"))
     options = "".join(
-        f'<optgroup label="{escape(source)}">{"".join(_option(number, column, number == wanted) for number, column in of_source)}</optgroup>'
+        f'<optgroup label="{escape(source)}">'
+        + "".join(_option(number, column, number == default) for number, column in of_source)
+        + "</optgroup>"
         for source, of_source in groupby(numbered, key=lambda item: item[1].source)
     )
+    better = "".join(f'<option value="{way}">{way}</option>' for way in ("smaller", "larger"))
     return f"""<fieldset><legend>{title}</legend>
 <label>column <select id="explorer-{axis}">{options}</select></label>
-<label>better <select id="explorer-{axis}-better"><option value="smaller">smaller</option><option value="larger">larger</option></select></label>
+<label>better <select id="explorer-{axis}-better">{better}</select></label>
 <label><input type="checkbox" id="explorer-{axis}-log"> logarithmic</label>
 <p class="meaning" id="explorer-{axis}-meaning"></p></fieldset>"""
 
@@ -147,18 +153,21 @@ def _axis_controls(axis: str, title: str, axes: Sequence[Axis]) -> str:
 def _option(number: int, axis: Axis, selected: bool) -> str:
     meaning = f"{axis.meaning} ({axis.unit})" if axis.unit else axis.meaning
     if axis.source != "static":
-        meaning = f"{axis.source}: {meaning}"  # of the many columns of this name, which one stands there once the list is closed
-    return f'<option value="{number}"{" selected" * selected} title="{escape(meaning)}">{escape(axis.name.replace("_", " "))}</option>'
+        meaning = f"{axis.source}: {meaning}"  # the closed list shows the column's name alone
+    name = escape(axis.name.replace("_", " "))
+    return f'<option value="{number}"{" selected" * selected} title="{escape(meaning)}">{name}</option>'
 
 
 def _sliders(name: str, title: str) -> str:
     ends = "".join(
-        f'<label>{end} <input type="range" id="explorer-{name}-{end}" min="0" max="0" step="1"><output for="explorer-{name}-{end}"></output></label>'
+        f'<label>{end} <input type="range" id="explorer-{name}-{end}" min="0" max="0" step="1">'
+        f'<output for="explorer-{name}-{end}"></output></label>'
         for end in ("from", "to")
     )
     return f"<fieldset><legend>{title}</legend>{ends}</fieldset>"
 
 
 def _family(number: int, group: Group) -> str:
-    picture = f'<svg viewBox="-1.3 -1.3 2.6 2.6" aria-hidden="true"><path d="{SYMBOLS[group.symbol]}" fill="{group.colour}"/></svg>'
+    path = f'<path d="{SYMBOLS[group.symbol]}" fill="{group.colour}"/>'
+    picture = f'<svg viewBox="-1.3 -1.3 2.6 2.6" aria-hidden="true">{path}</svg>'
     return f'<button type="button" aria-pressed="false" data-group="{number}">{picture}{escape(group.name)}</button>'

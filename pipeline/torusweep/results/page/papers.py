@@ -1,31 +1,24 @@
-"""The page's part on the papers' figures: each that the sweep has numbers for, under its paper, with what to see in it."""
+"""The page's section on the papers' figures: each that the sweep has numbers for, with a caption."""
 
 from __future__ import annotations
 
 from html import escape
 from itertools import groupby
-from typing import Any
 
-from torusweep.charts.chart import specification
-from torusweep.papers.figures import Figure, Tables, drawable
-from torusweep.stages.static.section import PAPER_NAMES, Section
+from torusweep.charts.section import Panel, Section, Tables, heading
+from torusweep.papers.figures import Figure, Row, drawable
+from torusweep.papers.verification import PAPER_NAMES
 
 
-def papers_section(tables: Tables, drawn: dict[str, Any]) -> Section:
-    """The section; its charts' Vega-Lite specifications join `drawn`, by the id of the element that each is drawn in."""
-    parts = []
+def papers_section(tables: Tables) -> Section | None:
+    """The figures, paper by paper; None if the sweep has numbers for none."""
+    parts: list[str | list[Panel]] = []
     for paper, found in groupby(drawable(tables), key=lambda item: item[0].paper):
-        figures = []
-        for figure, rows in found:
-            drawn[figure.id] = specification(figure.chart(rows))
-            figures.append(_place(figure))
-        parts.append(f'<h3>{escape(PAPER_NAMES[paper])}</h3><div class="figures">{"".join(figures)}</div>')
-    return Section("papers", "The papers' figures", "\n".join(parts))
+        parts += [heading(PAPER_NAMES[paper]), [_panel(figure, rows) for figure, rows in found]]
+    return Section("papers", "The papers' figures", parts) if parts else None
 
 
-def _place(figure: Figure) -> str:
+def _panel(figure: Figure, rows: list[Row]) -> Panel:
+    caption = f"<b>{escape(figure.place)}.</b> {escape(figure.caption)}"
     label = f"{figure.paper} {figure.place}: {figure.title}"
-    chart = f'<div class="chart" id="{escape(figure.id)}" role="img" aria-label="{escape(label)}"></div>'
-    caption = f"<figcaption><b>{escape(figure.place)}.</b> {escape(figure.caption)}</figcaption>"
-    style = ' class="wide"' if figure.wide else ""
-    return f"<figure{style}><h4>{escape(figure.title)}</h4>{chart}{caption}</figure>"
+    return Panel(figure.id, figure.title, figure.chart(rows), caption, label, wide=figure.wide, level=4)

@@ -1,72 +1,62 @@
-"""What the page says of deadlock: which routing is safe under which virtual-channel rule, and why."""
+"""The page's section on deadlock: verdicts counted by routing and virtual-channel rule, then each with its argument."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-from torusweep.stages.static.section import Cell, Section, number, table
+from torusweep.charts.section import (
+    Cell,
+    Field,
+    Record,
+    Section,
+    Tables,
+    extent,
+    heading,
+    meanings,
+    number,
+    number_field,
+    paragraph,
+    table,
+    word_field,
+)
 from torusweep.tables.records import DEADLOCK
 
-Record = Mapping[str, Any]
-
 MOST_ROWS = 300
-SHOWN_OF_A_CYCLE = 3  # channels
+CHANNELS_SHOWN = 3  # of a cycle
 VERDICTS = {"no": "bad", "unknown": "wait", "yes": "good"}  # verdict → style; worst first
-MEANING = {column.name: column.meaning for column in DEADLOCK}
+MEANING = meanings(DEADLOCK)
+LEAD = (
+    "A deterministic routing is deadlock-free if no channel depends on itself through others (Dally &amp; Seitz 1987);"
+    " an adaptive one, if its escape channels do not (Duato 1993), or if a bubble stays in each of their cycles."
+)
 
 
-def deadlock_section(rows: Sequence[Record]) -> Section:
-    """How many networks each routing and rule keep free, then every verdict with its argument; rows of the table deadlock."""
-    ways: dict[tuple[str, str, int], list[Record]] = {}
+def section(tables: Tables) -> Section | None:
+    """Counts by routing and rule, arguments, and every verdict of the table `deadlock`; None if it has no row."""
+    rows = tables.get("deadlock", ())
+    if not rows:
+        return None
+    groups: dict[tuple[str, str, int], list[Record]] = {}
     for row in rows:
-        ways.setdefault((row["routing"], row["vc_rule"], row["virtual_channels"]), []).append(row)
-    counted = [_counts(way, found) for way, found in sorted(ways.items())]
-    headers = [
-        ("routing", "", MEANING["routing"]),
-        ("rule", "", MEANING["vc_rule"]),
-        ("VCs", "number", MEANING["virtual_channels"]),
-    ]
-    counts = table(
-        [*headers, ("networks", "number", ""), *[(verdict, "number", "") for verdict in VERDICTS]],
-        counted,
-        sortable=True,
-    )
+        groups.setdefault((row["routing"], row["vc_rule"], row["virtual_channels"]), []).append(row)
+    worst = list(VERDICTS)
     ordered = sorted(
-        rows,
-        key=lambda row: (list(VERDICTS).index(row["deadlock_free"]), row["topology"], row["routing"], row["vc_rule"]),
+        rows, key=lambda row: (worst.index(row["deadlock_free"]), row["topology"], row["routing"], row["vc_rule"])
     )
-    shown = (
-        f"the first {MOST_ROWS} of {len(rows):,} (the Parquet table has all)"
-        if len(rows) > MOST_ROWS
-        else f"all {len(rows):,}"
-    )
-    lead = (
-        '<p class="note">A routing cannot lock up if no channel depends on itself through others (Dally &amp; Seitz 1987); one that chooses as it'
-        " goes, if that holds for the channels that it can escape to (Duato 1993), or if a bubble stays in each of their cycles.</p>"
-    )
-    body = (
-        f"{lead}<h3>Free of deadlock?</h3>{counts}<h3>Verdicts and arguments</h3>"
-        f'<p class="note">What can lock up stands first; {shown}.</p>{_arguments(rows)}{_verdicts(ordered[:MOST_ROWS])}'
-    )
-    return Section("deadlock", "Which routings can lock up", body if rows else "")
-
-
-def _counts(way: tuple[str, str, int], rows: Sequence[Record]) -> list[Cell]:
-    free = [row["deadlock_free"] for row in rows]
-    return [
-        Cell(way[0], "short"),
-        Cell(way[1], "short"),
-        number(way[2]),
-        number(len(rows)),
-        *[number(free.count(verdict)) for verdict in VERDICTS],
+    parts = [
+        paragraph(LEAD),
+        heading("Free of deadlock?") + table(COUNT_FIELDS, [group for _, group in sorted(groups.items())]),
+        heading("Verdicts and arguments", f"Those that can deadlock stand first; {extent(len(rows), MOST_ROWS)}."),
+        _arguments(rows),
+        table(VERDICT_FIELDS, ordered[:MOST_ROWS]),
     ]
+    return Section("deadlock", "Deadlock", parts)
 
 
 def _arguments(rows: Sequence[Record]) -> str:
-    """Each argument that has more to say than its first words, which stand in the table."""
+    """The arguments that are longer than their first words, which the table has."""
     long = dict.fromkeys(row["argument"] for row in rows if _short(row["argument"]) != row["argument"])
     parts = [
         f"<dt>{escape(_short(text))}</dt><dd>{escape(text.removeprefix(_short(text)).lstrip(':, '))}</dd>"
@@ -80,40 +70,39 @@ def _short(argument: str) -> str:
     return re.split("[:,]", argument, maxsplit=1)[0]
 
 
-def _verdicts(rows: Sequence[Record]) -> str:
-    headers = [
-        ("network", "", MEANING["topology"]),
-        ("routing", "", MEANING["routing"]),
-        ("rule", "", MEANING["vc_rule"]),
-        ("VCs", "number", MEANING["virtual_channels"]),
-        ("acyclic", "", MEANING["acyclic"]),
-        ("deadlock-free", "", MEANING["deadlock_free"]),
-        ("fewest VCs", "number", MEANING["least_virtual_channels"]),
-        ("by rule", "", MEANING["least_rule"]),
-        ("argument", "", MEANING["argument"]),
-        ("a shortest cycle", "", MEANING["cycle"]),
-    ]
-    return table(headers, [_verdict(row) for row in rows], sortable=True)
-
-
-def _verdict(row: Record) -> list[Cell]:
-    return [
-        Cell(row["topology"], "name"),
-        Cell(row["routing"], "short"),
-        Cell(row["vc_rule"], "short"),
-        number(row["virtual_channels"]),
-        Cell({True: "yes", False: "no", None: "–"}[row["acyclic"]]),
-        Cell(row["deadlock_free"], VERDICTS[row["deadlock_free"]]),
-        number(row["least_virtual_channels"]),
-        Cell(row["least_rule"] or "–", "short"),
-        Cell(_short(row["argument"]), "short"),
-        Cell(_cycle(row["cycle"]), "short"),
-    ]
-
-
 def _cycle(channels: Sequence[str] | None) -> str:
-    """The first channels of a cycle, and how many it has."""
+    """The first channels of a cycle, and its length."""
     if not channels:
         return "–"
-    more = f" → … ({len(channels)} channels)" if len(channels) > SHOWN_OF_A_CYCLE else ""
-    return " → ".join(channels[:SHOWN_OF_A_CYCLE]) + more
+    more = f" → … ({len(channels)} channels)" if len(channels) > CHANNELS_SHOWN else ""
+    return " → ".join(channels[:CHANNELS_SHOWN]) + more
+
+
+def _count(verdict: str) -> Field:
+    return Field(verdict, lambda rows: number(sum(row["deadlock_free"] == verdict for row in rows)), style="number")
+
+
+SHARED_FIELDS = (
+    word_field("routing", "routing", MEANING),
+    word_field("vc_rule", "rule", MEANING),
+    number_field("virtual_channels", "VCs", MEANING),
+)
+COUNT_FIELDS = (
+    *[field._replace(cell=lambda rows, field=field: field.cell(rows[0])) for field in SHARED_FIELDS],
+    Field("networks", lambda rows: number(len(rows)), style="number"),
+    *map(_count, VERDICTS),
+)
+VERDICT_FIELDS = (
+    word_field("topology", "network", MEANING, "name"),
+    *SHARED_FIELDS,
+    Field("acyclic", lambda row: Cell({True: "yes", False: "no", None: "–"}[row["acyclic"]]), MEANING["acyclic"]),
+    Field(
+        "deadlock-free",
+        lambda row: Cell(row["deadlock_free"], VERDICTS[row["deadlock_free"]]),
+        MEANING["deadlock_free"],
+    ),
+    number_field("least_virtual_channels", "least VCs", MEANING),
+    word_field("least_rule", "by rule", MEANING),
+    Field("argument", lambda row: Cell(_short(row["argument"]), "short"), MEANING["argument"]),
+    Field("a shortest cycle", lambda row: Cell(_cycle(row["cycle"]), "short"), MEANING["cycle"]),
+)

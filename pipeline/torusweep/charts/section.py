@@ -1,0 +1,156 @@
+"""A section of the page: headings, notes, tables and charts.
+
+Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from torusweep.charts.chart import Chart
+from torusweep.tables.records import Column
+
+Record = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table that a sweep lacks is absent
+
+
+class Panel(NamedTuple):
+    """A chart with its heading and caption.
+
+    id       of the page's element that holds the chart
+    caption  HTML
+    label    what a screen reader says; '' for the title
+    wide     whether it takes the page's whole width
+    level    of the heading
+    """
+
+    id: str
+    title: str
+    chart: Chart
+    caption: str
+    label: str = ""
+    wide: bool = True
+    level: int = 3
+
+    def html(self) -> str:
+        style = ' class="wide"' if self.wide else ""
+        label = escape(self.label or self.title)
+        return (
+            f"<figure{style}><h{self.level}>{escape(self.title)}</h{self.level}>"
+            f'<div class="chart" id="{escape(self.id)}" role="img" aria-label="{label}"></div>'
+            f"<figcaption>{self.caption}</figcaption></figure>"
+        )
+
+
+class Section(NamedTuple):
+    """A section of the page.
+
+    id     of its element, for links
+    title  its heading
+    parts  pieces of HTML, and lists of panels that stand side by side; empty ones are left out
+    """
+
+    id: str
+    title: str
+    parts: Sequence[str | Sequence[Panel]]
+
+    @property
+    def body(self) -> str:
+        return "\n".join(part if isinstance(part, str) else _side_by_side(part) for part in self.parts if part)
+
+    @property
+    def panels(self) -> list[Panel]:
+        return [panel for part in self.parts if not isinstance(part, str) for panel in part]
+
+    def html(self) -> str:
+        return f'<section id="{self.id}"><h2>{escape(self.title)}</h2>\n{self.body}</section>'
+
+
+def _side_by_side(panels: Iterable[Panel]) -> str:
+    return f'<div class="figures">{"".join(panel.html() for panel in panels)}</div>'
+
+
+def heading(title: str, note: str = "") -> str:
+    """A heading within a section, with a note (HTML) below it."""
+    return f"<h3>{escape(title)}</h3>{paragraph(note) if note else ''}"
+
+
+def paragraph(note: str) -> str:
+    """A note, which is HTML."""
+    return f'<p class="note">{note}</p>'
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """A table's cell: text, class of the style sheet, and the number that the column is sorted by."""
+
+    text: str
+    style: str = ""
+    value: float | int | None = None
+
+    def html(self) -> str:
+        style = f' class="{self.style}"' if self.style else ""
+        value = f' data-value="{"" if self.value is None else self.value}"' if self.style == "number" else ""
+        title = f' title="{escape(self.text)}"' if self.style == "name" and len(self.text) > 60 else ""
+        return f"<td{style}{value}{title}>{escape(self.text)}</td>"
+
+
+class Field(NamedTuple):
+    """A column of a table on the page.
+
+    cell     of a row
+    meaning  shown on pointing at the heading
+    style    of the heading: '', or 'number' for one above numbers
+    """
+
+    title: str
+    cell: Callable[[Any], Cell]
+    meaning: str = ""
+    style: str = ""
+
+
+def number(value: float | int | None, digits: int = 8) -> Cell:
+    """A number's cell, to so many significant digits; a dash for None."""
+    if value is None:
+        return Cell("–", "number")
+    return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}", "number", value)
+
+
+def meanings(columns: Iterable[Column]) -> dict[str, str]:
+    """What each column of a table of results means, with its unit."""
+    return {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in columns}
+
+
+def word_field(column: str, title: str, meanings: Mapping[str, str], style: str = "short") -> Field:
+    """A column of words of a record; a dash for None. style: of the cells, 'name' for a topology."""
+    return Field(title, lambda row: Cell(row[column] or "–", style), meanings.get(column, ""))
+
+
+def number_field(column: str, title: str, meanings: Mapping[str, str], digits: int = 8) -> Field:
+    """A column of numbers of a record."""
+    return Field(title, lambda row: number(row[column], digits), meanings.get(column, ""), "number")
+
+
+def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:
+    """HTML of a table, a row for each of `rows`; a click on a heading sorts it."""
+    fields = list(fields)
+    button = "<button type=button>{}</button>" if sortable else "{}"
+    head = "".join(
+        f'<th class="{field.style}" title="{escape(field.meaning)}">'
+        + button.format(escape(field.title).replace("_", "_<wbr>"))  # so that it fits on paper
+        + "</th>"
+        for field in fields
+    )
+    body = "\n".join("<tr>" + "".join(field.cell(row).html() for field in fields) + "</tr>" for row in rows)
+    kind = ' class="sortable"' if sortable else ""
+    content = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
+    return f'<div class="scroll" tabindex="0"><table{kind}>{content}</table></div>'
+
+
+def extent(count: int, most: int) -> str:
+    """How many of `count` rows a table of at most `most` shows, in words."""
+    return f"the first {most:,} of {count:,} (the Parquet table has all)" if count > most else f"all {count:,}"
