@@ -7,10 +7,14 @@ digits, x first. An undirected link is two arcs. Links from a node to itself are
 from __future__ import annotations
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
+
+if TYPE_CHECKING:
+    from torusweep.networks.topology import Topology
 
 Address = tuple[int, ...]
 Arcs = dict[tuple[Address, Address], int]
@@ -194,6 +198,18 @@ def tesh(levels: int) -> Arcs:
             digit = 2 * (level - 1) + (1 if direction == "V" else 0)
             for d in (1, -1):
                 arcs[a, (*a[:digit], (a[digit] + d) % 4, *a[digit + 1 :])] = digit
+    return arcs
+
+
+def arcs_of(topology: Topology) -> Arcs:
+    """The arcs of a built network in the same form."""
+    addresses = list(map(tuple, topology.addresses().tolist()))
+    tail, head, port = topology.arcs
+    arcs = {
+        (addresses[u], addresses[v]): c
+        for u, v, c in zip(tail.tolist(), head.tolist(), topology.link_class[tail, port].tolist())
+    }
+    assert len(arcs) == len(tail), "two links between the same two nodes"
     return arcs
 
 

@@ -1,23 +1,21 @@
-"""Every family: its links against plain loops, its plan, symmetries, bisection width and constraints; faults."""
+"""Every family: its links against plain loops, its plan, symmetries, bisection width and constraints."""
 
 from __future__ import annotations
 
 import random
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import prod
 
 import igraph
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, build, parameters, plan
-from torusweep.networks.families.hermite import determinant, hermite
 from torusweep.networks.symmetry import is_automorphism, orbits, orbits_under
 from torusweep.networks.topology import Topology
 
 from tests.networks import plain_networks as plain
+from tests.networks.plain_networks import arcs_of
 
 # spelling, its arcs by plain loops, number of node orbits
 ROWS = [
@@ -85,17 +83,6 @@ ROWS = [
 ]
 
 
-def arcs_of(topology: Topology) -> plain.Arcs:
-    addresses = list(map(tuple, topology.addresses().tolist()))
-    tail, head, port = topology.arcs
-    arcs = {
-        (addresses[u], addresses[v]): c
-        for u, v, c in zip(tail.tolist(), head.tolist(), topology.link_class[tail, port].tolist())
-    }
-    assert len(arcs) == len(tail), "two links between the same two nodes"
-    return arcs
-
-
 @pytest.mark.parametrize(("spelling", "plain_arcs", "node_orbits"), ROWS, ids=[row[0] for row in ROWS])
 def test_links_plan_and_orbits_of_a_family(spelling, plain_arcs, node_orbits):
     topology, expected = build(spelling), plain_arcs()
@@ -149,69 +136,6 @@ def test_three_names_of_one_network():
     for other in (twisted, lattice):
         assert np.array_equal(named.ports, other.ports)
         assert np.array_equal(named.link_class, other.link_class)
-
-
-# --- lattices ----------------------------------------------------------------------------------------
-
-
-def matrices(largest: int) -> st.SearchStrategy[list[list[int]]]:
-    entries = st.integers(-6, 6)
-    squares = st.integers(1, 3).flatmap(
-        lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)
-    )
-    return squares.filter(lambda matrix: 0 < abs(round(np.linalg.det(np.array(matrix)))) <= largest)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(matrices(120))
-def test_any_lattice(matrix):
-    topology = build(f"lattice(matrix={matrix})")
-    assert topology.nodes == abs(round(np.linalg.det(np.array(matrix))))
-    expected = plain.lattice(matrix, list(map(tuple, topology.addresses().tolist())))
-    assert arcs_of(topology).keys() == {(u, v) for u, v in expected if u != v}
-    assert topology.plan.degree == topology.degrees.max() == topology.degrees.min()
-    assert len(orbits(topology).sizes) == 1
-    from_everywhere = np.sort(plain.distances(topology.ports, np.arange(topology.nodes)), axis=1)
-    assert (from_everywhere == from_everywhere[0]).all()
-
-
-@st.composite
-def hermite_forms(draw):
-    """Columns of an upper triangular matrix with entries below the diagonal entry of their row."""
-    sides = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
-    return [
-        [draw(st.integers(0, sides[i] - 1)) if i < j else sides[i] * (i == j) for i in range(len(sides))]
-        for j in range(len(sides))
-    ]
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(hermite_forms(), st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-3, 3)), max_size=8))
-def test_hermite_form_is_found_from_any_basis(columns, moves):
-    """Column operations of determinant ± 1 preserve the lattice, and so its Hermite normal form."""
-    other = np.array(columns)
-    for i, j, times in moves:
-        i, j = i % len(columns), j % len(columns)
-        if i != j:
-            other[i] += times * other[j]
-            other[[i, j]] = other[[j, i]]
-    assert hermite(other.T.tolist()).columns == tuple(map(tuple, columns))
-
-
-def test_large_entries_are_exact():
-    """18-digit entries, determinant 7: 64-bit arithmetic would overflow."""
-    big = 10**17
-    assert determinant([[big, big + 1], [big - 7, big - 6]]) == big * (big - 6) - (big + 1) * (big - 7) == 7
-    assert prod(hermite([[big, big + 1], [big - 7, big - 6]]).sides) == 7
-    assert build(f"lattice(matrix=[[{big}, {big + 1}], [{big - 7}, {big - 6}]])").nodes == 7
-
-
-def test_symmetries_in_five_dimensions():
-    """Z⁵ modulo the checkerboard lattice D5, scaled by 2: exchanges and sign changes suffice for one orbit."""
-    rows = [[2, 2, 2, 2, 4], [2, 0, 0, 0, 0], [0, 2, 0, 0, 0], [0, 0, 2, 0, 0], [0, 0, 0, 2, 0]]
-    topology = build(f"lattice(matrix={rows})")
-    assert topology.nodes == 64
-    assert all(is_automorphism(topology, image) for image in topology.plan.symmetries())
 
 
 # --- symmetry is verified ----------------------------------------------------------------------------
@@ -271,54 +195,6 @@ def test_bisection_by_trying_every_half(spelling):
     into = (((1 - halves) @ adjacent) * halves).sum(axis=1)
     assert topology.plan.bisection == min(out.min(), into.min())
     assert topology.plan.bisection_source
-
-
-# --- faults ------------------------------------------------------------------------------------------
-
-
-def test_faults_have_the_requested_number_are_nested_and_reproducible():
-    whole = build("torus(k=6, n=2)")
-    lost = []
-    for links in range(0, 73, 8):
-        topology = build(f"faulty(torus(k=6, n=2), links={links}, seed=3)")
-        assert topology.links == whole.links - links
-        lost.append(arcs_of(whole).keys() - arcs_of(topology).keys())
-    assert all(fewer < more for fewer, more in pairwise(lost))
-    again = build("faulty(torus(k=6, n=2), links=8, seed=3)")
-    assert arcs_of(whole).keys() - arcs_of(again).keys() == lost[1]
-    other = build("faulty(torus(k=6, n=2), links=8, seed=4)")
-    assert arcs_of(whole).keys() - arcs_of(other).keys() != lost[1]
-
-
-def test_faulty_nodes_lose_links_and_terminals():
-    topology = build("faulty(directed_torus(k=4, n=2), nodes=5, links=2, seed=1)")
-    gone = np.setdiff1d(np.arange(16), topology.terminals)
-    assert len(gone) == 5
-    assert (topology.ports[gone] == -1).all()
-    assert not np.isin(topology.ports, gone).any()
-    intact = sum(1 for u, v in zip(*build("directed_torus(k=4, n=2)").arcs[:2]) if u not in gone and v not in gone)
-    assert topology.links == intact - 2
-    assert topology.plan.symmetries() == []
-    assert topology.plan.bisection is None
-
-
-def test_faults_pinned_to_a_seed():
-    """Links, ordered by tail and head, fail in the order of their Philox words. Old results depend on this."""
-    words = np.random.Philox(key=[7, 1]).random_raw(18).tolist()
-    links = [(u, v) for u, v in zip(*(a.tolist() for a in build("torus(k=3, n=2)").arcs[:2])) if u < v]
-    expected = {links[i] for i in sorted(range(18), key=words.__getitem__)[:3]}
-    left = {
-        (u, v)
-        for u, v in zip(*(a.tolist() for a in build("faulty(torus(k=3, n=2), links=3, seed=7)").arcs[:2]))
-        if u < v
-    }
-    assert set(links) - left == expected
-
-
-def test_faults_of_faults():
-    topology = build("faulty(faulty(hypercube(n=4), links=3, seed=1), links=4, seed=2)")
-    assert topology.links == 32 - 7
-    assert topology.plan.notes == ("0 faulty nodes, 3 faulty links, seed 1", "0 faulty nodes, 4 faulty links, seed 2")
 
 
 # --- what is refused ---------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Capacity against closed forms, enumerated routes and maximum flow; worst permutations; effective bisection."""
+"""Capacity against closed forms, enumerated routes and maximum flow; its certificates, orbits and errors."""
 
 from __future__ import annotations
 
 from fractions import Fraction as F
 from functools import cache
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 from math import inf
 
 import networkx as nx
@@ -13,37 +13,18 @@ import pytest
 import torusweep.capacity.commodities
 import torusweep.capacity.throughput
 from scipy.optimize import linprog
-from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
-from torusweep.capacity.bisection_use import crossing_demand
+from torusweep.capacity import capacity
 from torusweep.capacity.certificate import proved_bound, proved_loads
 from torusweep.capacity.commodities import distances, gather, usable_arcs
 from torusweep.capacity.linear_program import Solution, solve
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.cuts import cut_width
 from torusweep.networks.families import build
-from torusweep.networks.links import channel_matrix, channel_orbits
+from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Plan, Wiring, realise
-from torusweep.traffic import traffic
-from torusweep_kernels.loads import minimal_loads
 
-from tests.stages.static.networks import as_networkx, network, random_network
-
-KITE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 6), (4, 6), (5, 6), (6, 7)]
-MADE = {
-    "kite": lambda: network(8, KITE),
-    "kite with parallel links": lambda: network(8, [(*link, 1 + i % 3) for i, link in enumerate(KITE)]),
-    "kite with terminals": lambda: network(8, KITE, terminals=[0, 0, 6, 3, 2, 2, 2, 5]),
-    "one-way kite": lambda: network(8, [*KITE, (7, 0), (4, 2), (5, 1)], directed=True),
-}
-
-
-def made(name):
-    return MADE[name]() if name in MADE else build(name)
-
-
-def between_nodes(topology, spelling):
-    return traffic(spelling, topology)[1].at_nodes(topology.terminals, topology.nodes)
+from tests.capacity.networks import MAKERS, between_nodes, demands, make
+from tests.stages.static.networks import as_networkx, random_network
 
 
 def commodities(topology, spelling, *, use_symmetry=True):
@@ -124,7 +105,6 @@ def test_largest_gain_of_a_twist(pattern, gain):
     assert twisted.throughput / plain.throughput - 1 == pytest.approx(gain, abs=1e-3)
 
 
-@pytest.mark.slow
 def test_gates_limit_a_hierarchy():
     """MH3DT, q = 0: 32 links each way (Rahman et al. 2005) carry a quarter of the flits of 1728 nodes."""
     found = capacity(build("mh3dt(m=3, n=4, levels=2, q=0)"), "uniform")
@@ -140,21 +120,10 @@ def routes_of(graph, s, t, routes):
     return list(nx.all_simple_paths(graph, s, t))
 
 
-def demands(topology, spelling):
-    """{(source node, destination node): flits} from the matrix between terminals."""
-    amount = {}
-    matrix = traffic(spelling, topology)[1].rows(np.arange(len(topology.terminals)))
-    for (i, j), flits in np.ndenumerate(matrix):
-        ends = tuple(topology.terminals[[i, j]].tolist())
-        if ends[0] != ends[1] and flits:
-            amount[ends] = amount.get(ends, 0) + flits
-    return amount
-
-
 @cache
 def best_over_routes(name, spelling, routes):
     """Throughput by the path formulation, with a variable for every route."""
-    topology = made(name)
+    topology = make(name)
     graph = nx.DiGraph(as_networkx(topology)) if topology.directed else as_networkx(topology).to_directed()
     number = {ends: i for i, ends in enumerate(graph.edges)}
     amounts = list(demands(topology, spelling).items())
@@ -174,7 +143,7 @@ def best_over_routes(name, spelling, routes):
 
 
 SMALL = [
-    *MADE,
+    *MAKERS,
     "rtt(a=2)",
     "mesh(radices=[3, 2])",
     "pruned_directed_torus(k=2, n=3)",
@@ -188,7 +157,7 @@ PATTERNS = ("uniform", "hot_spot(percent=60)", "random_permutation(seed=5)", "ne
 @pytest.mark.parametrize("name", SMALL)
 def test_path_formulation(name, pattern, routes):
     for use_symmetry in (True, False):
-        found = capacity(made(name), pattern, routes=routes, use_symmetry=use_symmetry)
+        found = capacity(make(name), pattern, routes=routes, use_symmetry=use_symmetry)
         assert found.throughput == pytest.approx(best_over_routes(name, pattern, routes), rel=1e-8)
         assert 0 <= found.gap < 1e-8
 
@@ -216,7 +185,7 @@ def test_one_pair_has_the_maximum_flow(tmp_path, seed, ends, directed):
 def test_grouping_by_source_and_by_destination(tmp_path, name, rows, routes):
     (tmp_path / "demand.csv").write_text("source,destination,demand\n" + rows)
     pattern = f'demand(path="{tmp_path / "demand.csv"}")'
-    topology = made(name)
+    topology = make(name)
     ends = [{row.split(",")[end] for row in rows.split()} for end in (0, 1)]
     assert len(commodities(topology, pattern).roots) == min(map(len, ends))
     found = capacity(topology, pattern, routes=routes)
@@ -254,7 +223,7 @@ def test_symmetry_changes_nothing(topology, pattern, roots, routes):
     [("mesh(k=4, n=2)", "uniform"), ("kite with parallel links", "hot_region"), ("torus(k=4, n=2)", "bit_reversal")],
 )
 def test_the_lengths_prove_the_bound(name, pattern, routes):
-    topology = made(name)
+    topology = make(name)
     found = capacity(topology, pattern, routes=routes)
     graph = as_networkx(topology).to_directed()
     tail, head, port = topology.arcs
@@ -279,7 +248,7 @@ def test_certificates_of_arbitrary_solutions(name, routes):
     """Certificates of arbitrary flows and lengths bracket the optimum."""
     random = np.random.default_rng(7)
     best = best_over_routes(name, "hot_spot(percent=60)", routes)
-    flows = commodities(made(name), "hot_spot(percent=60)")
+    flows = commodities(make(name), "hot_spot(percent=60)")
     usable = usable_arcs(flows, routes)
     good = solve(flows, usable).flow
     noise = random.uniform(-1, 1, (8, len(good))) * np.logspace(-9, 0, 8)[:, None]
@@ -374,153 +343,3 @@ def test_too_large_programs_are_refused(monkeypatch, limit, says):
     )
     with pytest.raises(Refused, match=says):
         capacity(build("mesh(k=4, n=2)"), "uniform", use_symmetry=False)
-
-
-# --- worst case ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("terminals", [1, 3, 6])
-def test_worst_permutation_of_all(terminals, seed):
-    random = np.random.default_rng(seed)
-    shares, links = random.uniform(size=(7, terminals, terminals)) ** 3, random.integers(1, 3, 7)
-    everyone = np.arange(terminals)
-    loads = {
-        (c, p): shares[c, everyone, list(p)].sum() / links[c] for c in range(7) for p in permutations(range(terminals))
-    }
-    found = worst_permutation(shares, capacity=links)
-    assert found.load == pytest.approx(max(loads.values()), rel=1e-12)
-    assert loads[found.channel, tuple(found.permutation.tolist())] == pytest.approx(found.load, rel=1e-12)
-    assert found.permutation.dtype == np.int32
-    asked = worst_permutation(lambda c: shares[c], channels=[2, 5], capacity=links)
-    assert asked.load == pytest.approx(max(load for (c, _), load in loads.items() if c in (2, 5)), rel=1e-12)
-
-
-@cache
-def dimension_order(k):
-    """float64[A, N, N] shares of x-then-y routing on the k×k torus, ties split, walked pair by pair."""
-    shares = np.zeros((4 * k * k, k * k, k * k))
-
-    def step(at, axis, way):
-        return ((at[0] + way) % k, at[1]) if axis == 0 else (at[0], (at[1] + way) % k)
-
-    for s, d in product(product(range(k), repeat=2), repeat=2):
-        ways = []
-        for axis in (0, 1):
-            ahead = (d[axis] - s[axis]) % k
-            ways.append(
-                [(1, ahead, 0.5), (-1, ahead, 0.5)]
-                if 2 * ahead == k
-                else [(1, ahead, 1.0)]
-                if 2 * ahead < k
-                else [(-1, k - ahead, 1.0)]
-            )
-        for chosen in product(*ways):
-            at, part = s, chosen[0][2] * chosen[1][2]
-            for axis, (way, hops, _) in enumerate(chosen):
-                for _ in range(hops):
-                    shares[(at[0] + k * at[1]) * 4 + 2 * axis + (way < 0), s[0] + k * s[1], d[0] + k * d[1]] += part
-                    at = step(at, axis, way)
-            assert at == d
-    return shares
-
-
-@pytest.mark.parametrize("k", [4, 5, 6, 8])
-def test_worst_case_of_dimension_order(k):
-    """(k − 1)/2: nodes up to ⌈k/2⌉ − 1 hops before a channel send all flits over it; for even k, the next half."""
-    assert worst_permutation(dimension_order(k)).load == pytest.approx((k - 1) / 2, rel=1e-12)
-
-
-@pytest.mark.parametrize("k", [4, 8])
-def test_worst_case_of_valiant(k):
-    """Two phases of uniform traffic for any permutation (Valiant & Brebner 1981), load k/8 each."""
-    uniform = dimension_order(k)
-    found = worst_permutation(
-        lambda c: uniform[c].mean(axis=1)[:, None] + uniform[c].mean(axis=0), channels=range(4 * k * k)
-    )
-    assert found.load == pytest.approx(2 * k / 8, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("shares", "channels", "says"),
-    [
-        (np.ones((3, 3)), None, r"expected an array \[channels, terminals, terminals\], got shape \(3, 3\)"),
-        (np.ones((2, 3, 4)), None, r"expected a square matrix of shares ≥ 0, got shape \(3, 4\)"),
-        (-np.ones((2, 3, 3)), None, r"shares ≥ 0, got -1\.0"),
-        (np.full((2, 3, 3), np.nan), None, "shares ≥ 0, got nan"),
-        (lambda c: np.ones((3, 3)), None, "name them"),
-        (np.ones((2, 3, 3)), [], "expected one or more, got none"),
-    ],
-)
-def test_wrong_shares_are_refused(shares, channels, says):
-    with pytest.raises(ValueError, match=says):
-        worst_permutation(shares, channels)
-
-
-# --- effective bisection ---------------------------------------------------------------------------------------
-
-
-def uniform_loads(topology):
-    """Exact loads of uniform traffic over shortest paths."""
-    nodes = np.arange(topology.nodes, dtype=np.int32)
-    return minimal_loads(topology.ports, nodes, demand=np.full(topology.nodes, 1 / topology.nodes)).load
-
-
-@pytest.mark.parametrize("a", [4, 8, 16])
-def test_effective_bisection_of_twisted_tori(a):
-    """Cámara et al. 2010, sec. 5.2: 4a links, of which 3a are effective, for large a.
-
-    Exactly: half of the traffic crosses, N/2 = a² flits; the 8a channels of the cut each carry mean/4
-    with the mean of Corollary 7, so 4a · a² / (2a · mean) links' worth are used.
-    """
-    built = build(f"rtt(a={a})")
-    found = effective_bisection(built, uniform_loads(built), between_nodes(built, "uniform"), best_half(built))
-    assert found.links == 4 * a
-    assert found.crossing == pytest.approx(a * a, rel=1e-12)
-    assert found.effective == pytest.approx(float(F(12 * a**3, 4 * a * a - 1)), rel=1e-12)
-    assert abs(found.effective / (3 * a) - 1) < 1 / (3 * a * a)
-
-
-@pytest.mark.parametrize("a", [4, 8])
-def test_effective_bisection_of_tori(a):
-    """Cámara et al. 2010, sec. 5.1: 2a links; no minimal route leaves its half and returns."""
-    built = build(f"rt(a={a})")
-    found = effective_bisection(built, uniform_loads(built), between_nodes(built, "uniform"), best_half(built))
-    assert (found.links, found.effective) == (2 * a, pytest.approx(2 * a, rel=1e-12))
-
-
-@pytest.mark.parametrize("pattern", ["uniform_other", "hot_spot(percent=60)", "random_permutation(seed=5)"])
-@pytest.mark.parametrize("name", MADE)
-def test_use_of_a_cut(name, pattern):
-    """Against sums over pairs and channels."""
-    topology = made(name)
-    random = np.random.default_rng(3)
-    half, load = random.permutation(topology.nodes) < 3, random.uniform(size=topology.ports.shape)
-    found = effective_bisection(topology, load, between_nodes(topology, pattern), half)
-    crossing = sum(flits for (s, t), flits in demands(topology, pattern).items() if half[s] != half[t])
-    leaving, entering, carried = 0, 0, 0.0
-    for node, port in np.argwhere(topology.ports >= 0).tolist():
-        head, size = topology.ports[node, port], 1 if topology.capacity is None else int(topology.capacity[node, port])
-        leaving += size * bool(half[node] and not half[head])
-        entering += size * bool(half[head] and not half[node])
-        carried += size * load[node, port] * bool(half[node] != half[head])
-    assert found.links == min(leaving, entering)
-    assert (found.crossing, found.carried) == (pytest.approx(crossing), pytest.approx(carried))
-    assert found.effective == pytest.approx(found.links * crossing / carried)
-    assert crossing_demand(between_nodes(topology, pattern), ~half) == pytest.approx(crossing)
-
-
-def test_a_cut_without_traffic_uses_nothing():
-    built = build("ring(k=4)")
-    silent = effective_bisection(built, np.zeros(built.ports.shape), between_nodes(built, "uniform"), np.arange(4) < 2)
-    assert (silent.links, silent.effective, silent.carried) == (2, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "width"), [("rtt(a=4)", 16), ("torus(k=4, n=3)", 32), ("directed_torus(k=4, n=2)", 4), ("ccc(n=3)", 4)]
-)
-def test_best_half(name, width):
-    built = build(name)
-    half = best_half(built)
-    assert half.sum() == built.nodes // 2
-    assert cut_width(channel_matrix(built), half) == width
