@@ -7,10 +7,10 @@ from math import inf
 
 import numpy as np
 
-from torusweep.capacity.commodities import Commodities, Usable, distances
+from torusweep.capacity.commodities import Commodities, UsableArcs, distances
 
 
-def proved_loads(flows: Commodities, usable: Usable, flow: np.ndarray) -> np.ndarray:
+def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np.ndarray:
     """float64[A]: channel loads that some routing of all demand does not exceed, from an approximate flow.
 
     flow   float64[V] on each usable (commodity, arc); negative values count as 0
@@ -31,7 +31,7 @@ def proved_loads(flows: Commodities, usable: Usable, flow: np.ndarray) -> np.nda
     return ((carried + missing) / room)[flows.orbit]
 
 
-def proved_bound(flows: Commodities, usable: Usable, routes: str, length: np.ndarray) -> float:
+def proved_bound(flows: Commodities, usable: UsableArcs, routes: str, length: np.ndarray) -> float:
     """An upper bound of the throughput of all routings, from channel lengths ≥ 0, float64[A].
 
     At throughput λ, every flit from s to t uses channels of total length at least dist(s, t), and the
@@ -49,7 +49,7 @@ def proved_bound(flows: Commodities, usable: Usable, routes: str, length: np.nda
     return float(flows.capacity @ length) / needed if needed else inf
 
 
-def minimal_distances(flows: Commodities, usable: Usable, length: np.ndarray) -> np.ndarray:
+def minimal_distances(flows: Commodities, usable: UsableArcs, length: np.ndarray) -> np.ndarray:
     """float64[K, N]: least length of a minimal route (fewest hops) to each root; inf from nodes on no such route."""
     dist = np.full(flows.demand.shape, np.inf)
     dist[np.arange(len(flows.roots)), flows.roots] = 0

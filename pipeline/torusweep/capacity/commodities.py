@@ -41,7 +41,7 @@ class Commodities(NamedTuple):
     hops: np.ndarray
 
 
-class Usable(NamedTuple):
+class UsableArcs(NamedTuple):
     """Pairs (commodity[i], arc[i]), int32[V] each, of a flow and an arc that it may use.
 
     For minimal routes the pairs are ordered by distance from the root, farthest first.
@@ -114,11 +114,11 @@ def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.
     return dijkstra(backwards, indices=roots).reshape(len(roots), nodes)
 
 
-def usable_arcs(flows: Commodities, routes: str) -> Usable:
+def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
     """The arcs that each flow may use: all that do not leave its root, or those on minimal routes of its demand."""
     if routes == "all":
         commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
-        return Usable(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
+        return UsableArcs(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
     from_tail, from_head = flows.hops[:, flows.tail], flows.hops[:, flows.head]
     commodity, arc = np.nonzero((from_tail == from_head + 1) & np.isfinite(from_tail))
     level = from_tail[commodity, arc]
@@ -132,4 +132,4 @@ def usable_arcs(flows: Commodities, routes: str) -> Usable:
         met[first:last] = reached[k, flows.tail[a]]
         reached[k[met[first:last]], flows.head[a[met[first:last]]]] = True
     kept = np.concatenate([[0], np.cumsum(met)])
-    return Usable(commodity[met], arc[met], kept[starts])
+    return UsableArcs(commodity[met], arc[met], kept[starts])

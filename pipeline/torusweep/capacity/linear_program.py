@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, hstack
 
-from torusweep.capacity.commodities import Commodities, Usable
+from torusweep.capacity.commodities import Commodities, UsableArcs
 from torusweep.errors import Refused
 
 
@@ -23,7 +23,7 @@ class Solution(NamedTuple):
     price: np.ndarray
 
 
-def solve(flows: Commodities, usable: Usable, *, algorithm: str = "highs-ipm") -> Solution:
+def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm") -> Solution:
     """Minimise θ, the largest load of any channel at one flit injected per terminal and cycle.
 
         leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k

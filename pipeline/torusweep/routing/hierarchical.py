@@ -173,7 +173,7 @@ class _Router:
         for level in range(hierarchy.levels, 1, -1):
             needs = ahead[dimensions * (level - 2) : dimensions * (level - 1)]
             # gates[dimension, corner, digit]
-            gates = np.array([hierarchy.places((level, d)) for d in range(dimensions)], np.int16)
+            gates = np.array([hierarchy.gates_of((level, d)) for d in range(dimensions)], np.int16)
             first, some = np.zeros(keys.shape, np.int8), np.zeros(keys.shape, bool)
             for d, apart in enumerate(needs):  # z is before y, y before x: the last one needed is the first
                 first[apart != 0] = d
@@ -181,7 +181,7 @@ class _Router:
             corner = self.nearest(at, gates, first)
             before, later = gate_phases(hierarchy, level)
             phase = np.where(travelled, later, before)
-            at = self.inside(
+            at = self.add_module_runs(
                 runs,
                 at,
                 [np.where(some, gates[first, corner, e], at[e]) for e in range(dimensions)],
@@ -192,12 +192,12 @@ class _Router:
                 goes = needs[d] != 0
                 # the digits in which the gates of this corner differ
                 between = [e for e in range(dimensions) if (gates[d, :, e] != gates[d + 1 :, :, e]).any()]
-                at = self.inside(
+                at = self.add_module_runs(
                     runs, at, [np.where(goes, gates[d, corner, e], at[e]) for e in range(dimensions)], later, between
                 )
-                runs.add(hierarchy.upper((level, d)), *self.shorter(needs[d], hierarchy.n), links)
+                runs.add(hierarchy.digit_of((level, d)), *self.shorter(needs[d], hierarchy.n), links)
                 travelled |= goes
-        self.inside(runs, at, end, last, range(dimensions))
+        self.add_module_runs(runs, at, end, last, range(dimensions))
         return runs.routes()
 
     def places(self, cell: np.ndarray) -> list[np.ndarray]:
@@ -218,7 +218,7 @@ class _Router:
                 hops += self.way(gates[first, corner, e] - at[e], side)[1]
         return away.argmin(axis=0)
 
-    def inside(
+    def add_module_runs(
         self,
         runs: _Runs,
         at: Sequence[np.ndarray],

@@ -36,7 +36,7 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
     require(links <= most, "links", links, f"at most {most:,}", "the network has no more links")
     return replace(
         topology,
-        wire=lambda: _fail(topology, topology.wire(), links, nodes, seed),
+        wire=lambda: _apply_faults(topology, topology.wire(), links, nodes, seed),
         symmetries=no_symmetries,
         bisection=None,
         bisection_source="",
@@ -45,7 +45,7 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
     )
 
 
-def _fail(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> Wiring:
+def _apply_faults(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> Wiring:
     n = topology.nodes
     works = np.ones(n, bool)
     works[_draw(n, nodes, seed, stream=0)] = False

@@ -108,16 +108,16 @@ class Hierarchy:
     def sides(self) -> tuple[int, ...]:
         return self.module + (self.n,) * (len(self.module) * (self.levels - 1))
 
-    def upper(self, direction: Direction) -> int:
+    def digit_of(self, direction: Direction) -> int:
         """The address digit that the links of a direction change."""
         level, dimension = direction
         return len(self.module) * (level - 1) + dimension
 
-    def places(self, direction: Direction) -> list[Place]:
+    def gates_of(self, direction: Direction) -> list[Place]:
         """The gates of a direction, in the order of the corners."""
         return [place for place, leads in self.gates.items() if leads == direction]
 
-    def inside(self) -> Wiring:
+    def module_wiring(self) -> Wiring:
         """Wiring of one basic module."""
         return (torus if self.is_torus else mesh)(radices=list(self.module)).wire()
 
@@ -140,7 +140,7 @@ class Hierarchy:
         )
 
     def wire(self, degree: int, links: Sequence[int]) -> Wiring:
-        inside = self.inside()
+        inside = self.module_wiring()
         size, width = inside.ports.shape
         copies = prod(self.sides) // size
         ports = np.full((copies, size, degree), NO_PORT, np.int32)
@@ -153,9 +153,9 @@ class Hierarchy:
             node = sum(digit * prod(self.module[:d]) for d, digit in enumerate(place))
             free = np.flatnonzero(ports[0, node] == NO_PORT)
             for port, step in zip(free, links):
-                across = neighbour(above, self.upper(direction) - len(self.module), step).reshape(-1)
+                across = neighbour(above, self.digit_of(direction) - len(self.module), step).reshape(-1)
                 ports[:, node, port] = across * np.int32(size) + np.int32(node)
-                classes[node, port] = self.upper(direction)
+                classes[node, port] = self.digit_of(direction)
         return Wiring(ports.reshape(-1, degree), np.tile(classes, (copies, 1)))
 
     def symmetries(self) -> Iterator[np.ndarray]:
@@ -170,17 +170,17 @@ class Hierarchy:
                 yield affine(
                     sides, range(len(sides)), [-1 if i == digit else 1 for i in range(len(sides))], [0] * len(sides)
                 )
-        for sources, signs, shift in self.candidates():
+        for sources, signs, shift in self.module_symmetries():
             directions = self.map_directions(sources, signs, shift)
             if directions is not None:
                 whole = list(range(len(sides)))
                 whole[:dimensions] = sources
                 for before, after in directions.items():
-                    whole[self.upper(after)] = self.upper(before)
+                    whole[self.digit_of(after)] = self.digit_of(before)
                 above = len(sides) - dimensions
                 yield affine(sides, whole, [*signs, *[1] * above], [*shift, *[0] * above])
 
-    def candidates(self) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    def module_symmetries(self) -> Iterator[tuple[list[int], list[int], list[int]]]:
         """Symmetries of the module, (source, sign, shift) of every digit: reflections, translations, exchanges."""
         dimensions = len(self.module)
         same, none = list(range(dimensions)), [0] * dimensions
