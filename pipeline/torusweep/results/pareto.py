@@ -1,4 +1,4 @@
-"""The designs that no other design beats: the non-dominated rows of a table."""
+"""Pareto fronts: the rows of a table that no other row dominates."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import pyarrow.compute as pc
 from torusweep.errors import BadInput, nearest
 from torusweep.results.query import query
 
-BLOCK = 256  # rows that are compared pair by pair
+BLOCK = 256  # rows that are compared pairwise
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 def left_out(front: pa.Table) -> int:
-    """How many rows `pareto` left out of this answer because a named column had no value there."""
+    """How many rows `pareto` left out because a named column had no value."""
     return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
 
 def front_of(
     results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None
 ) -> pa.Table:
-    """The Pareto front of a results folder's static table, among the connected networks that meet the SQL condition `where`.
+    """The Pareto front of the connected networks of a results folder that meet the SQL condition `where`.
 
-    Distances of a disconnected network are within its components, so that it would seem better than it is.
-    The columns are topology, the named ones, and what one wants to see beside them.
+    Distances of a disconnected network are within its components, so it would seem better than it is.
+    The columns are topology, the named ones, and BESIDE.
 
     Raises as `query` and `pareto` do.
     """
@@ -41,7 +41,7 @@ def front_of(
 
 
 def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
-    """The rows that no other row beats: none is as good in every named column and better in one.
+    """The rows that no other row dominates: none is as good in every named column and better in one.
 
     Rows without a value (null or not a number) in one of the columns are left out; their number
     stands in the answer's schema metadata under `rows_without_values`. Sorted by the columns, best
@@ -84,10 +84,10 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
 
 
 def front(values: np.ndarray) -> np.ndarray:
-    """Indices int64[F] of the rows of values[N, C] that no row beats when all columns are minimised, in lexicographic order.
+    """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
 
-    Divide and conquer (Kung, Luccio & Preparata 1975): in lexicographic order a row is beaten only by
-    earlier ones, so the front of the second half is what the front of the first half leaves of it.
+    Divide and conquer (Kung, Luccio & Preparata 1975): in lexicographic order only earlier rows dominate
+    a row, so the front of the second half is what the front of the first half leaves of it.
     """
     unique, inverse = np.unique(values, axis=0, return_inverse=True)
     kept = np.zeros(len(unique), bool)
@@ -98,17 +98,17 @@ def front(values: np.ndarray) -> np.ndarray:
 
 
 def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The unbeaten of `rows`, which are distinct and in lexicographic order."""
+    """The front of `rows`, which are distinct and in lexicographic order."""
     if len(rows) <= BLOCK:
         here = values[rows]
-        beaten = np.any(np.tril((here[None, :, :] <= here[:, None, :]).all(axis=2), -1), axis=1)
-        return rows[~beaten]
+        dominated = np.any(np.tril((here[None, :, :] <= here[:, None, :]).all(axis=2), -1), axis=1)
+        return rows[~dominated]
     early, late = _front(values, rows[: len(rows) // 2]), _front(values, rows[len(rows) // 2 :])
-    return np.concatenate([early, late[~_beaten(values[early, 1:], values[late, 1:])]])
+    return np.concatenate([early, late[~_dominated(values[early, 1:], values[late, 1:])]])
 
 
-def _beaten(early: np.ndarray, late: np.ndarray) -> np.ndarray:
-    """bool[L]: rows of late[L, C] that some row of early[E, C] equals or beats in every column (the columns after the first)."""
+def _dominated(early: np.ndarray, late: np.ndarray) -> np.ndarray:
+    """bool[L]: rows of late[L, C] that some row of early[E, C] equals or beats in every column."""
     columns = late.shape[1]
     if columns == 0:
         return np.ones(len(late), bool)
@@ -119,10 +119,10 @@ def _beaten(early: np.ndarray, late: np.ndarray) -> np.ndarray:
         least = np.minimum.accumulate(early[order, 1])
         before = np.searchsorted(early[order, 0], late[:, 0], side="right")
         return (before > 0) & (least[np.maximum(before - 1, 0)] <= late[:, 1])
-    beaten = np.zeros(len(late), bool)
+    dominated = np.zeros(len(late), bool)
     for start in range(0, len(early), BLOCK):
-        left = np.flatnonzero(~beaten)
+        left = np.flatnonzero(~dominated)
         block = early[start : start + BLOCK]
         for piece in np.array_split(left, max(1, len(left) // BLOCK)):
-            beaten[piece] = np.any((block[None, :, :] <= late[piece][:, None, :]).all(axis=2), axis=1)
-    return beaten
+            dominated[piece] = np.any((block[None, :, :] <= late[piece][:, None, :]).all(axis=2), axis=1)
+    return dominated

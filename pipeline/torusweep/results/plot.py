@@ -151,7 +151,8 @@ def _groups(rows: Sequence[dict[str, Any]], colour: str, *, numeric: bool) -> li
     groups = scatter.value_groups(row["group"] for row in rows)
     if len(groups) > MOST_WORDS:
         raise BadInput(
-            f"--colour {colour}: expected at most {MOST_WORDS} different words, got {len(groups):,}; colour by another column"
+            f"--colour {colour}: expected at most {MOST_WORDS} different words, got {len(groups):,};"
+            " colour by another column"
         )
     return groups
 

@@ -1,9 +1,9 @@
-"""Questions to a sweep's results, in SQL: one SELECT that reads the tables and nothing else.
+"""SQL queries of a sweep's results: one SELECT that reads the tables and nothing else.
 
-DuckDB answers, locked down: no files, no network, no extensions, no other statement, no table
-function but the harmless ones. It works in a process of its own with a memory limit, which is killed
-when its time is up: some of DuckDB's functions neither heed an interrupt nor its own memory limit.
-Every Parquet file's digest is checked first, because DuckDB reads an altered file without noticing.
+DuckDB runs without files, network, extensions, other statements, and table functions except a few
+harmless ones. It runs in a process of its own with a memory limit, which is killed at its time limit:
+some of DuckDB's functions ignore both an interrupt and its memory limit. The digest of every Parquet
+file is checked first, because DuckDB does not detect an altered file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
 MEMORY_GIB = 2.0  # for the query's work, and again for its answer
 MOST_ROWS = 1_000_000
-LONGEST = 20_000  # characters of SQL; more only serves to keep the planner busy
-GRACE = 5.0  # seconds to start the process, and to end by itself after an interrupt
+LONGEST = 20_000  # characters of SQL; more would only occupy the planner
+GRACE = 5.0  # seconds to start the process, and to end after an interrupt
 TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
 _LOCKED = {
@@ -46,7 +46,7 @@ _LOCKED = {
     "temp_directory": "",
     "max_expression_depth": "200",
 }
-_REFUSED, _BAD = 3, 2  # exit statuses of the process that answers
+_REFUSED, _BAD = 3, 2  # exit statuses of the query process
 
 
 def query(
@@ -57,7 +57,7 @@ def query(
     memory_gib: float = MEMORY_GIB,
     max_rows: int = MOST_ROWS,
 ) -> pa.Table:
-    """The answer to one SELECT over the tables of a results folder, which are called as their files are: static, distances, verification.
+    """The answer to one SELECT over the tables of a results folder, each named as its file.
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid
     SELECT; Refused where the answer takes more than the limits. Messages are one line.
@@ -92,7 +92,7 @@ def query(
 
 
 def serve() -> None:
-    """What the answering process does: a request on standard input, an Arrow stream or a line of refusal back."""
+    """The query process: reads a request from standard input, writes an Arrow stream, or a line of refusal."""
     request = json.load(sys.stdin)
     folder = Path(request.pop("folder"))
     try:
@@ -100,9 +100,8 @@ def serve() -> None:
     except BadInput as error:
         sys.stderr.write(str(error))
         sys.stderr.flush()
-        os._exit(
-            _REFUSED if isinstance(error, Refused) else _BAD
-        )  # at once: threads that heed no interrupt may still run
+        # at once, because threads that ignore the interrupt may still run
+        os._exit(_REFUSED if isinstance(error, Refused) else _BAD)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -114,7 +113,7 @@ def answer(
 ) -> pa.Table:
     """The answer, computed in this process. Raises as `query` does.
 
-    contained  keep the whole process to memory_gib beyond what it has now, for good
+    contained  limit the whole process to memory_gib beyond its present memory, until it ends
     """
     if not sql.strip():
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
@@ -129,9 +128,7 @@ def answer(
             with _deadline(connection, time_limit):
                 for name, table in _tables(folder, _check(connection, sql)).items():
                     connection.register(name, table)
-                connection.execute(
-                    "SET enable_progress_bar = false"
-                )  # after two seconds it would be drawn into the answer
+                connection.execute("SET enable_progress_bar = false")  # it would print into the answer
                 connection.execute("SET lock_configuration = true")
                 if contained:
                     _contain(memory_gib)
@@ -161,18 +158,19 @@ def _too_large(memory_gib: float) -> Refused:
 
 
 def _contain(memory_gib: float) -> None:
-    """Bound the memory that this process can take from now on: the query's work, its answer, and the threads' stacks."""
+    """Limit the memory of this process from now on: for the query, its answer and the threads' stacks."""
     most = psutil.Process().memory_info().vms + int((2 * memory_gib + 0.5) * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
-    """The tables of a results folder that a query mentions, checked; all of them where it mentions none (SHOW TABLES, a misspelt name)."""
+    """The tables of a results folder that a query mentions, checked; all if it mentions none (a misspelt name)."""
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not files:
         shown = table_text.printable(str(folder))
         raise BadInput(
-            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder with --results"
+            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
+            " with --results"
         )
     tables = {
         name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
@@ -180,7 +178,8 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
     empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
     if empty:
         raise BadInput(
-            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG' first"
+            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
+            " first"
         )
     return tables
 
@@ -241,7 +240,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
-    """Interrupt whatever the connection does from `seconds` on, again and again, since an interrupt between two steps is lost."""
+    """Interrupt the connection after `seconds`, repeatedly, because an interrupt between two steps is lost."""
     done = threading.Event()
 
     def watch() -> None:
@@ -260,7 +259,10 @@ def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
-    """Refuse anything but one SELECT without table functions that reach further than the tables; the table names that it mentions."""
+    """The tables that a query mentions.
+
+    Raises BadInput for anything but one SELECT, and for table functions that could read more than the tables.
+    """
     answer = connection.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()[0]
     try:
         parsed = json.loads(answer[0])
@@ -271,14 +273,15 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
             raise BadInput(f"expected a SELECT, as in {_EXAMPLE}, got another statement; results are only read")
         raise BadInput(f"the query cannot be read: {_one_line(parsed['error_message'])}")
     if len(parsed["statements"]) != 1:
-        raise BadInput(f"expected one SELECT, got {len(parsed['statements'])} statements; ask them one by one")
+        raise BadInput(f"expected one SELECT, got {len(parsed['statements'])} statements; run them one by one")
     mentioned: set[str] = set()
     for node in _nodes(parsed["statements"][0]):
         if node.get("type") == "TABLE_FUNCTION":
             name = node["function"]["function_name"].lower()
             if name not in TABLE_FUNCTIONS:
                 raise BadInput(
-                    f"expected a table of the results, got the function {name[:60]!r}; permitted are {', '.join(sorted(TABLE_FUNCTIONS))}"
+                    f"expected a table of the results, got the function {name[:60]!r}; permitted are"
+                    f" {', '.join(sorted(TABLE_FUNCTIONS))}"
                 )
         if isinstance(node.get("table_name"), str):
             mentioned.add(node["table_name"].lower())
@@ -315,6 +318,6 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memor
 
 
 def _one_line(error: object) -> str:
-    """A message of DuckDB's without its drawing of the query."""
+    """A message of DuckDB without the excerpt of the query below it."""
     text = str(error).split("\nLINE ")[0]
     return table_text.printable(" ".join(text.split()))[:300]

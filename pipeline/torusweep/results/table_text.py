@@ -8,20 +8,23 @@ import decimal
 import io
 import json
 import math
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
+
+import pyarrow as pa
+from pyarrow import types
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-DIGITS = 6  # of a number that people read
-PIPE_WIDTH = 100_000  # characters; a table that is piped is never folded
+DIGITS = 6  # significant, of a number for people
+PIPE_WIDTH = 100_000  # characters; a piped table is never folded
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows as JSON knows them: maps are objects, times are text, numbers that are not finite are null.
+    """Rows for JSON: maps become objects, times text, numbers that are not finite null.
 
     Raises BadInput for a column that Python has no values for: dates before year 1 or after 9999, maps by lists.
     """
@@ -45,12 +48,7 @@ def as_csv(table: pa.Table) -> str:
 
 
 def print_aligned(table: pa.Table, file: TextIO) -> None:
-    """Aligned columns, in the terminal's width where there is one; numbers to the right, to six significant digits."""
-    from pyarrow import types
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    """Aligned columns, within the terminal's width if there is one; numbers right-aligned, to six digits."""
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=PIPE_WIDTH)
@@ -66,8 +64,6 @@ def print_aligned(table: pa.Table, file: TextIO) -> None:
 
 def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
     """A column's values, an Arrow map as a dictionary."""
-    from pyarrow import types
-
     try:
         values = column.to_pylist()
         return [None if value is None else dict(value) for value in values] if types.is_map(column.type) else values
@@ -95,7 +91,7 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded(value: Any) -> Any:
-    """A value of `records` with its fractions as people read them; digits before the point stay."""
+    """A value of `records` with numbers rounded to DIGITS, but never before the point."""
     if isinstance(value, float):
         return float(round(value)) if abs(value) >= 10**DIGITS else float(f"{value:.{DIGITS}g}")
     if isinstance(value, list):
@@ -112,5 +108,5 @@ def _cell(value: Any, *, null: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without control characters, which a terminal would obey."""
+    """Text without control characters, which a terminal would execute."""
     return "".join(character if character.isprintable() else "�" for character in text)

@@ -98,9 +98,10 @@ def _body(designs: Designs, shown: int, groups: Sequence[Group]) -> str:
     if designs.left_out:
         about += f"; {designs.left_out:,} that are disconnected or have a single node are left out"
     label = "Two columns of all designs; the table below has the same numbers"
-    return f"""<p class="note">{about}. Choose two columns to compare. The dashed line is the Pareto front: no design shown
-is at least as good in both columns and better in one. Click a family to show it alone, further families to add them.
-Drag over the chart to select designs; point at a mark for its spelling.</p>
+    return f"""<p class="note">{about}. Choose two columns to compare.
+The dashed line is the Pareto front: no design shown is at least as good in both columns and better in one.
+Click a family to show it alone, further families to add them. Drag over the chart to select designs; point at a mark
+for its spelling.</p>
 <div class="controls">
 {_axis_controls("x", "Horizontal", designs.axes)}
 {_axis_controls("y", "Vertical", designs.axes)}

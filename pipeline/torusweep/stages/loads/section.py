@@ -32,9 +32,9 @@ MEANING = meanings(LOADS)
 LINES = {
     ("rt", None): Line("RT, 2a × a", "#006DAD", "circle", (5, 3)),
     ("rtt", None): Line("RTT, twisted", "#CB73A3", "diamond", (5, 3)),
-    ("pt", None): Line("PT, 2a × a × a", "#006DAD", "circle"),
+    ("pt", None): Line("PT, 2a × a × a", "#006DAD", "square"),
     ("ptt", None): Line("PTT, twisted in xy", "#C48600", "triangle-up"),
-    ("pdtt", None): Line("PDTT, twisted twice", "#CB73A3", "diamond"),
+    ("pdtt", None): Line("PDTT, twisted twice", "#CB73A3", "cross"),
     ("torus", 3): Line("3D torus, degree 6", "#379AD8", "cross"),
     ("pruned_torus", 3): Line("pruned, degree 4", "#B84300", "square"),
     ("directed_torus", 3): Line("directed, degree 3", "#008A62", "triangle-right"),
