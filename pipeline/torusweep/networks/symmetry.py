@@ -61,11 +61,13 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
 def proved_symmetries(topology: Topology) -> list[np.ndarray]:
     """The declared automorphisms, int32[N] each, verified.
 
-    Raises AssertionError if a declared permutation is no automorphism, which is a defect of the family.
+    Raises AssertionError if a declared permutation is not an automorphism, which is a defect of the family.
     """
     images = list(topology.plan.symmetries())
     for number, image in enumerate(images):
-        assert is_automorphism(topology, image), f"{topology.spelling}: declared symmetry {number} is no automorphism"
+        assert is_automorphism(topology, image), (
+            f"{topology.spelling}: declared symmetry {number} is not an automorphism"
+        )
     return images
 
 

@@ -21,7 +21,7 @@ def along_axes(topology: Topology, shape: Lattice, names: Sequence[str]) -> Move
     topology   the network
     shape      lattice of the addresses; prod(shape.sides) = N
     names      of the axes
-    returns    None if a link of the network is no such step
+    returns    None if a link of the network is not such a step
     """
     axes = range(len(shape.sides))
     if not 0 < topology.ports.shape[1] <= 2 * len(axes) or prod(shape.sides) != topology.nodes:

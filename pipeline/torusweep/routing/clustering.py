@@ -75,9 +75,8 @@ class _Router:
         for i in range(self.dimensions):
             rest, digit = np.divmod(rest, self.values)
             apart[:, i] = digit - (0 if self.modular else k - 1)
-        plane = np.zeros_like(
-            apart
-        )  # steps from the source's plane, in + direction, to the plane with links of each dimension
+        # steps from the source's plane, in + direction, to the nearest plane with links of each dimension
+        plane = np.zeros_like(apart)
         for number, i in enumerate(self.pruning.alternating):
             plane[:, i] = (number - rest) % planes
 

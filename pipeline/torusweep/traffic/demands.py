@@ -63,11 +63,8 @@ def _read(path: Path) -> pa.Table:
             return _with_valid_names(foreign_table(content, default_memory()))
         if path.suffix.lower() == ".csv":
             return _with_valid_names(pyarrow.csv.read_csv(BytesIO(content)))
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-    ) as error:  # OSError: damaged Parquet; ValueError: names not in UTF-8
+    # OSError: damaged Parquet; ValueError: names not in UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {error}") from None
     raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
 

@@ -20,7 +20,7 @@ def steps(topology: Topology) -> list[np.ndarray]:
     """int32[N] for each dimension: the next node, the first again after the last.
 
     In a torus or lattice a step follows a link, or stays at the node if the lattice contains the unit
-    vector. In a mesh the step from the end of a line to its beginning is no link.
+    vector. In a mesh the step from the end of a line to its beginning is not a link.
 
     topology   of one of the families above
     """
@@ -34,7 +34,7 @@ def steps(topology: Topology) -> list[np.ndarray]:
     all_nodes = np.arange(topology.nodes, dtype=np.int32)
     for step in found if topology.family not in MESHES else []:
         linked = (topology.ports == step[:, None]).any(axis=1) | (step == all_nodes)
-        assert linked.all(), f"{topology.spelling}: a step is no link"
+        assert linked.all(), f"{topology.spelling}: a step is not a link"
     return found
 
 

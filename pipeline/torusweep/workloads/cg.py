@@ -48,9 +48,8 @@ def within_rows(program: Program, columns: int, flits: int) -> None:
     """Sum over each row of tasks: exchanges at distances columns/2, columns/4, …, 1."""
     distance = columns // 2
     while distance:
-        program.exchange(
-            (task, task ^ distance, flits) for task in range(program.tasks)
-        )  # the column is in the lowest bits
+        # the column is in the lowest bits
+        program.exchange((task, task ^ distance, flits) for task in range(program.tasks))
         distance //= 2
 
 

@@ -114,11 +114,8 @@ def _of_parquet(content: bytes, where: str) -> Rows:
         columns = table.column_names
     except Refused as refusal:
         raise Refused(f"{where}: {refusal}") from None
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-    ) as error:  # OSError: damaged Parquet; ValueError: names not in UTF-8
+    # OSError: damaged Parquet; ValueError: names not in UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(
             f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV"
         ) from None

@@ -118,7 +118,7 @@ def _reader(path: Path, format: str | None) -> str:
 
 
 def _file_signature(path: Path) -> tuple[int, int]:
-    """Return (bytes, modification time in ns), the cache key of the contents. Raises BadInput if it is no file."""
+    """Return (bytes, modification time in ns), the cache key of the contents. Raises BadInput if it is not a file."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:

@@ -146,7 +146,7 @@ def graphml(path: Path) -> Listing:
                 (attribute(name, attributes, "source"), attribute(name, attributes, "target"), parser.CurrentLineNumber)
             )
         elif name == "hyperedge":
-            fail("expected edges, got a hyperedge, which is no link between two nodes")
+            fail("expected edges, got a hyperedge, which is not a link between two nodes")
 
     def entity(*_: object) -> None:
         fail("expected GraphML without entity declarations, which are not read for safety")

@@ -108,5 +108,5 @@ def validate_radices(radices: list[int]) -> tuple[int, ...]:
     require(
         len(radices) <= 30, "radices", f"({len(radices)} sides)", "at most 30 sides", "2³⁰ nodes and more do not fit"
     )
-    require(min(radices) >= 2, "radices", radices, "sides ≥ 2", "a side of 1 is no dimension")
+    require(min(radices) >= 2, "radices", radices, "sides ≥ 2", "a side of 1 is not a dimension")
     return tuple(radices)

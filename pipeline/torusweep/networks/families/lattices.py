@@ -148,7 +148,7 @@ def _order(columns: Sequence[Sequence[int]]) -> list[int]:
         if free is None:
             raise BadInput(
                 "twists: expected an order of the dimensions in which each wraparound shifts earlier ones only,"
-                f" got dimensions {left} shifting each other in a circle, which is no lattice graph on this box;"
+                f" got dimensions {left} shifting each other in a circle, which is not a lattice graph on this box;"
                 " two such twists are sequin(k=8, s=1, t=2)"
             )
         order.append(free)

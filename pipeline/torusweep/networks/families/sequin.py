@@ -1,4 +1,4 @@
-"""Séquin's doubly twisted torus, which is no lattice graph."""
+"""Séquin's doubly twisted torus, which is not a lattice graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Twist = Annotated[int, Whole(0, "shift of the other dimension by the wraparound 
 def sequin(k: Radix, s: Twist, t: Twist) -> Plan:
     """Doubly twisted torus k × k: the wraparound of x adds s to y, the wraparound of y adds t to x, modulo k.
 
-    Translations are no automorphisms, unless s or t is 0 (use twisted_torus then). The rotation of the
+    Translations are not automorphisms, unless s or t is 0 (use twisted_torus then). The rotation of the
     grid by 180° is an automorphism, and so is the exchange of x and y if s = t.
     Source: Cámara et al. 2010, sec. 2, after Séquin 1981.
     """
