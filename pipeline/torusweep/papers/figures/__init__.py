@@ -1,6 +1,6 @@
-"""The papers' figures, drawn from the tables of a sweep: one table of them, a paper a module.
+"""The papers' figures, drawn from the tables of a sweep; FIGURES lists them.
 
-A figure is shown where the sweep has its numbers. What a caption claims, tests/test_paper_figures.py checks on these numbers.
+A figure is drawn if the sweep has its numbers. tests/papers/test_paper_figures.py checks what the captions claim.
 """
 
 from torusweep.papers.figures import (
@@ -32,6 +32,6 @@ FIGURES: tuple[Figure, ...] = (
 
 
 def drawable(tables: Tables) -> list[tuple[Figure, list[Row]]]:
-    """The figures that a sweep has numbers for, with these; in the papers' order."""
+    """The figures that a sweep has numbers for, with their rows, in the papers' order."""
     found = [(figure, figure.rows(tables)) for figure in FIGURES if tables.keys() >= set(figure.tables)]
     return [(figure, rows) for figure, rows in found if rows]

@@ -1,4 +1,4 @@
-"""Cámara et al. 2010: distances, saturation and link utilization of straight and twisted tori, as multiples of what the side decides."""
+"""Cámara et al. 2010: distances, saturation and link utilization of straight and twisted tori, in units of the side."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def distances(tables: Tables) -> list[Row]:
 
 
 def saturation(tables: Tables) -> list[Row]:
-    """per_side: saturation load × a, uniform traffic over all shortest paths alike; limit: the paper's for large a."""
+    """per_side: saturation load × a, uniform traffic, all shortest paths; limit: the paper's for large a."""
     return _ordered([_row(load, load["saturation_load"] * _side(load), SATURATION) for load in _uniform(tables)])
 
 
@@ -142,8 +142,9 @@ FIGURES = (
         "C10",
         "Secs. 3 to 5, mean distances",
         "What a twist saves in distance",
-        "Mean distance as a multiple of the side a; the rules are the paper's limits for large a. One twist takes a rectangular torus (RT) from"
-        " 3/4 to 2/3, and a prismatic one (PT) from 1 to 11/12; two twists (PDTT) take it to 7/8.",
+        "Mean distance divided by the side a; horizontal lines are the paper's limits for large a. One twist reduces"
+        " it from 3/4 to 2/3 in a rectangular torus (RT), and from 1 to 11/12 in a prismatic one (PT); two twists"
+        " (PDTT) reduce it to 7/8.",
         ("static",),
         distances,
         lambda rows: _chart(rows, "mean distance / a"),
@@ -153,8 +154,9 @@ FIGURES = (
         "C10",
         "Sec. 5, Table 1 (bounds)",
         "What a twist gains in saturation load",
-        "Saturation load under uniform traffic times a, all shortest paths alike; the rules are the paper's bounds for large a. A twist lifts 4 to"
-        " 6, in two dimensions and in three (RT and PT coincide, RTT and PTT do), and two twists lift it to 48/7. Simulated routers reach less.",
+        "Saturation load times a under uniform traffic, split evenly over all shortest paths; horizontal lines are"
+        " the paper's bounds for large a. One twist raises it from 4 to 6, in two and in three dimensions (RT"
+        " coincides with PT, and RTT with PTT); two twists raise it to 48/7. Simulated routers reach less.",
         ("static", "loads"),
         saturation,
         lambda rows: _chart(rows, "saturation load × a, flits/cycle"),
@@ -164,8 +166,9 @@ FIGURES = (
         "C10",
         "Fig. 10, the ideal of it",
         "Use of the links at saturation",
-        "Mean load of each dimension's links when the busiest link is full, uniform traffic, 32 × 16 and 32 × 16 × 16. Straight tori leave half of"
-        " the short dimensions' capacity unused; a twist in xy fills x and y, two twists fill all. The paper simulates, and finds a little less.",
+        "Mean load of the links of each dimension when the busiest link is full; uniform traffic, 32 × 16 and 32 ×"
+        " 16 × 16. Straight tori leave half the capacity of the short dimensions unused. A twist in xy fills x and y;"
+        " two twists fill all dimensions. The paper simulates, and finds slightly less.",
         ("static", "loads"),
         utilization,
         _bars,

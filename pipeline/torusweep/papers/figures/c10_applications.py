@@ -1,4 +1,4 @@
-"""Cámara et al. 2010, Fig. 14: the time that parallel applications' messages take on a straight and a twisted torus of 16 × 8."""
+"""Cámara et al. 2010, Fig. 14: delivery time of parallel applications' messages on two tori of 16 × 8."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ PLACEMENTS = ("consecutive", "random")
 
 
 def times(tables: Tables) -> list[Row]:
-    """time: until all is delivered, over what RT takes with consecutive placement; cycles: the same as it is; seeds: runs that it is the mean of.
+    """A row for each application, placement and network, if the sweep has both placements on both networks.
 
-    A row for each application, placement and network, where the sweep has both placements on both networks; of an
-    application in several sizes, the last size.
+    time    until all is delivered, over the time of RT with consecutive placement
+    cycles  until all is delivered
+    seeds   runs that it is the mean of
+
+    Of an application in several sizes, the last size.
     """
     found = {
         (row["workload"], row["placement"], row["topology"]): row
@@ -96,8 +99,9 @@ FIGURES = (
         "C10",
         "Fig. 14, simulated",
         "Time of applications' messages, 16 × 8",
-        "Tasks placed consecutively (c) and at random (r). As in the paper the twisted torus (RTT) takes less time than the straight one (RT) for CG,"
-        " FT and IS however they are placed, as much for LU placed consecutively, and for MG more placed consecutively, less at random.",
+        "Tasks placed consecutively (c) or at random (r). As in the paper, the twisted torus (RTT) takes less time"
+        " than the straight one (RT) for CG, FT and IS with either placement. It takes the same time for LU placed"
+        " consecutively. For MG it takes more time with consecutive and less with random placement.",
         ("simulation",),
         times,
         _chart,

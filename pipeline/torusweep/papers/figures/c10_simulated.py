@@ -1,4 +1,4 @@
-"""Cámara et al. 2010, Figs. 8 to 12: straight and twisted tori simulated with its router, beside what their links can carry."""
+"""Cámara et al. 2010, Figs. 8 to 12: straight and twisted tori simulated with the paper's router."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torusweep.charts.chart import Chart, inline
 from torusweep.charts.lines import LEGEND, Line, compared, line_chart
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars
-from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 from torusweep.papers.verification.simulated import Simulated
 
 ROUTER = "bluegene"
-SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn: the paper's are 16 and 32
+SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn; the paper's are 16 and 32
 PLANE, SPACE = ("rt", "rtt"), ("pt", "ptt", "pdtt")
 PERMUTATIONS = {
     "bit_complement": "bit complement",
@@ -25,7 +25,7 @@ DASHES = ((1, 0), (5, 3), (2, 2))  # by size
 
 
 def throughput(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row]:
-    """offered, accepted; capacity: the most that the links can carry, None where the sweep does not tell."""
+    """offered, accepted; capacity: the load that the links can carry, None where the sweep does not have it."""
     return compared(_curves(tables, families, traffic), "offered") if "loads" in tables else []
 
 
@@ -36,7 +36,7 @@ def latency(tables: Tables, families: tuple[str, ...]) -> list[Row]:
 
 
 def utilization(tables: Tables) -> list[Row]:
-    """use: mean of the links of a class where a network accepts most, of the largest networks of two and of three dimensions."""
+    """use: mean of each link class at the largest accepted load; the largest networks of two and three dimensions."""
     rows = []
     for families in (PLANE, SPACE):
         found = _simulated(tables, families, "uniform")
@@ -93,11 +93,10 @@ def _curves(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Row
 
 def _simulated(tables: Tables, families: tuple[str, ...], traffic: str) -> list[Record]:
     """Rows of the paper's networks with its router, by size and family, and by load."""
-    asked = (ROUTER, traffic)
     rows = [
         row
         for row in tables.get("simulation", ())
-        if (row["router"], row["traffic"]) == asked and row["offered_load"] is not None
+        if (row["router"], row["traffic"]) == (ROUTER, traffic) and row["offered_load"] is not None
     ]
     own = [row for row in rows if _family(row) in families and _side(row) >= SMALLEST[_dimensions(families)]]
     return sorted(own, key=lambda row: (_side(row), families.index(_family(row)), row["offered_load"]))
@@ -199,18 +198,18 @@ def _figure(
     rows: Callable[[Tables], list[Row]],
     chart: Callable[..., Chart],
 ) -> Figure:
-    place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
-    return Figure(f"c10-fig-{number}-simulated", "C10", f"{place}, simulated", title, caption, tables, rows, chart)
+    return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), title, caption, tables, rows, chart)
 
 
 BOTH = ("loads", "simulation")
-RULES = "The rules are what the links can carry."
+RULES = "Horizontal lines: the load that the links can carry."
 FIGURES = (
     _figure(
         "8a",
         BOTH,
         "Accepted load, uniform traffic, two dimensions",
-        f"What is accepted follows what is offered up to saturation, and twisted (RTT) beyond straight (RT). {RULES}",
+        "Accepted load equals offered load up to saturation; the twisted torus (RTT) saturates later than the"
+        f" straight one (RT). {RULES}",
         lambda tables: throughput(tables, PLANE, "uniform"),
         _throughput_chart,
     ),
@@ -218,7 +217,7 @@ FIGURES = (
         "8b",
         BOTH,
         "Accepted load, uniform traffic, three dimensions",
-        f"One twist (PTT) carries more than none (PT), two (PDTT) more than one. {RULES}",
+        f"One twist (PTT) carries more than none (PT), and two (PDTT) more than one. {RULES}",
         lambda tables: throughput(tables, SPACE, "uniform"),
         _throughput_chart,
     ),
@@ -226,7 +225,8 @@ FIGURES = (
         "9a",
         ("simulation",),
         "Latency, uniform traffic, two dimensions",
-        "From a packet's generation to its arrival, up to saturation: shorter ways make it less in the twisted torus (RTT) at every load.",
+        "From a packet's generation to its arrival, up to saturation. The twisted torus (RTT) has shorter paths, and"
+        " less latency at every load.",
         lambda tables: latency(tables, PLANE),
         _latency_chart,
     ),
@@ -234,7 +234,8 @@ FIGURES = (
         "9b",
         ("simulation",),
         "Latency, uniform traffic, three dimensions",
-        "A twist (PTT) makes latency less at every load and puts off saturation; a second one (PDTT) adds little.",
+        "One twist (PTT) reduces latency at every load and raises the saturation load; a second twist (PDTT) adds"
+        " little.",
         lambda tables: latency(tables, SPACE),
         _latency_chart,
     ),
@@ -242,7 +243,8 @@ FIGURES = (
         "10",
         ("simulation",),
         "Use of the links where most is accepted",
-        "Uniform traffic. Straight tori leave half of the short dimensions' links unused; a twist in xy uses x and y alike, two twists all three.",
+        "Uniform traffic. Straight tori leave half the capacity of the short dimensions unused; a twist in xy loads"
+        " x and y equally, two twists load all three equally.",
         utilization,
         _utilization_chart,
     ),
@@ -250,7 +252,8 @@ FIGURES = (
         "11a",
         BOTH,
         "Accepted load, hot region, two dimensions",
-        f"A quarter of the traffic goes to an eighth of the nodes: the twist gains, but less than under uniform traffic. {RULES}",
+        "A quarter of the traffic goes to an eighth of the nodes. The twist helps, but less than under uniform"
+        f" traffic. {RULES}",
         lambda tables: throughput(tables, PLANE, "hot_region"),
         _throughput_chart,
     ),
@@ -258,8 +261,8 @@ FIGURES = (
         "11b",
         BOTH,
         "Accepted load, hot region, three dimensions",
-        "A quarter of the traffic goes to an eighth of the nodes: one twist (PTT) gains about what it does under"
-        " uniform traffic, two (PDTT) less, as the paper finds.",
+        "A quarter of the traffic goes to an eighth of the nodes. As in the paper, one twist (PTT) gains about as"
+        " much as under uniform traffic, and two (PDTT) gain less.",
         lambda tables: throughput(tables, SPACE, "hot_region"),
         _throughput_chart,
     ),
@@ -267,8 +270,9 @@ FIGURES = (
         "12a",
         BOTH,
         "Largest accepted load, permutations, two dimensions",
-        "Under bit complement the twisted torus (RTT) accepts a quarter more, as the paper finds. The paper's gains under bit reversal and perfect"
-        " shuffle are not seen. Ticks: what shortest paths can carry if all nodes get their share; beyond it, some nodes go on sending.",
+        "Under bit complement the twisted torus (RTT) accepts a quarter more, as in the paper. The paper's gains"
+        " under bit reversal and perfect shuffle do not appear here. Ticks: the load that shortest paths can carry if"
+        " all nodes get an equal share; beyond it, some nodes send more than others.",
         lambda tables: permutations(tables, PLANE),
         _permutations_chart,
     ),
@@ -276,8 +280,8 @@ FIGURES = (
         "12b",
         BOTH,
         "Largest accepted load, permutations, three dimensions",
-        "Under bit complement and perfect shuffle, twists gain, two (PDTT) more than one (PTT), as in the paper and by less. Under bit reversal only"
-        " two do.",
+        "Under bit complement and perfect shuffle, twists help, two (PDTT) more than one (PTT), as in the paper but"
+        " less. Under bit reversal only two twists help.",
         lambda tables: permutations(tables, SPACE),
         _permutations_chart,
     ),

@@ -15,23 +15,22 @@ MODEL = "dally-1990"
 MESSAGE_BITS = 150
 LARGEST = 2**20  # nodes; a row of its layout has 1024
 NODES = (2**8, 2**14, LARGEST)
-ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of columns that depend on the wires' length, if the cycle does
+ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of the columns that depend on the length of the wires
 ROW = (Line("binary 20-cube", "#006DAD", "circle"), Line("2D torus", "#B84300", "square", (5, 3)))
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
-    """Figs. 7 and 8: dimension n, pins and latency of cubes of real-valued radix, a line a number of nodes; best: n of the least latency.
+    """Figs. 7 and 8: pins and latency of cubes of real-valued radix against their dimension, a line a number of nodes.
 
-    Where a cycle grows with the wires, a row for each variant: with Eq. 13's, and with those of the folded rings of the paper's layout.
+    best: whether the latency is the least. If a cycle grows with the wires, a row for each variant: with the
+    wires of Eq. 13, and with those of the folded rings of the paper's layout.
     """
     rows = []
     endings = {"": ""} if wire_delay == "constant" else ENDINGS
     for point in tables.get("latency", ()):
-        asked = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
-        if (
-            point["nodes"] in NODES
-            and tuple(point[name] for name in ("model", "message_bits", "wire_delay", "locality", "radices")) == asked
-        ):
+        columns = ("model", "message_bits", "wire_delay", "locality", "radices")
+        wanted = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
+        if point["nodes"] in NODES and tuple(point[name] for name in columns) == wanted:
             own = {
                 **{name: point[name] for name in ("nodes", "dimension", "radix", "pins")},
                 "line": f"N = {_binary(point['nodes'])}",
@@ -51,7 +50,7 @@ def _binary(nodes: int) -> str:
 
 
 def density(tables: Tables) -> list[Row]:
-    """Fig. 6: wires that cross each gap of a row of 1024 nodes (half of the dimensions), in a binary 20-cube and a 2D torus of equal bisection."""
+    """Fig. 6: wires across each gap of a row of 1024 nodes, of a binary 20-cube and a 2D torus of equal bisection."""
     if not any((point["model"], point["nodes"]) == (MODEL, LARGEST) for point in tables.get("latency", ())):
         return []
     rows = []
@@ -59,9 +58,8 @@ def density(tables: Tables) -> list[Row]:
         radix = round(LARGEST ** (1 / dimensions))
         width = float(cube(LARGEST, dimensions).width)
         wires = (wire_density([radix] * (dimensions // 2)) * width).tolist()
-        changes = [
-            p for p in range(len(wires)) if p in (0, len(wires) - 1) or wires[p] != wires[p - 1]
-        ]  # the torus's line needs two points
+        ends = (0, len(wires) - 1)  # always drawn: the torus's line needs two points
+        changes = [p for p in range(len(wires)) if p in ends or wires[p] != wires[p - 1]]
         rows += [{"line": line.name, "position": p + 1, "wires": wires[p]} for p in changes]
     return rows
 
@@ -110,8 +108,9 @@ FIGURES = (
         "D90",
         "Fig. 6",
         "Wire density along a row of the layout",
-        "1024 nodes in a row, both networks with the same bisection. The binary cube's wires crowd to 1364 a third of the way in, against 1024 in the"
-        " middle, and leave the edges empty; the torus has 1024 everywhere.",
+        "1024 nodes in a row; both networks have the same bisection width. The wire density of the binary cube peaks"
+        " at 1364, a third of the way along the row; it is 1024 in the middle, and low at the edges. The torus has"
+        " 1024 everywhere.",
         ("latency",),
         density,
         _density_chart,
@@ -121,8 +120,8 @@ FIGURES = (
         "D90",
         "Fig. 7",
         "Pins per node against dimension",
-        "Equal bisection makes the channels of low dimensions wide: nk pins a node. The torus of 1M nodes would need 2048 (the paper leaves it out of"
-        " its figure as unrealizable); four dimensions need 128.",
+        "With equal bisection width, low dimensions have wide channels: nk pins a node. The torus of 1M nodes would"
+        " need 2048 pins (the paper omits it as unrealizable); four dimensions need 128.",
         ("latency",),
         partial(against_dimension, wire_delay="constant"),
         partial(_dimension_chart, column="pins", title="pins per node"),
@@ -131,23 +130,25 @@ FIGURES = (
         "d90-fig-8",
         "Fig. 8",
         "constant",
-        "Messages of 150 bits. Low dimensions pay for distance, high ones for narrow channels; the least (ringed) is at 2, 4 and 5 dimensions for"
-        " 256, 16K and 1M nodes, even though long wires cost nothing here. Wormhole routing, no contention, real-valued radix.",
+        "Messages of 150 bits. Low dimensions have long paths, high dimensions have narrow channels. The minimum"
+        " (circled) is at 2, 4 and 5 dimensions for 256, 16K and 1M nodes, although long wires cost nothing here."
+        " Wormhole routing, no contention, real-valued radix.",
     ),
     _latency(
         "d90-logarithmic",
         "Sec. 5.1, logarithmic delay",
         "logarithmic",
-        "As Fig. 8, with a cycle of 1 + log₂ of the longest wire. With the wires of Eq. 13 (dashed: as printed) the least moves to 2, 2 and 5"
-        " dimensions; with those of the paper's own layout, whose folded rings make them twice as long but in binary cubes (solid: corrected), to"
-        " 2, 3 and 5. Binary cubes fall further behind either way. The text at hand ends before the paper's own figure.",
+        "As Fig. 8, with a cycle of 1 + log₂ of the longest wire. With the wires of Eq. 13 (dashed: as printed) the"
+        " minimum moves to 2, 2 and 5 dimensions. The paper's own layout folds the rings, so that wires are twice as"
+        " long, except in binary cubes (solid: corrected); the minimum is then at 2, 3 and 5. Binary cubes become"
+        " worse in both cases. The available text ends before the paper's own figure.",
     ),
     _latency(
         "d90-linear",
         "Sec. 5.1, linear delay",
         "linear",
-        "As Fig. 8, with a cycle as long as the longest wire: two dimensions are best at every size, with the wires of Eq. 13 (dashed: as printed)"
-        " and with those of the folded rings of the paper's layout, which double every cycle but the binary cubes' (solid: corrected). The text at"
-        " hand ends before the paper's own figure.",
+        "As Fig. 8, with a cycle proportional to the longest wire. Two dimensions are best at every size, with the"
+        " wires of Eq. 13 (dashed: as printed) and with those of the paper's folded layout (solid: corrected), which"
+        " double every cycle except that of binary cubes. The available text ends before the paper's own figure.",
     ),
 )

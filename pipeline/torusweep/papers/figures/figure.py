@@ -1,25 +1,28 @@
-"""What a paper's figure is here: the numbers behind it, from the tables of a sweep, and the chart of them."""
+"""A figure of a paper: its rows, from the tables of a sweep, and its chart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from torusweep.charts.chart import Chart
+from torusweep.charts.section import Record, Tables
 
-Record = Mapping[str, Any]
-Tables = Mapping[
-    str, Sequence[Record]
-]  # by name (pipeline/torusweep/tables/records.py), as lists of records; a table that a sweep lacks is absent
+__all__ = ["Figure", "Record", "Row", "Tables", "panel_of"]
+
 Row = dict[str, Any]
 
 
 class Figure(NamedTuple):
-    """id: of the page's element and of the file; place: as the paper numbers it, with what is ours in words; caption: what to see.
+    """A figure of a paper.
 
-    rows    the numbers behind it, from the tables named; empty where the sweep does not have what the figure shows
-    chart   an Altair chart of these rows, without size or theme
-    wide    needs the page's whole width, and more height
+    id       of the page's element, and the name of the file
+    place    the paper's number of the figure, and what differs here
+    caption  what the figure shows
+    tables   that it needs
+    rows     the numbers behind it; empty where the sweep does not have them
+    chart    of these rows, without size or theme
+    wide     whether it needs the page's whole width, and more height
     """
 
     id: str
@@ -31,3 +34,9 @@ class Figure(NamedTuple):
     rows: Callable[[Tables], list[Row]]
     chart: Callable[[list[Row]], Chart]
     wide: bool = False
+
+
+def panel_of(number: str) -> str:
+    """The place of a simulated figure: '8a' is Fig. 8 (a), simulated."""
+    figure, part = (number[:-1], f" ({number[-1]})") if number[-1] in "ab" else (number, "")
+    return f"Fig. {figure}{part}, simulated"

@@ -1,4 +1,4 @@
-"""The papers' figures of a sweep as files, for other documents than the page."""
+"""The papers' figures of a sweep as SVG files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH, HEIGHT, WIDE_HEIGHT = 560, 360, 440
 
 
 def write_figures(tables: Tables, out: Path) -> list[Path]:
-    """Write each figure that a sweep's tables have numbers for to `out`, as SVG named by its id; what lies there from before goes."""
+    """Write each figure that the tables have numbers for to `out`, as `<id>.svg`; delete other SVG files there."""
     out.mkdir(exist_ok=True)
     for old in out.glob("*.svg"):
         old.unlink()

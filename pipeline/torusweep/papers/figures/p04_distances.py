@@ -50,7 +50,8 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
         found = radix_and_dimensions(record)
         if found and found[1] in dimensions:
             k, n = found
-            own = {**{name: record[name] for name in TOOLTIP_COLUMNS}, "line": CLASSES[record["family"]].name, "k": k, "n": n}
+            own = {name: record[name] for name in TOOLTIP_COLUMNS} | {"k": k, "n": n}
+            own["line"] = CLASSES[record["family"]].name
             rows.append({**own, "excess": record["mean_distance"] - torus_mean(k, n)})
     order = [line.name for line in CLASSES.values()]
     return sorted(rows, key=lambda row: (row["n"], order.index(row["line"]), row["k"]))
@@ -68,7 +69,7 @@ def more_dimensions(tables: Tables) -> list[Row]:
 
 
 def _lines_of_all(rows: list[Row], lines: Iterable[Line]) -> list[Row]:
-    """The rows, if each of the lines, of which the captions speak, has two points at least; else none."""
+    """The rows, if each of the lines in the caption has two points at least; else none."""
     return rows if all(len({row["k"] for row in rows if row["line"] == line.name}) > 1 for line in lines) else []
 
 
@@ -82,7 +83,8 @@ FIGURES = (
         "P04",
         "Fig. 4",
         "Mean distance of the four classes in three dimensions",
-        "All four grow as 3k/4: pruning hardly changes the mean distance, direction adds a hop, both together add about three.",
+        "All four grow as 3k/4. Pruning hardly changes the mean distance, directed links add one hop, and both"
+        " together add about three.",
         ("static",),
         four_classes,
         lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "mean_distance", "mean distance, hops"),
@@ -92,8 +94,9 @@ FIGURES = (
         "P04",
         "Fig. 4, magnified",
         "What pruning and direction cost in distance",
-        "The same, less the torus's own mean distance: pruning costs ever less, direction one hop (less where the radix is no multiple of 4, which"
-        " the paper's formula overlooks), both together about three.",
+        "The same, minus the torus's own mean distance. The cost of pruning decreases with the radix. Directed links"
+        " cost one hop (less if the radix is not a multiple of 4, which the paper's formula overlooks), both together"
+        " about three.",
         ("static",),
         four_classes,
         lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "excess", "mean distance beyond the torus's, hops"),
@@ -103,8 +106,8 @@ FIGURES = (
         "P04",
         "Fig. 5",
         "Mean distance in four and five dimensions",
-        "Tori against their pruned versions, which have degree 4 whatever the dimension. What pruning costs shrinks as the radix grows, and is more"
-        " in five dimensions, where a node keeps fewer of its links.",
+        "Tori and their pruned versions, which have degree 4 in any dimension. The cost of pruning decreases with"
+        " the radix. It is larger in five dimensions, where a node keeps a smaller share of its links.",
         ("static",),
         more_dimensions,
         lambda rows: _chart(rows, HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops"),

@@ -1,4 +1,4 @@
-"""Parhami & Kwai 2004, Figs. 7 to 13: their model of latency under contention, as printed and with the loads that the links really have."""
+"""Parhami & Kwai 2004, Figs. 7 to 13: latency under contention, as printed and with the real loads of the links."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions
 
 MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}
-RADIX, DELAY, SLOW_DELAY, RATE, SHORT, LONG = (
-    16,
-    3,
-    7,
-    0.01,
-    96,
-    384,
-)  # k, switch delays s, messages per node and cycle, message bits L
+RADIX = 16
+DELAY, SLOW_DELAY = 3, 7  # cycles of a switch, s
+RATE = 0.01  # messages per node and cycle
+SHORT, LONG = 96, 384  # message bits, L
 LEAST = 3  # points that make a line
 MOST_MARKS = 42  # of a line against the rate
 UTILIZATIONS = (0.1, 0.5, 0.9)
@@ -34,7 +30,7 @@ THREE = ("torus", "pruned_torus", "directed_torus")
 
 
 def latencies(tables: Tables) -> list[Row]:
-    """The model's finite latencies of the three-dimensional four classes, a row for each variant; with the radix k and the family."""
+    """The finite latencies of the four classes in three dimensions, a row for each variant, with k and the family."""
     if not tables.get("latency"):
         return []
     networks = {
@@ -64,7 +60,7 @@ def _radix(record: Record) -> int:
 
 
 def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
-    """Rows of lines with enough points, by line, variant and place along the axis; none where there is only one line to compare."""
+    """Rows of lines with LEAST points or more, by line, variant and place; none if only one line is left."""
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["line"], row["variant"], row.get("message_bits", 0)), []).append(row)
@@ -80,7 +76,7 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
 
 
 def contention(tables: Tables) -> list[Row]:
-    """Fig. 7: contenders i and their probability, at utilizations of 0.1, 0.5 and 0.9, in the pruned torus of radix 16 and messages of 96 bits."""
+    """Fig. 7: probability of i contenders in the pruned torus of radix 16, messages of 96 bits."""
     networks = [
         r for r in tables.get("static", ()) if r["family"] == "pruned_torus" and radix_and_dimensions(r) == (RADIX, 3)
     ]
@@ -115,17 +111,17 @@ def against_rate(
     tables: Tables, message_bits: int, switch_delay: int, families: tuple[str, ...] = tuple(CLASSES)
 ) -> list[Row]:
     """Figs. 8 to 12: rate and latency of each class at k = 16, in both variants."""
-    asked = (RADIX, message_bits, switch_delay)
+    wanted = (RADIX, message_bits, switch_delay)
     chosen = [
         row
         for row in latencies(tables)
-        if row["family"] in families and (row["k"], row["message_bits"], row["switch_delay"]) == asked
+        if row["family"] in families and (row["k"], row["message_bits"], row["switch_delay"]) == wanted
     ]
     return whole_lines(({**row, "line": CLASSES[row["family"]].name} for row in chosen), "rate")
 
 
 def against_radix(tables: Tables) -> list[Row]:
-    """Fig. 13: radix k and latency of three classes at 0.01 messages per node and cycle, for short and long messages, in both variants."""
+    """Fig. 13: latency of three classes against radix k at 0.01 messages per node and cycle, in both variants."""
     chosen = [
         row
         for row in latencies(tables)
@@ -156,7 +152,7 @@ def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
         min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"]
         for line in {row["line"] for row in rows}
     ]
-    most = CEILING if logarithmic else math.ceil(3 * max(first))  # so that crossings show, and where each goes up
+    most = CEILING if logarithmic else math.ceil(3 * max(first))  # shows the crossings, and where each line rises
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[math.floor(0.9 * min(first)), most], nice=False)
     y = alt.Y("latency:Q", title="mean latency, cycles", scale=scale)
     shown = cut_above(_thinned(rows), "rate", "latency", most, logarithmic=logarithmic)
@@ -164,7 +160,7 @@ def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
 
 
 def _thinned(rows: list[Row]) -> list[Row]:
-    """Some MOST_MARKS of a line, evenly, its first and its last among them; rows as `whole_lines` gives them."""
+    """About MOST_MARKS of a line, evenly, with the first and the last; rows as `whole_lines` gives them."""
     lines = [list(line) for _, line in groupby(rows, key=lambda row: (row["line"], row["variant"]))]
     steps = [max(1, round(len(line) / MOST_MARKS)) for line in lines]
     return [row for line, step in zip(lines, steps) for row in [line[0], *line[1:][::-step][::-1]]]
@@ -188,8 +184,8 @@ def _radix_chart(rows: list[Row]) -> Chart:
 
 TABLES = ("static", "latency")
 BOTH = (
-    " Dashed: as printed, which takes every link for equally busy. Solid: with the loads that the links have (corrected); where no dashed line shows,"
-    " the two are one."
+    "  Dashed: as printed, with all links equally busy. Solid: corrected, with the loads that the links really have."
+    " Where there is no dashed line, the two coincide."
 )
 
 
@@ -209,8 +205,8 @@ FIGURES = (
     latency_figure(
         7,
         "How many packets contend for a channel",
-        "At light load hardly ever two; at 90 % utilization the distribution is nearly geometric, and long. For the pruned torus, k = 16, L = 96 (the"
-        " paper names no network; it matters little).",
+        "At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
+        " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
         contention,
         _contention_chart,
     )._replace(tables=("static",)),
@@ -218,46 +214,48 @@ FIGURES = (
         8,
         SHORT,
         DELAY,
-        "Pruning and direction each beat the plain torus away from saturation. As printed, both together are worse than either alone, but from 0.020"
-        " to 0.059 better than the plain torus, and pruning is best at heavy load, too; corrected, the pruned torus saturates at 0.0625, not 0.0825,"
+        "Away from saturation, the pruned torus and the directed torus are each faster than the plain torus. As"
+        " printed, both changes together are slower than either alone, but faster than the plain torus from 0.020 to"
+        " 0.059, and pruning is also best at heavy load. Corrected, the pruned torus saturates at 0.0625, not 0.0825,"
         " long before the directed one, which is best from 0.022 to 0.071.",
     ),
     _four(
         9,
         SHORT,
         SLOW_DELAY,
-        "A slower switch magnifies differences in distance: direction alone no longer beats the plain torus at light load, and as printed pruning is"
-        " best until close to saturation; corrected, up to 0.038.",
+        "A slower switch increases the effect of distance: the directed torus is no longer faster than the plain"
+        " torus at light load. As printed, pruning is best until close to saturation; corrected, up to 0.038.",
     ),
     _four(
         10,
         LONG,
         DELAY,
-        "Long messages: the plain torus suffers most from its narrow channels, and both together are no longer as bad as in Fig. 8, even best in"
-        " between. As printed, pruning overtakes direction at heavy load; corrected, nowhere.",
+        "Long messages: the plain torus suffers most from its narrow channels. Both changes together are no longer"
+        " as slow as in Fig. 8, and are best at medium load. As printed, the pruned torus becomes faster than the"
+        " directed one at heavy load; corrected, nowhere.",
     ),
     _four(
         11,
         LONG,
         SLOW_DELAY,
-        "As Fig. 10 with the slower switch (the paper prints the caption of Fig. 10 twice; s = 7 follows from its text). Corrected, pruning is"
-        " best at light load only.",
+        "As Fig. 10 with the slower switch (the paper prints the caption of Fig. 10 twice; s = 7 follows from its"
+        " text). Corrected, pruning is best at light load only.",
     ),
     latency_figure(
         12,
         "Up to saturation: torus, pruned, directed, 4096 nodes",
-        "As Fig. 8, up to where queues grow without bound. As printed, all three saturate within 8 % of one another, and pruning improves on the"
-        " torus until close to it; corrected, the pruned torus saturates at three quarters of the plain one's load."
-        + BOTH,
+        "As Fig. 8, up to the load where queues grow without bound. As printed, all three saturate within 8 % of each"
+        " other, and pruning is better than the plain torus until close to saturation. Corrected, the pruned torus"
+        " saturates at three quarters of the load of the plain one." + BOTH,
         partial(against_rate, message_bits=SHORT, switch_delay=DELAY, families=THREE),
         partial(_rate_chart, logarithmic=True),
     ),
     latency_figure(
         13,
         "Latency against radix at m = 0.01",
-        "Short messages: pruned and directed differ by a few per cent. Long ones: directed is ahead until it nears saturation, from k = 28 on,"
-        " which is where the printed model lets pruning win; corrected, the pruned torus has then long been saturated, beyond k = 24."
-        + BOTH,
+        "Short messages: pruned and directed differ by a few per cent. Long messages: the directed torus is faster"
+        " until it nears saturation, from k = 28 on, where the printed model makes pruning the best. Corrected, the"
+        " pruned torus is saturated there already, beyond k = 24." + BOTH,
         against_radix,
         _radix_chart,
     ),

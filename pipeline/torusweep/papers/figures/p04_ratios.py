@@ -89,24 +89,26 @@ FIGURES = (
     _over_torus(
         14,
         "Pruned over plain torus, m = 0.01, by message length",
-        "Below the line, pruning wins. As printed, it gains more the longer the message (F flits, in the pruned torus), and with long messages more"
-        " the larger the network, until close to saturation; with F = 4 size hardly matters. Corrected, the gain of long messages turns into a"
-        " loss where the pruned torus nears its true saturation.",
+        "Below the line, pruning is faster. As printed, it gains more for longer messages (F flits, in the pruned"
+        " torus). With long messages it gains more in larger networks, until close to saturation; with F = 4, size"
+        " hardly matters. Corrected, the gain of long messages becomes a loss where the pruned torus nears its true"
+        " saturation.",
         "message_bits",
     ),
     _over_torus(
         15,
         "Pruned over plain torus, F = 4, by load",
-        "As printed, pruning gains little at light load (no more in large networks than in small ones), much at heavy load, until close to"
-        " saturation; corrected, the gain at heavy load is smaller, and gone before three quarters of the printed saturation.",
+        "As printed, pruning gains little at light load (no more in large networks than in small ones) and much at"
+        " heavy load, until close to saturation. Corrected, the gain at heavy load is smaller, and vanishes before"
+        " three quarters of the printed saturation.",
         "rate",
     ),
     latency_figure(
         16,
         "Pruned over directed torus with a slower switch (s = 3 against 7)",
-        "Where direction's harder routing makes a hop take 7 cycles instead of 3, pruning wins clearly (F = 4): less than half the latency at light"
-        " load. Corrected, it still does until it nears its own saturation. A line that falls at its end is near the directed torus's."
-        + BOTH,
+        "If routing in the directed torus is slower, so that a hop takes 7 cycles instead of 3, the pruned torus has"
+        " less than half its latency at light load (F = 4). Corrected, it is still faster until it nears its own"
+        " saturation. Where a line falls at its end, the directed torus nears saturation." + BOTH,
         partial(relative, by="rate", other="directed_torus", other_delay=SLOW_DELAY),
         lambda rows: _ratio_chart(rows, "latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
     ),

@@ -1,4 +1,4 @@
-"""Rahman et al. 2005, Table 1 as bars: what the graph allows, what the network's own routing takes, what the paper prints."""
+"""Rahman et al. 2005, Table 1 as bars: shortest paths, paths of the network's own routing, the printed numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ MEASURES = {"shortest": "#006DAD", "own routing": "#C48600", "printed": "#7C818A
 
 
 class Printed(NamedTuple):
-    """A line of Table 1: what its rows in the table of verification end in, our columns for it, and where its axis ends."""
+    """A line of Table 1.
+
+    row            ending of its rows in the table of verification
+    column         of ours, along shortest paths
+    routed_column  along the network's own routing
+    most           end of the axis; the mesh's bars are far longer, and are cut here
+    """
 
     row: str
     column: str
     routed_column: str
-    most: int  # the mesh's bars are far longer than all others: they are cut here
+    most: int
 
 
 DIAMETER = Printed(": diameter", "diameter", "routed_diameter", 36)
@@ -27,7 +33,7 @@ MEAN = Printed(": average distance", "mean_distance", "routed_mean_distance", 20
 
 
 def bars(tables: Tables, printed: Printed) -> list[Row]:
-    """network, measure (of MEASURES), hops; shown: hops, cut at the axis's end; label: hops in words. Networks in the paper's order."""
+    """A row for each network, in the paper's order, and measure; shown: the hops, cut at the end of the axis."""
     networks = {record["topology"]: record for record in tables.get("static", ())}
     rows = []
     for line in tables.get("verification", ()):
@@ -40,20 +46,9 @@ def bars(tables: Tables, printed: Printed) -> list[Row]:
             values = (record[printed.column], record[printed.routed_column], line["paper_value"])
             for measure, hops in zip(MEASURES, values, strict=True):
                 if hops is not None:
-                    own = {
-                        "network": line["row"].removesuffix(printed.row),
-                        "topology": line["topology"],
-                        "nodes": record["nodes"],
-                    }
-                    rows.append(
-                        {
-                            **own,
-                            "measure": measure,
-                            "hops": hops,
-                            "shown": min(hops, printed.most),
-                            "label": _label(hops, printed.most),
-                        }
-                    )
+                    own = {"network": line["row"].removesuffix(printed.row), "topology": line["topology"]}
+                    own |= {"nodes": record["nodes"], "measure": measure, "hops": hops}
+                    rows.append({**own, "shown": min(hops, printed.most), "label": _label(hops, printed.most)})
     return rows
 
 
@@ -83,8 +78,9 @@ FIGURES = (
         PAPER,
         "Table 1, diameter, as bars",
         "Longest path: graph, routing, paper",
-        "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm; shortest paths are one to three"
-        " hops shorter, in TESH ten. CCC's 22 is a formula's; the graph's diameter is 20. The mesh's bars are cut.",
+        "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm."
+        " The longest shortest paths are one to three hops shorter, in TESH ten. The paper's 22 for CCC comes from a"
+        " formula; the graph's diameter is 20. The mesh's bars are cut.",
         ("static", "verification"),
         lambda tables: bars(tables, DIAMETER),
         lambda rows: _chart(rows, DIAMETER, "longest path, hops"),
@@ -95,8 +91,9 @@ FIGURES = (
         PAPER,
         "Table 1, average distance, as bars",
         "Mean path: graph, routing, paper",
-        "Here too, the paper's hierarchies are measured along its own routes. Its mesh and TESH are over distinct pairs, all else is divided by N;"
-        " CCC's 12.75 is a formula's, the graph's mean distance is 12.10. The mesh's bars are cut.",
+        "As for the diameter, the paper measures its hierarchies along its own routes. Its means of mesh and TESH"
+        " are over distinct pairs, all others are divided by N. The paper's 12.75 for CCC comes from a formula; the"
+        " graph's mean distance is 12.10. The mesh's bars are cut.",
         ("static", "verification"),
         lambda tables: bars(tables, MEAN),
         lambda rows: _chart(rows, MEAN, "mean path, hops"),

@@ -1,4 +1,4 @@
-"""Rahman et al. 2005, Figs. 4 to 6: average transfer time against throughput of networks of 4096 nodes, by wormhole routing."""
+"""Rahman et al. 2005, Figs. 4 to 6: transfer time against throughput of 4096 nodes, wormhole routing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import altair as alt
 
 from torusweep.charts.chart import Chart
 from torusweep.charts.lines import SIX, Line, compared, line_chart
-from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 
 Key = TypeVar("Key")
 ROUTER, TRAFFIC = "rahman-2005", "uniform"
@@ -107,38 +107,37 @@ def _figure(
     lines: Mapping[Key, Line],
     y: str = "latency, cycles",
 ) -> Figure:
-    place = f"Fig. {number[:-1]} ({number[-1]})" if number[-1] in "ab" else f"Fig. {number}"
 
     def chart(found: list[Row]) -> Chart:
         return _chart(found, tuple(lines.values()), y)
 
-    return Figure(
-        f"r05-fig-{number}-simulated", "R05", f"{place}, simulated", title, caption, ("simulation",), rows, chart
-    )
+    return Figure(f"r05-fig-{number}-simulated", "R05", panel_of(number), title, caption, ("simulation",), rows, chart)
 
 
 FIGURES = (
     _figure(
         "4a",
         "Transfer time against throughput, buffers of 2 flits",
-        "As in the paper, MH3DT's transfer time is the least at light load, and it carries more than H3DT, TESH and a mesh with one virtual channel,"
-        " less than a mesh with two.",
+        "As in the paper, MH3DT has the least transfer time at light load. It carries more than H3DT, TESH and a"
+        " mesh with one virtual channel, and less than a mesh with two.",
         lambda tables: networks(tables, 2),
         NETWORKS,
     ),
     _figure(
         "4b",
         "Transfer time against throughput, buffers of 20 flits",
-        "Transfer times keep their order, and MH3DT and TESH carry about the same. The paper has both meshes carry less than MH3DT; here they carry"
-        " more: with room for whole messages they come near what their middle lets through, while MH3DT's two channels are of different classes, of"
-        " one channel each. With four it carries more than the mesh with one, with eight more than both.",
+        "Transfer times have the same order, and MH3DT and TESH carry about the same load. In the paper both meshes"
+        " carry less than MH3DT; here they carry more. With buffers for whole messages, the meshes come near the"
+        " limit of their bisection, whereas the two channels of MH3DT belong to two classes of one channel each. With"
+        " four channels MH3DT carries more than the mesh with one, with eight more than both.",
         lambda tables: networks(tables, 20),
         NETWORKS,
     ),
     _figure(
         "5",
         "Longer messages, MH3DT",
-        "The longer a message, the less time it takes by the flit, and the more is carried: its path is set up once.",
+        "Longer messages take less time per flit, and the network carries more, because a path is set up once per"
+        " message.",
         lengths,
         LENGTHS,
         "latency / message length, cycles/flit",
@@ -146,8 +145,8 @@ FIGURES = (
     _figure(
         "6",
         "More virtual channels, MH3DT",
-        "As in the paper the third channel helps much, the fourth little: of the two classes of channels, that of the way to the destination's module"
-        " is the one that needs a second.",
+        "As in the paper, the third channel helps much and the fourth little. Of the two classes of channels, the"
+        " class for the way to the destination's module benefits from a second channel.",
         channels,
         CHANNELS,
     ),
