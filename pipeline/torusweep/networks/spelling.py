@@ -188,7 +188,7 @@ class _Reader:
             self.advance()
             if self.at("("):
                 return self.arguments(name, depth + 1)
-            if not (self.kind == "end" or self.kind == "mark" and self.token in ",)]}"):
+            if not (self.kind == "end" or (self.kind == "mark" and self.token in ",)]}")):
                 # unquoted text, such as a path
                 self.kind, self.token, self.start = "name", name, start
                 self.fail('a value, text being in "quotes"')
