@@ -5,188 +5,126 @@
 #   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
 #   snakemake --report report.zip                              what it made, how long it took, and the page, in one file
 #
-# Snakemake owns the files. The points within static, loads, deadlock, layout and simulation belong to Dask, and the finished ones stay in
-# results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of what it runs again.
-from torusweep.run.asked import asked
+# Snakemake owns the files. Dask computes the points within a stage; finished ones stay in results/<sweep>/shards/,
+# which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
+from torusweep.run.workflow import requested_sweep
 
-CONFIG, FOLDER, INPUTS, OPTIONS, LATER, CODE, PROGRAM, POINTS, PATH = asked(workflow)
-shell.prefix(f"export PATH={PATH}; ")
+sweep = requested_sweep(workflow)  # config, folder, stages, derived, inputs, code, options
+FOLDER = sweep.folder
+
+shell.prefix(f"export PATH={sweep.path}; ")
 
 
-# a cluster's scheduler is for what takes long
+# on a cluster, only the stages are jobs
 localrules:
     all,
     points,
-    distances,
-    latency,
+    derived,
     verification,
-    report,
+    page,
     check,
+
+
+wildcard_constraints:
+    stage="|".join(sweep.stages),
+    derived="|".join(sweep.derived),
 
 
 rule all:
     input:
-        points=FOLDER / "points.parquet",
-        static=FOLDER / "static.parquet",
-        later=[FOLDER / f"{stage}.parquet" for stage in LATER],
-        manifest=FOLDER / "manifest.json",
-        distances=FOLDER / "distances.parquet",
-        verification=FOLDER / "verification.parquet",
-        report=FOLDER / "report.html",
-        checked=FOLDER / "checked.txt",
+        FOLDER / "points.parquet",
+        FOLDER / "manifest.json",
+        sweep.tables(sweep.stages),
+        sweep.tables(sweep.derived),
+        FOLDER / "verification.parquet",
+        FOLDER / "report.html",
+        FOLDER / "checked.txt",
 
 
 rule points:
     input:
-        INPUTS,
+        sweep.inputs,
     output:
-        FOLDER / "points.parquet",
+        points=FOLDER / "points.parquet",
+        manifest=update(FOLDER / "manifest.json"),  # every later step adds its entry
     params:
-        code=CODE,  # of every stage: points are keyed by it
+        code=list(sweep.code.values()),  # a point's key contains its stage's
     shell:
-        "{POINTS}"
+        "torusweep step points -- {sweep.config:q} {FOLDER:q}"
 
 
-rule static:
+rule stage:
     input:
-        points=rules.points.output,
+        rules.points.output.points,
     output:
-        table=FOLDER / "static.parquet",
-        manifest=FOLDER / "manifest.json",
-    threads: 1024  # all there are
+        FOLDER / "{stage}.parquet",
+    threads: os.cpu_count()
+    resources:
+        machine=1,  # with --resources machine=1, which `torusweep run` gives, one stage at a time
     params:
-        code=CODE["static"],
+        code=lambda wildcards: sweep.code[wildcards.stage],
     shell:
-        "torusweep step static {CONFIG:q} {FOLDER:q} {OPTIONS}"
+        "torusweep step {wildcards.stage} {sweep.options} -- {sweep.config:q} {FOLDER:q}"
 
 
-rule loads:
+rule derived:
     input:
-        static=rules.static.output.table,  # one after the other: each takes all there is
+        sweep.inputs,
+        tables=lambda wildcards: sweep.tables(sweep.derived[wildcards.derived]),
     output:
-        FOLDER / "loads.parquet",
-    threads: 1024
+        FOLDER / "{derived}.parquet",
     params:
-        code=CODE["loads"],
+        code=sweep.code["tables"],
     shell:
-        "torusweep step loads {CONFIG:q} {FOLDER:q} {OPTIONS}"
-
-
-rule deadlock:
-    input:
-        rules.loads.output if "loads" in LATER else rules.static.output.table,
-    output:
-        FOLDER / "deadlock.parquet",
-    threads: 1024
-    params:
-        code=CODE["deadlock"],
-    shell:
-        "torusweep step deadlock {CONFIG:q} {FOLDER:q} {OPTIONS}"
-
-
-rule layout:
-    input:
-        rules.deadlock.output if "deadlock" in LATER else rules.deadlock.input,
-    output:
-        FOLDER / "layout.parquet",
-    threads: 1024
-    params:
-        code=CODE["layout"],
-    shell:
-        "torusweep step layout {CONFIG:q} {FOLDER:q} {OPTIONS}"
-
-
-rule simulation:
-    input:
-        rules.layout.output if "layout" in LATER else rules.layout.input,
-    output:
-        FOLDER / "simulation.parquet",
-    threads: 1024
-    params:
-        code=CODE["simulation"],
-    shell:
-        "torusweep step simulation {CONFIG:q} {FOLDER:q} {OPTIONS}"
-
-
-rule distances:
-    input:
-        static=rules.static.output.table,
-    output:
-        FOLDER / "distances.parquet",
-    params:
-        code=PROGRAM,
-    shell:
-        "torusweep step distances {CONFIG:q} {FOLDER:q}"
-
-
-rule latency:
-    input:
-        INPUTS,
-        static=rules.static.output.table,
-        later=[
-            FOLDER / f"{stage}.parquet"
-            for stage in ("loads", "layout")
-            if stage in LATER
-        ],
-    output:
-        FOLDER / "latency.parquet",
-    params:
-        code=PROGRAM,
-    shell:
-        "torusweep step latency {CONFIG:q} {FOLDER:q}"
+        "torusweep step {wildcards.derived} -- {sweep.config:q} {FOLDER:q}"
 
 
 rule verification:
     input:
-        INPUTS,
-        static=rules.static.output.table,
-        later=rules.all.input.later,
+        sweep.inputs,
+        sweep.tables([*sweep.stages, *sweep.derived]),
     output:
         FOLDER / "verification.parquet",
     params:
-        code=PROGRAM,
+        code=sweep.code["tables"],
     shell:
-        "torusweep step verification {CONFIG:q} {FOLDER:q}"
+        "torusweep step verification -- {sweep.config:q} {FOLDER:q}"
 
 
-rule report:
+rule page:
     input:
-        static=rules.static.output.table,
-        later=rules.all.input.later,
-        distances=rules.distances.output,
-        verification=rules.verification.output,
+        rules.verification.output,
     output:
         page=report(
             FOLDER / "report.html",
-            caption="docs/captions/page.rst",
+            caption="captions/page.rst",
             category="The sweep",
             labels={"what": "the page: everything, to explore"},
         ),
         figures=report(
             directory(FOLDER / "figures"),  # the papers', one SVG each
             patterns=["{paper,[^-]+}-{figure}.svg"],
-            caption="docs/captions/figure.rst",
+            caption="captions/figure.rst",
             category="The papers' figures",
             labels={"paper": "{paper}", "figure": "{figure}"},
         ),
-    priority: 1  # the last to end
     params:
-        code=PROGRAM,
+        code=sweep.code["tables"],
     shell:
-        "torusweep step report {CONFIG:q} {FOLDER:q}"
+        "torusweep step report -- {sweep.config:q} {FOLDER:q}"
 
 
 rule check:
     input:
-        verification=rules.verification.output,
+        rules.verification.output,
     output:
         report(
             FOLDER / "checked.txt",
-            caption="docs/captions/checked.rst",
+            caption="captions/checked.rst",
             category="The sweep",
             labels={"what": "the papers' numbers against ours, counted"},
         ),
     params:
-        code=PROGRAM,
+        code=sweep.code["tables"],
     shell:
-        "torusweep step check {CONFIG:q} {FOLDER:q}"
+        "torusweep step check -- {sweep.config:q} {FOLDER:q}"

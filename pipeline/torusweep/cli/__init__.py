@@ -18,7 +18,7 @@ import click
 
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
-    "run": ("pipeline_run", "Run a sweep: tables, verification, report."),
+    "run": ("run", "Run a sweep: tables, verification, report."),
     "topologies": ("topologies", "List the networks that can be asked for."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
@@ -32,7 +32,7 @@ COMMANDS = {
     "report": ("report", "Write the HTML page of a sweep."),
     "plot": ("plot", "Draw any two columns, as SVG or PNG."),
     "completion": ("completion", "Print the shell completion script."),
-    "step": ("pipeline_run", "One step of the pipeline, as the Snakefile calls it."),
+    "step": ("run", "One step of the pipeline, as the Snakefile calls it."),
 }
 
 
@@ -102,12 +102,6 @@ def main() -> None:
             )
         torusweep.main(standalone_mode=False, prog_name="torusweep")
         sys.stdout.flush()
-    except SystemExit as ended:
-        if sys.argv[1:2] in (["run"], ["step"]) and isinstance(ended.code, int):
-            from torusweep.run.ending import end_now
-
-            end_now(ended.code)
-        raise
     except BrokenPipeError:
         _give_up_stdout(141)
     except OSError as failure:

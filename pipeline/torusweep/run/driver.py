@@ -20,22 +20,20 @@ from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.run import forking
 from torusweep.run import workers as cluster
 from torusweep.run.batches import Batch, Batches
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
-from torusweep.sweep.costs import soonest
+from torusweep.sweep.evaluate import evaluate_all
 from torusweep.sweep.points import Point, stage_digest
 from torusweep.tables import store
-from torusweep.tables.arrow_start import without_pandas
 from torusweep.tables.provenance import software
 
-without_pandas()
 LIVES = 3  # deaths of its worker after which a lone point is given up
+FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so little takes to compute here
 
 
-class Manner(NamedTuple):
+class Options(NamedTuple):
     """How a stage's points are computed. Nothing here changes a record; `code` is the digest that the worker must have."""
 
     folder: str
@@ -81,26 +79,22 @@ class Computed(NamedTuple):
     stopped: int | None
 
 
-def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> Answer:
+def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) -> Answer:
     """Compute points and publish them as one shard. Runs on a worker.
 
     keys  the points' keys where the sweep was expanded; a point whose files differ here fails
     Raises BadInput where this worker runs other code, CannotWrite where the shard cannot be published.
     """
-    if stage_digest(manner.stage) != manner.code:
+    if stage_digest(options.stage) != options.code:
         raise BadInput(
-            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {manner.code[:12]};"
+            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {options.code[:12]};"
             " install the same version on both"
         )
-    from torusweep.sweep.evaluate import (
-        evaluate_all,  # all that computes: a driver whose workers do does not wait for it
-    )
-
-    start, clock, backend = time.time(), time.monotonic(), resolve(manner.backend)
+    start, clock, backend = time.time(), time.monotonic(), resolve(options.backend)
     ran = {backend}
     records, failed = [], []
     rows = partial(
-        evaluate_all, use_symmetry=manner.use_symmetry, threads=cluster.threads_of_worker(), memory=manner.memory
+        evaluate_all, use_symmetry=options.use_symmetry, threads=cluster.threads_of_worker(), memory=options.memory
     )
     for point, key in zip(points, keys, strict=True):
         try:
@@ -127,17 +121,17 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> A
             "host": socket.gethostname(),
             "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
             "seconds": round(seconds, 6),
-            "symmetry": manner.use_symmetry,
-            "stage": manner.stage,
-            "code": manner.code,
-            "config": manner.config,
+            "symmetry": options.use_symmetry,
+            "stage": options.stage,
+            "code": options.code,
+            "config": options.config,
             **software(),
         }
-        digest = store.publish_shard(Path(manner.folder), records, origin, manner.stage)
+        digest = store.publish_shard(Path(options.folder), records, origin, options.stage)
     return Answer(digest, len(records), seconds, failed)
 
 
-def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, settings: Any) -> Computed:
+def compute(estimates: Mapping[Point, float], done: set[str], options: Options, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
     estimates  the points, with the seconds that they will take (torusweep.sweep.costs)
@@ -148,13 +142,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
     if not todo:
         return Computed([], None)
     left = Batches(todo, settings.batch_seconds)
-    if forking.few(settings, left.cost):
+    if settings.workers == "auto" and left.cost < FEW_SECONDS:
         settings = settings.model_copy(update={"workers": 0})
-    manner = manner._replace(backend=soonest(manner.backend, todo, use_symmetry=manner.use_symmetry))
     failed: list[Failure] = []
-    with _Stop() as stop, cluster.connect(settings, backend=manner.backend, tasks=len(todo)) as workers:
+    with _Stop() as stop, cluster.connect(settings, backend=options.backend, tasks=len(todo)) as workers:
         with progress(
-            f"{manner.stage} ({workers.description})",
+            f"{options.stage} ({workers.description})",
             total=len(estimates),
             done=len(estimates) - len(todo),
             cost=left.cost,
@@ -165,18 +158,20 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
                     batch = left.next(workers.places)
-                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], manner)
+                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], options)
                     running[ticket] = Running(batch, time.monotonic(), left.limit(batch, settings.watchdog_seconds))
                 if stop.signal and not told:
                     shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
                     told = True
                 if isinstance(workers, Workers):
-                    _watch(running, workers, shown)
+                    _watch(running, workers)
+                    if not workers.present and stop.signal:
+                        break  # nobody computes these batches
                 outcome = workers.outcome(seconds=0.5)
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch
-                if outcome.died and _published(batch, manner, shown):
+                if outcome.died and _published(batch, options, shown):
                     ended = []
                 elif outcome.died:
                     fallen = _after_death(batch, outcome.died, left, shown)
@@ -195,27 +190,26 @@ def compute(estimates: Mapping[Point, float], done: set[str], manner: Manner, se
         return Computed(failed, stop.signal)
 
 
-def _published(batch: Batch, manner: Manner, shown: Any) -> bool:
+def _published(batch: Batch, options: Options, shown: Any) -> bool:
     """Whether a batch's shard is there: its worker died with the answer."""
-    found = store.read_shards(Path(manner.folder), manner.stage)
+    found = store.read_shards(Path(options.folder), options.stage)
     for complaint in found.complaints:
         shown.say(complaint)
     keys = {key for shard in found.whole for key in store.keys_of(shard.rows)}
     return keys.issuperset(point.key for point in batch.points)
 
 
-def _watch(running: dict[int, Running], workers: Workers, shown: Any) -> None:
+def _watch(running: dict[int, Running], workers: Workers) -> None:
     """Stop the workers of batches that hang; each batch's outcome is then a death."""
     now = time.monotonic()
     for ticket, (batch, since, limit) in running.items():
-        if now - since <= limit:
-            continue
-        why = f"was stopped after {now - since:.0f} s of a batch that was to take {batch.cost:.2g} s (cluster.watchdog_seconds)"
-        if not workers.stop(ticket, why):
-            shown.say(
-                f"a batch of {counted(len(batch.points), 'point')} has waited {now - since:.0f} s for a worker, and goes on waiting: there is none"
+        if now - since > limit:
+            workers.stop(
+                ticket,
+                f"was stopped after {now - since:.0f} s of a batch that was to take {batch.cost:.2g} s"
+                " (cluster.watchdog_seconds)",
             )
-        running[ticket] = Running(batch, now, limit)
+            running[ticket] = Running(batch, now, limit)
 
 
 def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure | None:

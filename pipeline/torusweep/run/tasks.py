@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
+from distributed import Client, KilledWorker
+
 from torusweep.errors import BadInput
 
 DIED = "died"  # of what, nobody knows
@@ -28,7 +30,7 @@ def _kill(dask_worker: Any) -> None:
 
 
 class Outcome(NamedTuple):
-    """What became of a task: its answer, the exception that it raised, or what its worker did when it died ('' where it lives)."""
+    """What became of a task: its answer, the exception that it raised, or why its worker died ('' where it lives)."""
 
     ticket: int
     answer: Any = None
@@ -36,13 +38,30 @@ class Outcome(NamedTuple):
     died: str = ""
 
 
-class LostScheduler(BadInput):
-    """The scheduler is gone, and our tasks with it; what was published is kept."""
+class LostWorkers(BadInput):
+    """Nobody computes any more: the scheduler is gone, or every worker. Published shards are kept."""
+
+
+class LostScheduler(LostWorkers):
+    """The scheduler is gone, and our tasks with it."""
 
     def __init__(self) -> None:
         super().__init__(
             "lost the connection to the Dask scheduler; start it again and repeat the command: finished points are kept"
         )
+
+
+class Patience(NamedTuple):
+    """What to do while there is no worker.
+
+    seconds   without any, after which workers are asked for again, or the run ends
+    renew     asks for workers again; each time in renewals
+    renewals  seconds that those asked for again may take to come, for each time that they are
+    """
+
+    seconds: float
+    renew: Callable[[], None] = lambda: None
+    renewals: tuple[float, ...] = ()
 
 
 class InProcess:
@@ -72,22 +91,46 @@ class InProcess:
 class Workers:
     """Dask workers. Never more tasks are out than there are places: nothing queues behind a poisoned task."""
 
-    def __init__(self, client: Any, description: str) -> None:
+    def __init__(self, client: Client, description: str, patience: Patience) -> None:
         self.description = description
         self._client = client
+        self._patience = patience
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
         self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
         self._lost: set[int] = set()  # tasks whose worker died with the answer: the scheduler has them computed again
-        self._places, self._counted = 1, NEVER
+        self._present, self._counted = 1, NEVER
+        self._seen = time.monotonic()  # when a worker was there
+
+    @property
+    def present(self) -> int:
+        """Tasks that can run at once now, 0 without workers: they come and go. Raises LostWorkers."""
+        now = time.monotonic()
+        if now - self._counted > 1.0:
+            with self._scheduler_alive():
+                self._present, self._counted = sum(self._client.nthreads().values()), now
+            if self._present:
+                self._seen = now
+            elif now - self._seen > self._patience.seconds:
+                self._renew(now - self._seen)
+        return self._present
 
     @property
     def places(self) -> int:
-        """Tasks that can run at once now: workers come and go."""
-        if time.monotonic() - self._counted > 1.0:
-            with self._scheduler_alive():
-                self._places, self._counted = max(1, sum(self._client.nthreads().values())), time.monotonic()
-        return self._places
+        """Tasks to have out: one at least, which waits for a worker where there is none."""
+        return max(1, self.present)
+
+    def _renew(self, seconds: float) -> None:
+        """Ask for workers again. Raises LostWorkers where that was done often enough."""
+        if not self._patience.renewals:
+            raise LostWorkers(
+                f"no worker for {seconds:.0f} s (cluster.worker_ttl_seconds), and points are left;"
+                " start workers and repeat the command: finished points are kept"
+            )
+        self._patience.renew()
+        first, *others = self._patience.renewals
+        self._patience = self._patience._replace(seconds=first, renewals=tuple(others))
+        self._seen = time.monotonic()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> int:
         ticket = next(TICKETS)
@@ -99,8 +142,6 @@ class Workers:
 
     def outcome(self, seconds: float) -> Outcome | None:
         """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
-        from distributed import KilledWorker
-
         for ticket in [ticket for ticket in self._lost if self._futures[ticket].done()]:
             self._lost.remove(ticket)
             self._done.put(ticket)
@@ -118,9 +159,7 @@ class Workers:
             if future.status == "finished":
                 try:
                     return Outcome(ticket, future.result())
-                except (
-                    KilledWorker
-                ) as death:  # it died with the answer still to be fetched; its shard, if published, is found later
+                except KilledWorker as death:  # with the answer; its shard, if published, is found later
                     return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
             if future.status == "error":
                 error = future.exception()
@@ -129,30 +168,31 @@ class Workers:
                 return Outcome(ticket, error=error)
         raise LostScheduler  # a cancelled task: we cancel none
 
-    def stop(self, ticket: int, why: str) -> bool:
-        """Stop the worker that computes a task; the task's outcome is a death, of `why`. False where no worker has the task."""
+    def stop(self, ticket: int, why: str) -> None:
+        """Stop the worker that computes a task, if one does; the task's outcome is a death, of `why`."""
         future = self._futures[ticket]
         if future.done():
-            return True
+            return
         with self._scheduler_alive():
             key = future.key
             at = [address for address, keys in self._client.processing().items() if key in keys]
-            if not at:
-                return False
-            self._stopped[ticket] = why
-            nanny = self._client.scheduler_info(n_workers=-1)["workers"].get(at[0], {}).get("nanny") is not None
-            self._client.run(_kill, workers=at, nanny=nanny, on_error="ignore")  # it dies before it can answer
-        return True
+            if at:
+                self._stopped[ticket] = why
+                nanny = self._client.scheduler_info(n_workers=-1)["workers"].get(at[0], {}).get("nanny") is not None
+                self._client.run(_kill, workers=at, nanny=nanny, on_error="ignore")  # it dies before it can answer
 
     def _what_happened(self, ticket: int, worker: str) -> str:
         """What a dead worker did, as its nanny and the scheduler saw it."""
-        self._counted = NEVER  # one place fewer, until another worker is there: what stood behind the next to die would be taken for guilty, too
+        self._counted = NEVER  # a place fewer until another worker is there: a task behind would count as guilty
         if ticket in self._stopped:
             return self._stopped.pop(ticket)
         for _, event in self._client.get_events("worker-restart-memory"):
             if event["worker"] == worker:
                 taken = event["rss"] / 2**30
-                return f"took {taken:.2f} GiB of memory, more than it may (cluster.memory_per_worker_gib says how much), and was stopped"
+                return (
+                    f"took {taken:.2f} GiB of memory, more than it may (cluster.memory_per_worker_gib says how much),"
+                    " and was stopped"
+                )
         for _, event in self._client.get_events("scheduler"):
             if event.get("action") == "worker-ttl-timed-out" and worker in event["workers"]:
                 return f"gave no sign of life for {event['ttl']:g} s (cluster.worker_ttl_seconds) and was stopped"

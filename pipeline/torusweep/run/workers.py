@@ -1,48 +1,65 @@
 """Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
 
-The only room, with torusweep.run.tasks and torusweep.run.forked, that knows Dask. The sweep sees `Workers`: places to fill, tasks to
-submit, and what became of them.
+Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill, tasks to submit, and
+what became of them.
 
-Local workers are reached over the loopback address only, through TLS with certificates that live as
-long as the run: without it any other user of the machine could have his code run by our workers.
+Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
+loopback address only: otherwise another user of the machine could have his code run by our workers.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import gc
-import importlib
 import importlib.util
 import logging
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import version
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import dask
 import psutil
+from dask_jobqueue import SLURMCluster
+from distributed import Client, Nanny, Scheduler, get_worker
+from distributed.deploy.spec import SpecCluster
+from distributed.security import Security
+from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import gpu_count, resolve
 
 from torusweep.errors import BadInput
-from torusweep.run import forking
-from torusweep.run.tasks import InProcess, Workers
+from torusweep.run.tasks import InProcess, Patience, Workers
+from torusweep.sweep.points import stage_digest
+from torusweep.tables.store import STAGES
 
 CONNECT_SECONDS = 5
-LEAST_MEMORY = (
-    1.1  # times what a worker takes when it is started, that it must be allowed: at 0.95 of its limit it is stopped
-)
+LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
-# that we have open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
+RENEWALS = 3  # times that Slurm jobs are submitted again when all workers are gone
+# files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
 FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
-# what Dask looks at for people who look at it: nobody does, and each time a computing thread gives way to the one that looks
+LOOPBACK = "127.0.0.1:0"
+# Dask's profiler and monitors interrupt the workers, and nobody looks at what they find
 UNWATCHED = {
-    "distributed.worker.profile.enabled": False,  # one part in twenty of small points
-    "distributed.admin.tick.interval": "1s",  # every scheduler, nanny and worker at its own loop, else 50 times a second: one part in forty
+    "distributed.worker.profile.enabled": False,  # 5 % of the time of small points
+    "distributed.admin.tick.interval": "1s",  # of every event loop; by default 20 ms, 2.5 % of the time
     "distributed.admin.system-monitor.interval": "10s",
+}
+# The environment of workers. BLAS with more threads than cores oversubscribes them; Dask has glibc return every freed
+# page at once, which costs a third of a worker's time, so these are glibc's own limits; workers bring their
+# certificates, and Tornado would load the system's; and they import nothing from the working directory.
+ENVIRONMENT = {
+    **dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"], "1"),
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    "SSL_CERT_FILE": os.devnull,
+    "PYTHONSAFEPATH": "1",
 }
 
 
@@ -57,66 +74,65 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
-    forked = not settings.scheduler and not settings.slurm and forking.ready()
-    import dask
-    from distributed import Client
-    from distributed.utils import silence_logging_cmgr
-
     with contextlib.ExitStack() as stack:
         stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
-        method = {"distributed.worker.multiprocessing-method": "forkserver" if forked else "spawn"}
-        stack.enter_context(dask.config.set({**_manners(settings), **method, "temporary-directory": folder}))
+        stack.enter_context(dask.config.set({**_configuration(settings), "temporary-directory": folder}))
+        patience = Patience(settings.worker_ttl_seconds)
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            _wait_for_workers(
-                client, 1, JOIN_SECONDS["scheduler"], "start workers with 'dask worker ADDRESS', or check their log"
-            )
+            advice = "start workers with 'dask worker ADDRESS', or check their log"
+            _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], advice)
             _check_code(client, settings.scheduler)
         elif settings.slurm:
-            if shutil.which("sbatch") is None:
-                raise BadInput(
-                    "cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs"
-                )
-            # the home folder is the one that clusters share
-            jobs = slurm_cluster(
-                settings.slurm, stack.enter_context(tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home()))
-            )
-            stack.enter_context(contextlib.closing(jobs))
-            _open_files(FILES_PER_GUEST * settings.slurm.jobs * settings.slurm.cores)
-            jobs.scale(jobs=settings.slurm.jobs)
-            description = f"{settings.slurm.jobs} Slurm jobs"
+            count = settings.slurm.jobs
+            description = f"{count} Slurm jobs"
+            jobs = _submit(settings.slurm, stack)
             client = stack.enter_context(Client(jobs))
             _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
             _check_code(client, "Slurm")
-            client.run(
-                atexit.register, gc.freeze
-            )  # they end without a last look through all that they imported, a second
+            patience = Patience(
+                settings.worker_ttl_seconds,
+                lambda: jobs.scale(jobs=len(jobs.worker_spec) + count),
+                (JOIN_SECONDS["slurm"],) * RENEWALS,
+            )
         else:
-            stack.enter_context(forking.environment(forking.BORN_WITH))  # for what takes a dead one's place, too
             cluster, count = _local(settings, backend, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
-            _wait_for_workers(
-                client, count, JOIN_SECONDS["local"], "ask for fewer with --workers, or for none with --workers 0"
-            )
-        yield Workers(client, description)
+            advice = "ask for fewer with --workers, or for none with --workers 0"
+            _wait_for_workers(client, count, JOIN_SECONDS["local"], advice)
+            patience = Patience(max(settings.worker_ttl_seconds, JOIN_SECONDS["local"]))  # nannies start them again
+        yield Workers(client, description, patience)
 
 
-def _manners(settings: Any) -> dict[str, Any]:
+def _configuration(settings: Any) -> dict[str, Any]:
     """Dask's configuration of the schedulers and workers that we start."""
     return {
-        "distributed.scheduler.allowed-failures": 0,  # a death is reported at once, so that the sweep can split the batch
-        "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds
-        / 2,  # looked for as often: twice that, at the latest
-        # a nanny whose worker died and is not back by then is dismissed for good; on a busy machine the 15 s of Dask are too few
+        "distributed.scheduler.allowed-failures": 0,  # a death is reported at once, and the driver splits the batch
+        "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # checked as often: that long at most
+        # after which a nanny without its worker is dismissed; on a busy machine a worker takes longer than Dask's 15 s
         "distributed.deploy.lost-worker-timeout": 600,
+        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
         **UNWATCHED,
-        "distributed.nanny.pre-spawn-environ": {},  # theirs is forking.BORN_WITH
-        # memory is the nanny's business: a paused worker would wait for ever for memory that its libraries keep
+        # the nanny stops a worker at its limit; a paused one would wait for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }
+
+
+@contextlib.contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals and batch systems send to all.
+
+    A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
+    """
+    resource_tracker.ensure_running()  # multiprocessing would start it with the first worker, and unblock the signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # --- local -------------------------------------------------------------------------------------
@@ -171,10 +187,8 @@ def visible_gpus() -> list[str]:
 def threads_of_worker() -> int | None:
     """Threads that a task may use where it runs; None = all: it runs in no worker, so there is nobody to share with."""
     named = os.environ.get("NUMBA_NUM_THREADS")
-    if named or "distributed" not in sys.modules:
-        return int(named) if named else None
-    from distributed import get_worker
-
+    if named:
+        return int(named)
     try:
         get_worker()
     except ValueError:
@@ -187,15 +201,9 @@ def _threads(workers: int) -> dict[str, str]:
     return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers))}
 
 
-def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[Any, int]:
-    import distributed.utils
-    from distributed import Nanny, Scheduler
-    from distributed.deploy.spec import SpecCluster
-    from distributed.security import Security
-
-    distributed.utils._forkserver_preload_set = (
-        True  # or Dask imports pandas and more, here too, to have workers forked with them
-    )
+def _local(
+    settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack
+) -> tuple[SpecCluster, int]:
     environments = local_workers(settings, backend, tasks)
     _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
@@ -204,31 +212,28 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
         "protocol": "tls://",
         "security": security,
         "dashboard": False,
-        "dashboard_address": "127.0.0.1:0",
+        "dashboard_address": LOOPBACK,
     }
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
-    if memory != "auto":
-        importlib.import_module(
-            "torusweep.sweep.evaluate"
-        )  # a worker imports what we do, and that; or is as large as what both of us are forked from
-        own = psutil.Process(os.getppid() if forking.shared() else None).memory_info().rss
-        if memory < LEAST_MEMORY * own:
-            raise BadInput(
-                f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes {own / 2**30:.2f} GiB"
-                f" before it computes anything, got {settings.memory_per_worker_gib:g}; allow more, or compute with --workers 0"
-            )
+    own = psutil.Process().memory_info().rss  # a worker imports what we did
+    if memory != "auto" and memory < LEAST_MEMORY * own:
+        raise BadInput(
+            f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes"
+            f" {own / 2**30:.2f} GiB before it computes anything, got {settings.memory_per_worker_gib:g}; allow more, or"
+            " compute with --workers 0"
+        )
     common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
     scheduler = {"cls": Scheduler, "options": {**loopback, "port": 0}}
     try:
-        with forking.signals_blocked():
-            cluster = stack.enter_context(
-                SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep")
-            )
+        with _signals_blocked():
+            cluster = SpecCluster(workers, scheduler, security=security, silence_logs=50, name="torusweep")
+            stack.enter_context(cluster)
     except (RuntimeError, OSError) as error:
         reason = str(error.__cause__ or error)
         raise BadInput(
-            f"cannot start {len(workers)} local workers: {reason}; fewer need less memory (--workers), 0 computes in this process"
+            f"cannot start {len(workers)} local workers: {reason}; fewer need less memory (--workers), 0 computes in"
+            " this process"
         ) from None
     return cluster, len(workers)
 
@@ -236,23 +241,28 @@ def _local(settings: Any, backend: str, tasks: int, folder: str, stack: contextl
 # --- elsewhere ---------------------------------------------------------------------------------
 
 
-def slurm_cluster(slurm: Any, certificates: str) -> Any:
+def _submit(slurm: Any, stack: contextlib.ExitStack) -> SLURMCluster:
+    if shutil.which("sbatch") is None:
+        raise BadInput(
+            "cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs"
+        )
+    home = tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())  # the folder that clusters share
+    jobs = slurm_cluster(slurm, Path(stack.enter_context(home)))
+    stack.enter_context(contextlib.closing(jobs))
+    _open_files(FILES_PER_GUEST * slurm.jobs * slurm.cores)
+    jobs.scale(jobs=slurm.jobs)
+    return jobs
+
+
+def slurm_cluster(slurm: Any, folder: Path) -> SLURMCluster:
     """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
 
-    certificates  folder for this run's keys, readable by us alone and seen by every node
+    folder  for this run's certificates, readable by us alone and seen by every node
     """
-    from dask_jobqueue import SLURMCluster
-    from distributed.security import Security
-
-    unwatched = {
-        f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
-    }
-    born_with = {
+    environment = {
         "NUMBA_NUM_THREADS": "1",
-        **forking.ONE_THREAD,
-        **forking.MALLOC,
-        **forking.NO_CERTIFICATES,
-        **unwatched,
+        **ENVIRONMENT,
+        **{f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()},
     }
     return SLURMCluster(
         cores=slurm.cores,
@@ -263,22 +273,32 @@ def slurm_cluster(slurm: Any, certificates: str) -> Any:
         account=slurm.account,
         interface=slurm.interface,
         job_extra_directives=list(slurm.directives),
-        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in born_with.items())],
+        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in environment.items())],
+        worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
         python=sys.executable,
         job_name="torusweep",
-        # certificates of this run only, in a folder that nodes and this machine share
         protocol="tls://",
-        security=Security.temporary(),
-        shared_temp_directory=certificates,
-        scheduler_options={"dashboard": False, "dashboard_address": ":0"},  # no port is asked for, 8787 neither
+        security=_certificates(folder),
+        scheduler_options={"dashboard": False, "dashboard_address": LOOPBACK},
         config_name=None,
     )
 
 
-def _join(settings: Any) -> Any:
-    from distributed import Client
-    from distributed.security import Security
+def _certificates(folder: Path) -> Security:
+    """Certificates of this run only, in files that nodes read."""
+    made = Security.temporary()
+    files = {}
+    for name in ("tls_ca_file", *(f"tls_{role}_{part}" for role in _ROLES for part in ("key", "cert"))):
+        files[name] = str(folder / f"{name}.pem")
+        with open(files[name], "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(getattr(made, name))
+    return Security(**files, require_encryption=True)
 
+
+_ROLES = ("client", "scheduler", "worker")
+
+
+def _join(settings: Any) -> Client:
     tls = settings.tls
     security = None
     if tls is not None:
@@ -287,11 +307,7 @@ def _join(settings: Any) -> Any:
         )
     try:
         return Client(settings.scheduler, security=security, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (
-        OSError,
-        TypeError,
-        ValueError,
-    ) as error:  # TimeoutError and TLS errors are OSErrors; a tls:// address without certificates a TypeError
+    except (OSError, TypeError, ValueError) as error:  # TimeoutError and TLS errors are OSErrors
         reason = str(error).split("\n")[0] or type(error).__name__
         raise BadInput(
             f"cluster.scheduler: no Dask scheduler answers at {settings.scheduler} ({reason}); check that it runs there"
@@ -307,25 +323,21 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
         ) from None
 
 
-def _check_code(client: Any, address: str) -> None:
-    """Every worker elsewhere must run our very code, at once and not at its first batch, which looks again: another version's numbers do not mix."""
-    present = client.run(importlib.util.find_spec, "pipeline", on_error="return")
+def _check_code(client: Client, address: str) -> None:
+    """Every worker elsewhere must run our very code: another version's numbers do not mix. Each batch checks it again."""
+    present = client.run(importlib.util.find_spec, "torusweep", on_error="return")
     for worker, spec in present.items():
         if spec is None or isinstance(spec, BaseException):
             raise BadInput(f"{address}: worker {worker} has no torusweep; install version {code_version()} there")
     for worker, theirs in client.run(code_version, on_error="return").items():
         if theirs != code_version():
             raise BadInput(
-                f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()}; install the same version on both"
+                f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()};"
+                " install the same version on both"
             )
 
 
 def code_version() -> str:
     """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d); a second digest where a second stage computes."""
-    from importlib.metadata import version
-
-    from torusweep.sweep.points import stage_digest
-    from torusweep.tables.store import STAGES
-
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
     return f"{version('torusweep')} (code {', '.join(codes)})"

@@ -26,6 +26,18 @@ def layout_asked(sweep: Sweep) -> bool:
     return bool(sweep.layout or of_wires or expected_layout(sweep.papers))
 
 
+def requested_stages(sweep: Sweep) -> list[str]:
+    """Names of the stages that a sweep asks for, its papers' numbers included."""
+    wanted = {
+        "static": True,
+        "loads": sweep.loads or expected_loads(sweep.papers),
+        "deadlock": sweep.deadlock or expected_deadlock(sweep.papers),
+        "layout": layout_asked(sweep),
+        "simulation": sweep.simulation,
+    }
+    return [stage for stage, asked in wanted.items() if asked]
+
+
 def asked_points(sweep: Sweep) -> list[Point]:
     """Every point, stage by stage, each once. Raises BadInput or Refused with the place in the configuration that is wrong.
 

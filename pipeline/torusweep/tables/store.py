@@ -28,7 +28,8 @@ import pyarrow.parquet as pq
 
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import lock
-from torusweep.tables.records import arrow_schema
+from torusweep.tables.manifest import checked
+from torusweep.tables.records import TABLES, arrow_schema
 
 SCHEMA_VERSION = 1
 STAGES = ("static", "loads", "deadlock", "layout", "simulation")  # tables whose rows are computed point by point
@@ -231,54 +232,51 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
     """Publish <name>.parquet and its digest. Nothing in the file depends on when, where or in what order it was computed."""
     content = parquet(table, {"table": name, **(metadata or {})})
     publish(folder / f"{name}.parquet", content)
-    entry = {"sha256": digest(content), "rows": table.num_rows}
+    _enter_table(folder, name, content, table.num_rows)
+
+
+def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
     with lock.turn(folder / TURN):
         manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
-        manifest.setdefault("tables", {})[name] = entry
+        manifest.setdefault("tables", {})[name] = {"sha256": digest(content), "rows": rows}
         _write_manifest(folder, manifest)
 
 
-def publish_points(folder: Path, table: pa.Table) -> None:
-    """Publish points.parquet, which enters the manifest together with the points' results."""
-    publish(folder / "points.parquet", parquet(table, {"table": "points"}))
+def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], requested: Collection[str]) -> None:
+    """Publish points.parquet and what the manifest says of the sweep.
+
+    about      the sweep's own entries: its name, configuration, software
+    requested  names of the sweep's tables. Other tables are removed, and those that the manifest does not know
+    """
+    content = parquet(table, {"table": "points"})
+    publish(folder / "points.parquet", content)
+    begin_manifest(folder, about, requested)
+    _enter_table(folder, "points", content, table.num_rows)
 
 
-@contextlib.contextmanager
-def drafted_points(folder: Path, table: pa.Table) -> Iterator[str]:
-    """points.parquet under another name, which it is given, for the rule `points` to rename. Under the run's lock."""
-    for left in folder.glob(f"{TEMPORARY}points-*"):  # by a run that was killed
-        left.unlink(missing_ok=True)
-    name = f"{TEMPORARY}points-{os.getpid()}"
-    publish(folder / name, parquet(table, {"table": "points"}))
-    try:
-        yield name
-    finally:
-        (folder / name).unlink(missing_ok=True)
+def begin_manifest(folder: Path, about: dict[str, Any], requested: Collection[str] = ()) -> None:
+    """Let the manifest say this of the sweep, and keep its entries of the requested tables. Other tables are removed."""
+    with lock.turn(folder / TURN):
+        before = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+        kept = {
+            "tables": {name: entry for name, entry in before.get("tables", {}).items() if name in requested},
+            "stage": {name: code for name, code in before.get("stage", {}).items() if name in requested},
+            "shards": [entry for entry in before.get("shards", []) if entry["stage"] in requested],
+            "failed": [entry for entry in before.get("failed", []) if entry["stage"] in requested],
+        }
+        _write_manifest(folder, kept | about)
+    for name in TABLES.keys() - kept["tables"].keys() - {"points"}:
+        (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
-def amend_manifest(folder: Path, stage: str, part: dict[str, Any]) -> None:
-    """Enter what a later stage did: its lists (of mappings that name their stage) and mappings join those of the other stages."""
+def amend_manifest(folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]]) -> None:
+    """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones."""
     with lock.turn(folder / TURN):
         manifest = read_manifest(folder)
+        manifest["stage"] = {**manifest.get("stage", {}), stage: code}
         for name, mine in part.items():
-            others = manifest.get(name, type(mine)())
-            manifest[name] = (
-                others | mine
-                if isinstance(mine, dict)
-                else [entry for entry in others if entry["stage"] != stage] + mine
-            )
+            manifest[name] = [entry for entry in manifest.get(name, []) if entry["stage"] != stage] + mine
         _write_manifest(folder, manifest)
-
-
-def replace_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Begin a manifest anew: the sweep's points were computed, every table follows from them.
-
-    The table of points, which was there first, is entered again with its digest as it is.
-    """
-    points = read_points(folder)
-    entry = {"sha256": digest((folder / "points.parquet").read_bytes()), "rows": points.num_rows}
-    with lock.turn(folder / TURN):
-        _write_manifest(folder, {**manifest, "tables": {"points": entry}})
 
 
 def read_points(folder: Path) -> pa.Table:
@@ -294,12 +292,10 @@ def read_points(folder: Path) -> pa.Table:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a results folder. Raises BadInput where it is missing or damaged."""
+    """The manifest of a results folder, held to its schema. Raises BadInput where it is missing or damaged."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("tables", {}), dict):
-            raise ValueError
+        return checked(path.read_bytes())
     except FileNotFoundError:
         raise BadInput(
             f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice"
@@ -308,7 +304,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BadInput(
             f"{path} is damaged: delete it and run the sweep again; it is rebuilt from the shards, nothing is computed twice"
         ) from None
-    return manifest
 
 
 def open_table(path: Path) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from torusweep.cli import options
+from torusweep.errors import BadInput
 
 backend = click.option(
     "--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend."
@@ -55,47 +56,23 @@ def run(
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from torusweep.run.snakemake import Snakemake
-    from torusweep.run.steps_process import StepsProcess
+    from torusweep.run import command
 
-    with Snakemake(essential=not snakemake_options) as snakemake, StepsProcess() as steps:  # they load while we do
-        from torusweep.run.command import is_complete, is_dry, outcome, run_snakemake, summary
-        from torusweep.tables.arrow_start import without_pandas
-
-        without_pandas()
-
-        status, folder = run_snakemake(
-            snakemake, steps, config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
-        )
-    if status == 0 and not is_dry(snakemake_options):
-        if not is_complete(folder):
+    status, folder = command.run(
+        config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
+    )
+    if status == 0 and not command.is_dry(snakemake_options):
+        if not command.is_complete(folder):
             click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
         elif as_json:
-            options.print_json(outcome(folder))
+            options.print_json(command.outcome(folder))
         else:
-            click.echo(summary(folder))
+            click.echo(command.summary(folder))
     raise SystemExit(status)
 
 
 @click.command()
-@click.argument(
-    "name",
-    type=click.Choice(
-        [
-            "points",
-            "static",
-            "loads",
-            "deadlock",
-            "layout",
-            "simulation",
-            "latency",
-            "distances",
-            "verification",
-            "report",
-            "check",
-        ]
-    ),
-)
+@click.argument("name")
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
 @backend
@@ -108,15 +85,22 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
     Examples:
       torusweep step points config/smoke.yaml results/smoke
     """
-    from torusweep.run.steps_process import ask
+    raise SystemExit(run_step(name, config, folder, _given(backend, symmetry, workers)))
 
-    overrides = _given(backend, symmetry, workers)
-    status = ask(name, config, folder, overrides)
-    if status is None:
-        from torusweep.run.steps import STEPS
 
-        status = STEPS[name](config, folder, overrides)
-    raise SystemExit(status)
+def run_step(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
+    """A step's exit status: a stage's, or one of torusweep.run.steps."""
+    from torusweep.tables.store import STAGES
+
+    if name in STAGES:
+        from torusweep.run.stage import make_table
+
+        return make_table(name, config, folder, overrides)
+    from torusweep.run.steps import STEPS
+
+    if name not in STEPS:
+        raise BadInput(f"unknown step '{name}'; expected one of {', '.join([*STAGES, *STEPS])}")
+    return STEPS[name](config, folder, overrides)
 
 
 def _given(backend: str | None, symmetry: str | None, workers: int | None) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""The step that makes a stage's table: its points to workers, their shards to a table."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from torusweep.errors import BadInput
+from torusweep.run import driver
+from torusweep.run.tasks import LostWorkers
+from torusweep.sweep.configuration import load
+from torusweep.sweep.points import Point, stage_digest
+from torusweep.tables import lock, store
+
+
+def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
+    """A stage's table and its part of the manifest: every point, computed where no shard has it.
+
+    Points that fail are named and have no row; the step `check` ends the run with an error for them.
+    A run that was stopped by a signal returns 128 + signal, and publishes no table.
+    """
+    sweep = load(config)
+    estimates = _estimates(folder, name)
+    keys = [point.key for point in estimates]
+    options = driver.Options(
+        folder=str(folder.resolve()),
+        backend=overrides.get("backend", sweep.backend),
+        use_symmetry=overrides["symmetry"] == "on" if "symmetry" in overrides else sweep.symmetry,
+        memory=None if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30),
+        stage=name,
+        code=stage_digest(name),
+        config=sweep.digest,
+    )
+    with lock.held(folder / store.LOCK):
+        store.clean(folder)
+        before = store.read_shards(folder, name)
+        for complaint in before.complaints:
+            _say(complaint)
+        done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
+        try:
+            computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
+        except LostWorkers as lost:
+            raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
+        if computed.stopped:
+            _say("stopped; what is finished is kept, and the same command goes on from here")
+            return 128 + computed.stopped
+        shards = store.read_shards(folder, name).whole
+        rows = store.finished(shards, keys, name)
+        if len(set(store.keys_of(rows))) + len(computed.failed) != len(estimates):
+            raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
+        wanted = set(keys)
+        used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
+        part = {
+            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
+            "failed": [
+                {
+                    "stage": name,
+                    "topology": failure.point.topology,
+                    "point": str(failure.point),
+                    "reason": failure.reason,
+                }
+                for failure in computed.failed
+            ],
+        }
+        store.amend_manifest(folder, name, options.code, part)
+        store.publish_table(folder, name, rows.drop_columns(["key"]))
+    return 0
+
+
+def _estimates(folder: Path, stage: str) -> dict[Point, float]:
+    """A stage's points in points.parquet, with the seconds that they will take.
+
+    Raises BadInput where a key is not its row's: altered, or of other code or files.
+    """
+    estimates = {}
+    for row in store.read_points(folder).to_pylist():
+        key, seconds = row.pop("key"), row.pop("estimated_seconds")
+        point = Point(**row)
+        if point.stage != stage:
+            continue
+        if point.key != key or not 0 < (seconds or 0) < inf:
+            raise BadInput(
+                f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again"
+            )
+        estimates[point] = seconds
+    return estimates
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

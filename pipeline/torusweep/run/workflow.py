@@ -1,0 +1,108 @@
+"""What the Snakefile knows of the sweep that it is run for: read from the configuration, once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from snakemake.exceptions import WorkflowError
+
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import files_of
+from torusweep.papers.verification import FOLDER as EXPECTED
+from torusweep.sweep.configuration import Sweep, load
+from torusweep.sweep.configuration.schema import Family
+from torusweep.sweep.derived import DERIVED
+from torusweep.sweep.points import stage_digest
+from torusweep.sweep.requested import requested_stages
+from torusweep.traffic import files_of as traffic_files
+
+SNAKEFILE = Path(__file__).parent / "Snakefile"
+OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+DEFAULT = "config/default.yaml"
+
+
+class RequestedSweep(NamedTuple):
+    """A sweep, as the rules need it.
+
+    config   path of the configuration
+    folder   the sweep's results
+    stages   the stages that it asks for; each makes the table of its name
+    derived  the tables made of others, each with the stages that it is made of
+    inputs   files that say what is computed: the configuration, graphs, demands, the papers' numbers
+    options  overrides, as `torusweep step` takes them
+    code     by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
+    path     PATH of the steps: this very torusweep comes first
+    """
+
+    config: str
+    folder: Path
+    stages: list[str]
+    derived: dict[str, list[str]]
+    inputs: list[str]
+    options: str
+    code: dict[str, str]
+    path: str
+
+    def tables(self, names: list[str]) -> list[Path]:
+        """Files of tables."""
+        return [self.folder / f"{name}.parquet" for name in names]
+
+
+def requested_sweep(workflow: Any) -> RequestedSweep:
+    """The sweep of Snakemake's command line: --configfile (config/default.yaml without), --config results=, backend=, …"""
+    try:
+        files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
+        if len(files) > 1:
+            raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
+        given = dict(workflow.config_settings.config or {})
+        for name in given:
+            if name not in (*OVERRIDES, "results"):
+                raise BadInput(
+                    f"--config: unknown key '{name}'{nearest(name, OVERRIDES)}; expected results,"
+                    f" {', '.join(OVERRIDES)}: the rest stands in {files[0]}"
+                )
+        return of_configuration(load(Path(files[0])), files[0], str(given.pop("results", "results")), given)
+    except BadInput as refusal:
+        raise WorkflowError(str(refusal)) from None
+
+
+def of_configuration(sweep: Sweep, config: str, results: str, overrides: dict[str, Any]) -> RequestedSweep:
+    """The rules' view of a configuration that was read."""
+    stages = requested_stages(sweep)
+    return RequestedSweep(
+        config=config,
+        folder=Path(results) / sweep.sweep,
+        stages=stages,
+        derived={
+            name: [stage for stage in table.stages if stage in stages]
+            for name, table in DERIVED.items()
+            if table.requested(sweep)
+        },
+        inputs=[config, *input_files(sweep)],
+        options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in overrides.items()),
+        code={name: stage_digest(name) for name in [*stages, "tables"]},
+        path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
+    )
+
+
+def input_files(sweep: Sweep) -> list[str]:
+    """Files, besides the configuration, that results depend on: graphs and demands that it names, its papers' numbers."""
+    files: list[str] = []
+    for entry in sweep.topologies:
+        if isinstance(entry, str):
+            files += map(str, files_of(entry))
+        elif isinstance(entry, Family) and entry.family == "graph":
+            paths = (entry.model_extra or {}).get("path", [])
+            files += [paths] if isinstance(paths, str) else paths
+    for choice in (*sweep.loads, *sweep.simulation):
+        files += [str(file) for pattern in choice.traffic for file in traffic_files(pattern)]
+    return [*dict.fromkeys(files), *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers)]
+
+
+def _word(value: Any) -> str:
+    """A value of --config as it was typed: Snakemake reads on and off as booleans."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

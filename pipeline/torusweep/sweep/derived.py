@@ -1,0 +1,53 @@
+"""Tables made of stages' tables: distances and latency. They have no points; a step makes each at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from torusweep.sweep.configuration import Sweep
+from torusweep.sweep.latency import latency_table
+from torusweep.sweep.requested import latency_asked
+from torusweep.tables.records import arrow_schema
+
+
+class Derived(NamedTuple):
+    """A derived table.
+
+    stages     the stages whose tables it is made of, as far as the sweep requests them
+    requested  whether a sweep has this table
+    rows       the table, from the sweep and its stages' tables by name
+    """
+
+    stages: tuple[str, ...]
+    requested: Callable[[Sweep], bool]
+    rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
+
+
+def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The static table's histograms in long form: a row for each network and distance."""
+    table = tables["static"]
+    histogram = table.column("distance_histogram")
+    lengths = pc.list_value_length(histogram).to_numpy()
+    pairs = pc.list_flatten(histogram).to_numpy()
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.cumsum(lengths) - lengths
+    distance = np.arange(len(pairs)) - np.repeat(first, lengths)
+    total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
+    columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
+    return pa.Table.from_arrays(columns, schema=arrow_schema("distances"))
+
+
+def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """What the papers' models say of the networks."""
+    return latency_table(sweep, **tables)
+
+
+DERIVED = {
+    "distances": Derived(("static",), lambda sweep: True, distances),
+    "latency": Derived(("static", "loads", "layout"), latency_asked, latency),
+}

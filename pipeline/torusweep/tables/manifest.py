@@ -1,0 +1,91 @@
+"""The schema of manifest.json, to which a manifest is held whenever it is read: results folders are copied and shared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from torusweep.tables.records import TABLES
+
+
+def _table(name: str) -> str:
+    if name not in TABLES:
+        raise ValueError(f"unknown table {name!r}")
+    return name
+
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+TableName = Annotated[str, AfterValidator(_table)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class TableEntry(_Strict):
+    """A published table."""
+
+    sha256: Digest
+    rows: Count
+
+
+class Software(_Strict):
+    """Versions of what computed."""
+
+    torusweep: str = ""
+    commit: str = ""
+    python: str = ""
+    packages: dict[str, str] = {}
+
+
+class ShardEntry(Software):
+    """A shard whose rows are in a table, and where it came from."""
+
+    sha256: Digest
+    rows: Count
+    stage: TableName
+    backend: str = ""
+    device: str = ""
+    host: str = ""
+    started: str = ""
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    symmetry: bool = True
+    code: str = ""
+    config: str = ""
+
+
+class Failure(_Strict):
+    """A point without a row. point: in words."""
+
+    stage: TableName
+    topology: str
+    point: str
+    reason: str
+
+
+class Configuration(_Strict):
+    """The configuration that the sweep was made from."""
+
+    sha256: str = ""
+    text: str = ""
+
+
+class Manifest(_Strict):
+    """manifest.json. stage: the digest of the code of each stage."""
+
+    sweep: str = "networks"
+    description: str = ""
+    papers: list[str] = []
+    config: Configuration = Configuration()
+    software: Software = Software()
+    stage: dict[TableName, str] = {}
+    shards: list[ShardEntry] = []
+    failed: list[Failure] = []
+    tables: dict[TableName, TableEntry] = {}
+
+
+def checked(content: bytes) -> dict[str, Any]:
+    """The manifest of a file's content; keys that this version does not know are left out. Raises ValueError."""
+    return Manifest.model_validate_json(content).model_dump(exclude_unset=True)
