@@ -9,7 +9,7 @@
 # which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
 from torusweep.run.workflow import requested_sweep
 
-sweep = requested_sweep(workflow)  # config, folder, stages, derived, inputs, code, options
+sweep = requested_sweep(workflow)  # config, folder, stages, derived tables, input files, digests of code, options
 FOLDER = sweep.folder
 
 shell.prefix(f"export PATH={sweep.path}; ")
@@ -97,14 +97,14 @@ rule page:
     output:
         page=report(
             FOLDER / "report.html",
-            caption="captions/page.rst",
+            caption=sweep.captions / "page.rst",
             category="The sweep",
             labels={"what": "the page: everything, to explore"},
         ),
         figures=report(
             directory(FOLDER / "figures"),  # the papers', one SVG each
             patterns=["{paper,[^-]+}-{figure}.svg"],
-            caption="captions/figure.rst",
+            caption=sweep.captions / "figure.rst",
             category="The papers' figures",
             labels={"paper": "{paper}", "figure": "{figure}"},
         ),
@@ -120,7 +120,7 @@ rule check:
     output:
         report(
             FOLDER / "checked.txt",
-            caption="captions/checked.rst",
+            caption=sweep.captions / "checked.rst",
             category="The sweep",
             labels={"what": "the papers' numbers against ours, counted"},
         ),

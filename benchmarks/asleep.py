@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from torusweep.run.driver import Answer, Manner
+from torusweep.run.driver import Answer, Options
 from torusweep.sweep.points import Point
 
 NAP = 2.0  # seconds, as long as batches are by default
 
 
-def sleeping(points: Sequence[Point], keys: Sequence[str], manner: Manner) -> Answer:
+def sleeping(points: Sequence[Point], keys: Sequence[str], manner: Options) -> Answer:
     """In the place of `run_batch`."""
     time.sleep(NAP)
     return Answer("", len(points), NAP, [])

@@ -16,10 +16,6 @@ from typing import Any
 os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before they are loaded
 gc.set_threshold(50_000)  # as our own processes
 
-from torusweep.tables.arrow_start import without_pandas  # noqa: E402
-
-without_pandas()
-
 
 def main(config: Path, folder: Path) -> None:
     """What `torusweep run` leaves in a folder, but for the log."""
@@ -33,31 +29,29 @@ def main(config: Path, folder: Path) -> None:
         os._exit(0)
     os.close(there)
     from torusweep.sweep.configuration import load
-    from torusweep.sweep.points_table import points_table, weighed_points
-    from torusweep.tables import store
+    from torusweep.sweep.points_table import weighed_points
 
     sweep = load(config)
-    asked = list(weighed := weighed_points(sweep, folder))
+    asked = list(weighed_points(sweep, folder))
     folder.mkdir(parents=True)
-    store.publish_points(folder, points_table(weighed))
     with os.fdopen(here, "wb") as points:
         pickle.dump((asked[::2], folder, sweep.digest), points)
     half(asked[1::2], folder, sweep.digest)
     if os.waitpid(child, 0)[1]:
         sys.exit("the other process failed")
-    from torusweep.run.steps import STEPS
+    from torusweep.cli.run import run_step
 
-    for name in ("static", "distances", "verification", "report", "check"):  # static finds all records there
-        STEPS[name](config, folder, {})
+    for name in ("points", "static", "distances", "verification", "report", "check"):  # static finds all records there
+        run_step(name, config, folder, {})
 
 
 def half(points: list[Any], folder: Path, digest: str) -> None:
     """Compute these points and leave their shard. digest: the configuration's."""
-    from torusweep.run.driver import Manner, run_batch
+    from torusweep.run.driver import Options, run_batch
     from torusweep.sweep.points import stage_digest
 
     code = stage_digest("static")
-    run_batch(points, [point.key for point in points], Manner(str(folder), "numba", True, None, "static", code, digest))
+    run_batch(points, [point.key for point in points], Options(str(folder), "numba", True, None, "static", code, digest))
 
 
 if __name__ == "__main__":

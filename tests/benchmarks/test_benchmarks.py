@@ -11,7 +11,7 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.networks.families import build
-from torusweep.run.steps import STEPS
+from torusweep.cli.run import run_step
 from torusweep_kernels.philox import philox
 
 from benchmarks import native
@@ -88,7 +88,7 @@ def test_the_least_makes_the_same_tables(tmp_path: Path):
     subprocess.run([sys.executable, "-m", "benchmarks.least", str(config), str(least)], cwd=ROOT, check=True)
     whole.mkdir()
     for step in ("points", "static", "distances"):
-        assert STEPS[step](config, whole, {"workers": 0}) == 0
+        assert run_step(step, config, whole, {"workers": 0}) == 0
     for table in ("points", "static", "distances"):
         assert (least / f"{table}.parquet").read_bytes() == (whole / f"{table}.parquet").read_bytes()
     assert (least / "report.html").stat().st_size > 100_000

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from torusweep.run.command import SNAKEFILE
+from torusweep.run.workflow import SNAKEFILE
 from torusweep.tables.store import STAGES
 
 from tests.faults.command_line import settled, torusweep

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
-from torusweep.run.command import ROOT
-
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
 ROWS = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]  # after the head
 

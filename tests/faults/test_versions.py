@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from torusweep.run.command import ROOT
 from torusweep.run.workers import code_version
 
 from tests.run.rings import Run
 from tests.run.test_cluster import Elsewhere
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.faults
@@ -18,11 +19,11 @@ def test_a_worker_of_another_version_is_found_out_before_work(rings: Run, tmp_pa
     other = tmp_path / "other"
     for package in ("kernels", "pipeline"):
         shutil.copytree(ROOT / package, other / package, ignore=shutil.ignore_patterns("__pycache__"))
-    changed = other / "pipeline" / "topology.py"
+    changed = other / "pipeline" / "torusweep" / "networks" / "topology.py"
     changed.write_text(changed.read_text() + "\nANOTHER_VERSION = True\n")
     there = Elsewhere(tmp_path)
     try:
-        there.worker(PYTHONPATH=str(other))
+        there.worker(PYTHONPATH=f"{other / 'kernels'}:{other / 'pipeline'}")
         rings.config.write_text(there.config())
         rings.here("points")
         status, said = rings.step("static")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 from click.testing import CliRunner
 from torusweep.cli.latency import latency as command
-from torusweep.run.steps import STEPS
+from torusweep.cli.run import run_step
 from torusweep.sweep.configuration import Sweep, load
 
 
@@ -16,7 +16,7 @@ def run(folder: Path, text: str, *steps: str) -> Path:
     config = folder / "my.yaml"
     config.write_text(f"sweep: my\n{text}")
     for step in steps:
-        assert STEPS[step](config, folder / "my", {"workers": 0}) == 0
+        assert run_step(step, config, folder / "my", {"workers": 0}) == 0
     return folder / "my"
 
 

@@ -44,8 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if "rtt" not in name
     ]
     points = [{"key": str(i), "topology": name} for i, name in enumerate(NAMES)]
-    store.publish_table(path, "points", pa.Table.from_pylist(points, schema=arrow_schema("points")))
-    store.replace_manifest(path, {})
+    store.publish_points(path, pa.Table.from_pylist(points, schema=arrow_schema("points")), {}, ["static", "loads"])
     store.publish_table(path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
     store.publish_table(path, "loads", pa.Table.from_pylist(loads, schema=arrow_schema("loads")))
     return path

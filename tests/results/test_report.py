@@ -72,7 +72,7 @@ MANIFEST: dict[str, Any] = {
         {"sha256": "bb", "backend": "numpy", "host": "two"},
     ],
     "tables": {"static": {"sha256": "beef", "rows": 3}},
-    "failed": [{"topology": f'graph(path="{HOSTILE}")', "reason": HOSTILE}],
+    "failed": [{"stage": "static", "topology": "graph", "point": f'graph(path="{HOSTILE}")', "reason": HOSTILE}],
 }
 
 
@@ -190,8 +190,9 @@ def test_same_tables_same_page(static: list[dict[str, Any]], verification: list[
 
 def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:
     points = [{"key": str(i), "topology": record["topology"], "fault_nodes": None} for i, record in enumerate(static)]
-    store.publish_table(tmp_path, "points", pa.Table.from_pylist(points, schema=arrow_schema("points")))
-    store.replace_manifest(tmp_path, MANIFEST)
+    table = pa.Table.from_pylist(points, schema=arrow_schema("points"))
+    about = {name: MANIFEST[name] for name in ("sweep", "config", "software")}
+    store.publish_points(tmp_path, table, about, ["static", "verification"])
     store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
     store.publish_table(
         tmp_path, "verification", pa.Table.from_pylist(verification, schema=arrow_schema("verification"))

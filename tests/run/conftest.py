@@ -1,5 +1,5 @@
 """The sweeps that are run here."""
 
-from tests.run.fixtures import clean, nothing_to_fork_from, rings
+from tests.run.fixtures import clean, rings
 
-__all__ = ["clean", "nothing_to_fork_from", "rings"]
+__all__ = ["clean", "rings"]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from torusweep.run import forking
 
 from tests.run.faulty_worker import evaluate as made_up
 from tests.run.rings import Run
@@ -32,11 +31,3 @@ def undisturbed(run: Run) -> bytes:
         assert run.here("points") == run.here("static", workers=0) == 0
     assert len(run.shards()) > 1
     return run.static()
-
-
-@pytest.fixture
-def nothing_to_fork_from() -> Iterator[None]:
-    """The process that workers are forked from stays for as long as this one; for this test there is none before, and none after."""
-    forking.SERVER._stop()  # it has no public end
-    yield
-    forking.SERVER._stop()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
-from torusweep.run.steps import STEPS
+from torusweep.cli.run import run_step
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
 RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.01}\n"
@@ -62,7 +62,7 @@ class Run:
 
     def here(self, name: str, **overrides: object) -> int:
         """A step in this very process."""
-        return STEPS[name](self.config, self.folder, overrides)
+        return run_step(name, self.config, self.folder, overrides)
 
     def shards(self) -> list[Path]:
         return sorted(self.folder.glob("shards/*.parquet"))

@@ -17,7 +17,6 @@ import psutil
 import pytest
 from distributed import Client
 from torusweep.errors import BadInput
-from torusweep.run import forking
 from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster, Slurm
 
@@ -97,7 +96,6 @@ def born_with() -> dict[str, str]:
     return dict(item.split("=", 1) for item in Path("/proc/self/environ").read_text().split("\0") if item)
 
 
-@pytest.mark.usefixtures("nothing_to_fork_from")
 def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Snakemake sets these to all cores for each step; libraries read them once, when they are loaded."""
     names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"]
@@ -108,46 +106,6 @@ def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyP
         outcome = workers.outcome(seconds=30)
     assert outcome is not None
     assert [outcome.answer[name] for name in names] == ["1"] * 4
-    assert [os.environ[name] for name in names] == ["64"] * 4
-
-
-@pytest.mark.usefixtures("nothing_to_fork_from")
-def test_workers_are_born_alike_when_what_they_are_forked_from_was_killed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "64")
-    with cluster.connect(Cluster(workers=1), backend="numba", tasks=2) as workers:
-        found = []
-        for kill in (False, True):
-            if kill:
-                os.kill(forking.SERVER._forkserver_pid, signal.SIGKILL)
-                workers.submit(die)
-                until(lambda: workers.outcome(seconds=1))
-            workers.submit(born_with)
-            until(lambda: (outcome := workers.outcome(seconds=1)) and found.append(outcome.answer) is None)
-    assert found[1]["OPENBLAS_NUM_THREADS"] == "1"
-    assert [{name: born[name] for name in forking.BORN_WITH} for born in found] == [forking.BORN_WITH] * 2
-
-
-@pytest.mark.usefixtures("nothing_to_fork_from")
-def test_a_folder_too_deep_for_a_socket_still_has_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Jobs' folders for temporary files can be; each worker is then a Python of its own, born with the same."""
-    deep = tmp_path / ("x" * 100)
-    deep.mkdir()
-    monkeypatch.setattr("multiprocessing.util.get_temp_dir", lambda: str(deep))
-    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1) as workers:
-        assert forking.SERVER._forkserver_pid is None
-        workers.submit(born_with)
-        outcome = workers.outcome(seconds=60)
-    assert outcome is not None
-    assert {name: outcome.answer[name] for name in forking.BORN_WITH} == forking.BORN_WITH
-
-
-@pytest.mark.usefixtures("nothing_to_fork_from")
-def test_no_thread_is_lost_when_a_worker_is_forked():
-    """Arrow's allocator has one, and looks after it at a fork."""
-    with cluster.connect(Cluster(workers=1), backend="numba", tasks=1):
-        server = forking.SERVER._forkserver_pid
-        threads = [task for task in Path(f"/proc/{server}/task").iterdir() if task.name != str(server)]
-        assert {(task / "comm").read_text().strip() for task in threads} <= {"jemalloc_bg_thd"}
 
 
 @pytest.mark.parametrize(
@@ -310,7 +268,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
         }
         | {"directives": ["--constraint=epyc"]}
     )
-    jobs = cluster.slurm_cluster(slurm, str(tmp_path))
+    jobs = cluster.slurm_cluster(slurm, tmp_path)
     try:
         script = jobs.job_script().splitlines()
     finally:
@@ -323,7 +281,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
     (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))
     assert exported.startswith(
-        f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null "
+        f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null PYTHONSAFEPATH=1 "
     )
     with dask.config.set(dask.config.collect_env(dict(item.split("=", 1) for item in exported.split()))):
         assert {name: dask.config.get(name) for name in cluster.UNWATCHED} == cluster.UNWATCHED
@@ -332,6 +290,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     assert "--nworkers 8 " in command
     assert "--nthreads 1 " in command
     assert f"--tls-key {tmp_path}/" in command
+    assert "--no-dashboard --dashboard-address 127.0.0.1:0" in command
 
 
 # --- an existing scheduler ---------------------------------------------------------------------
@@ -374,7 +333,7 @@ BLOCKER = """
 import importlib.abc, sys
 class Blocker(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name == "pipeline":
+        if name.partition(".")[0] == "torusweep":
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Blocker())
 """

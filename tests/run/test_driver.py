@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import math
 import os
 import signal
@@ -72,26 +71,6 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
     assert sum(pq.read_metadata(path).num_rows for path in added) == 2
-
-
-def test_papers_are_the_manifests_as_long_as_it_is_of_this_configuration(rings: Run, monkeypatch: pytest.MonkeyPatch):
-    """An earlier version's names none. One that was edited may ask for no other points: then no static step has written a manifest of it."""
-    for step in ("points", "static"):
-        assert rings.here(step) == 0
-    asked: list[list[str]] = []
-    monkeypatch.setattr(
-        "torusweep.papers.verification.verification_rows", lambda _, papers, **__: asked.append(list(papers)) or []
-    )
-    path = rings.folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    assert manifest["papers"] == []
-    for papers, edit in ((["P98"], ""), (None, ""), (["P98"], "papers: [P04]\n")):
-        rings.config.write_text(rings.config.read_text() + edit)
-        path.write_text(
-            json.dumps({key: value for key, value in {**manifest, "papers": papers}.items() if value is not None})
-        )
-        rings.here("verification")
-    assert asked == [["P98"], [], ["P04"]]
 
 
 class AnswersLost:
@@ -265,27 +244,6 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
     rows = pq.read_table(io.BytesIO(reference)).to_pylist()
     assert [row["connected"] for row in rows] == [True, True, False, True, True, True]
     assert [rows[index]["diameter"] for index in (0, 1, 3, 5)] == [4, 4, 7, 3]
-
-
-@pytest.mark.parametrize(
-    ("more", "asked", "ran"),
-    [
-        ("", {}, "numpy"),
-        ("", {"backend": "numba"}, "numba"),
-        ("", {"symmetry": "off"}, "numba"),
-        ("fault_nodes: 1\n", {}, "numba"),
-        ("  - {family: ring, k: {from: 6, to: 200}}\n", {}, "numba"),
-        ("  - faulty(ring(k=200), nodes=1)\n", {}, "numpy"),
-        ("  - faulty(ring(k=2000), nodes=1)\n", {}, "numba"),  # a thousand levels, by NumPy seconds
-    ],
-)
-def test_a_sweep_that_is_done_before_numba_is_loaded_does_without_it(
-    rings: Run, more: str, asked: dict[str, str], ran: str
-):
-    rings.config.write_text(f"sweep: rings\ntopologies:\n  - ring(k=4)\n  - ring(k=5)\n{more}")
-    rings.here("points")
-    assert rings.here("static", workers=0, **asked) == 0
-    assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {ran}
 
 
 def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(

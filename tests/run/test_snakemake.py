@@ -9,18 +9,19 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 from torusweep.errors import BadInput
-from torusweep.run import snakemake
-from torusweep.run.command import ROOT, SNAKEFILE
-from torusweep.run.snakemake import Snakemake
-from torusweep.tables import lock
+from torusweep.run import command
+from torusweep.run.workflow import SNAKEFILE
 from torusweep.tables.store import open_table
 
-from tests.run.rings import Run, until
+from tests.run.rings import COMMAND, PRELOAD, Run, until
+
+ROOT = Path(__file__).parents[2]
 
 FILES = {
     "points.parquet",
@@ -98,7 +99,6 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     os.kill(run.pid, signal.SIGINT)  # 12
     said = run.communicate(timeout=60)[0]
     assert run.returncode == 130, said
-    assert "no Snakemake runs there: unlocked" in said
     assert "stopped; what is finished is kept" in said
     assert set(kept) < set(rings.shards())
 
@@ -131,9 +131,9 @@ def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
     status, said = plain(rings, snakemake, *dry)
     assert status == 0, said
     steps = [line.partition("torusweep step ")[2] for line in said.splitlines() if "torusweep step " in line]
-    folder = "rings.yaml elsewhere/rings"
+    folder = "-- rings.yaml elsewhere/rings"
     assert set(steps) == {
-        f"static {folder} --backend numpy --symmetry off --workers 0",
+        f"static --backend numpy --symmetry off --workers 0 {folder}",
         *(f"{name} {folder}" for name in ("points", "distances", "verification", "report", "check")),
     }
     status, said = plain(rings, snakemake, "--configfile", "rings.yaml", "--dry-run", "--config", "bakend=numpy")
@@ -175,8 +175,9 @@ def test_the_slurm_profile_submits_the_table_as_one_job(rings: Run, tmp_path: Pa
     assert {("-A", "net"), ("-p", "batch"), ("-t", "720"), ("--mem", "64000")} <= pairs
     assert "--cpus-per-task=32" in submitted
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
-    assert f"--snakefile '{SNAKEFILE}' --target-jobs 'static:' --allowed-rules static" in job
-    assert f"--config 'config={rings.config}' 'results=./results'" in job
+    assert f"--snakefile '{SNAKEFILE}' --target-jobs 'stage:stage=static' --allowed-rules stage" in job
+    assert "'results=./results'" in job
+    assert f"--configfiles '{rings.config}'" in job
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 
@@ -199,34 +200,94 @@ def test_what_lies_where_it_runs_is_not_taken_for_a_library(rings: Run, clean: b
     assert rings.static() == clean
 
 
-def test_snakemake_ends_with_a_run_that_dies_before_it_is_let_run():
-    """It loads while the points are counted, and hears of it when nobody is there any more to say so."""
-    with Snakemake(essential=True) as waiting:
-        process = psutil.Process(waiting._process.pid)
-        waiting._gate.close()  # as it is when the run is killed
-        assert process.wait(timeout=60) == 0
-    with Snakemake(essential=True) as waiting:
-        process = psutil.Process(waiting._process.pid)
-    assert not process.is_running()
-
-
-def test_a_snakemake_that_stays_though_it_was_asked_to_stop_is_killed_when_nobody_computes(
+def test_a_snakemake_that_stays_though_it_was_told_to_end_is_killed_when_nobody_computes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr(snakemake, "STAYS_SECONDS", 0.3)
-    monkeypatch.setattr(snakemake, "A_WHILE", 0.05)
+    monkeypatch.setattr(command, "STAYS_SECONDS", 0.5)
+    stays = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('begun', 'w'); time.sleep(600)"
+    monkeypatch.chdir(tmp_path)
+    waiting = command.Snakemake([sys.executable, "-c", stays], tmp_path / ".lock", essential=True)
 
-    def ended(seconds: int) -> int:
-        waiting = Snakemake(essential=True)
-        waiting._process = subprocess.Popen(
-            [sys.executable, "-c", f"import time; time.sleep({seconds}); raise SystemExit(3)"], process_group=0
+    def stop() -> None:
+        until((tmp_path / "begun").exists)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    assert waiting.wait() == 128 + signal.SIGTERM
+    stopping.join()
+
+
+def driver_of(run: Run) -> psutil.Process:
+    """The process that computes, once it has finished something."""
+    until(run.shards)
+    return psutil.Process(json.loads((run.folder / ".lock").read_text())["pid"])
+
+
+def test_a_step_that_is_killed_ends_the_run_which_goes_on_when_called_again(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    driver_of(rings).kill()
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 1, said
+    assert "the same command goes on from here" in said
+    kept = set(rings.shards())
+    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    assert status == 0, said
+    assert kept < set(rings.shards())
+    assert rings.static() == clean
+
+
+def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clean: bytes):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    driver = driver_of(rings)
+    family = psutil.Process(run.pid).children(recursive=True)
+    run.kill()
+    run.wait()
+    status, said = rings.call("run", "rings.yaml")
+    assert (status, said.count("\n")) == (2, 1), said
+    assert f"process {driver.pid} " in said
+    assert psutil.wait_procs(family, timeout=120)[1] == []
+    assert rings.static() == clean
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.2, 0.4, 1.0, 2.0])
+def test_a_run_stopped_while_its_workers_start_ends(rings: Run, seconds: float):
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.2")
+    until(lambda: (rings.folder / ".lock").exists() and (rings.folder / ".lock").read_text())
+    time.sleep(seconds)
+    family = psutil.Process(run.pid).children(recursive=True)
+    run.terminate()
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 128 + signal.SIGTERM, said
+    assert psutil.wait_procs(family, timeout=30)[1] == []
+
+
+def test_standard_output_is_the_commands_own(rings: Run):
+    """What libraries print in workers goes where the steps talk."""
+    with (rings.home / "said").open("w") as other:
+        run = subprocess.run(
+            [*COMMAND, "run", "rings.yaml", "--workers", "1", "--json"],
+            cwd=rings.home,
+            env={**os.environ, "DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": "print"},
+            stdout=subprocess.PIPE,
+            stderr=other,
+            timeout=120,
+            check=True,
         )
-        insisting = threading.Thread(target=waiting._insist, args=(tmp_path / ".lock",))
-        insisting.start()
-        status = waiting._process.wait(timeout=60)
-        insisting.join(timeout=60)
-        return status
+    assert json.loads(run.stdout)["rows"]["static"] == 40
+    assert "printed by a worker" in (rings.home / "said").read_text()
 
-    assert ended(600) == -signal.SIGKILL
-    with lock.held(tmp_path / ".lock"):
-        assert ended(1) == 3, "somebody computes"
+
+def test_two_sweeps_of_one_checkout_run_at_once(rings: Run):
+    other = rings.home / "other.yaml"
+    other.write_text(rings.config.read_text().replace("sweep: rings", "sweep: other"))
+    runs = [rings.start("run", name, "--workers", "0") for name in ("rings.yaml", "other.yaml")]
+    for run in runs:
+        said = run.communicate(timeout=280)[0]
+        assert run.returncode == 0, said
+
+
+def test_a_folder_whose_name_looks_like_an_option(rings: Run):
+    status, said = rings.call("run", "rings.yaml", "--results", "./-dash", "--workers", "0")
+    assert status == 0, said
+    assert (rings.home / "-dash" / "rings" / "checked.txt").exists()

@@ -6,7 +6,7 @@ import json
 import re
 import zipfile
 
-from torusweep.run.command import SNAKEFILE
+from torusweep.run.workflow import SNAKEFILE
 
 from tests.run.rings import Run
 from tests.run.test_snakemake import plain

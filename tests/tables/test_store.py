@@ -33,8 +33,8 @@ def shard(folder: Path, *keys: str) -> Path:
 
 
 def publish_static(folder: Path, *keys: str) -> Path:
-    store.publish_points(folder, pa.Table.from_pylist([], schema=arrow_schema("points")))
-    store.replace_manifest(folder, {"sweep": "test", "failed": []})
+    points = pa.Table.from_pylist([], schema=arrow_schema("points"))
+    store.publish_points(folder, points, {"sweep": "test"}, ["static"])
     store.publish_table(
         folder,
         "static",
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):  # 15
         (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json is damaged"),
         (lambda folder: (folder / "manifest.json").write_text('{"tables": 3}'), "manifest.json is damaged"),
         (lambda folder: (folder / "manifest.json").write_bytes(b"\xff"), "manifest.json is damaged"),
-        (lambda folder: store.replace_manifest(folder, {}), "not in its manifest"),
+        (lambda folder: (folder / "manifest.json").write_text("{}"), "not in its manifest"),
     ],
 )
 def test_a_table_that_is_not_its_manifests_is_refused_by_name(tmp_path, damage, says):  # 20, 21

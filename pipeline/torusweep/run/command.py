@@ -60,9 +60,7 @@ CHATTER = (
 )
 
 
-def run(
-    config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]
-) -> tuple[int, Path]:
+def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
     """Run the whole pipeline on a configuration.
 
     results    folder that holds the sweeps' folders
@@ -116,7 +114,9 @@ def _failed(sweep: Sweep, folder: Path) -> list[str]:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
     except BadInput:
         return []
-    tables = [os.path.join(os.curdir, folder, f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed]
+    tables = [
+        os.path.join(os.curdir, folder, f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed
+    ]
     return ["--forcerun", *tables] if tables else []
 
 

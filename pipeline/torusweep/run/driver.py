@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.run import workers as cluster
 from torusweep.run.batches import Batch, Batches

@@ -262,7 +262,9 @@ def slurm_cluster(slurm: Any, folder: Path) -> SLURMCluster:
     environment = {
         "NUMBA_NUM_THREADS": "1",
         **ENVIRONMENT,
-        **{f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()},
+        **{
+            f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
+        },
     }
     return SLURMCluster(
         cores=slurm.cores,

@@ -28,14 +28,15 @@ DEFAULT = "config/default.yaml"
 class RequestedSweep(NamedTuple):
     """A sweep, as the rules need it.
 
-    config   path of the configuration
-    folder   the sweep's results
-    stages   the stages that it asks for; each makes the table of its name
-    derived  the tables made of others, each with the stages that it is made of
-    inputs   files that say what is computed: the configuration, graphs, demands, the papers' numbers
-    options  overrides, as `torusweep step` takes them
-    code     by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
-    path     PATH of the steps: this very torusweep comes first
+    config    path of the configuration
+    folder    the sweep's results
+    stages    the stages that it asks for; each makes the table of its name
+    derived   the tables made of others, each with the stages that it is made of
+    inputs    files that say what is computed: the configuration, graphs, demands, the papers' numbers
+    options   overrides, as `torusweep step` takes them
+    code      by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
+    path      PATH of the steps: this very torusweep comes first
+    captions  folder of the captions of Snakemake's report
     """
 
     config: str
@@ -46,6 +47,7 @@ class RequestedSweep(NamedTuple):
     options: str
     code: dict[str, str]
     path: str
+    captions: Path = Path(__file__).parent / "captions"
 
     def tables(self, names: list[str]) -> list[Path]:
         """Files of tables."""

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
-from torusweep.tables.records import TABLES
-
-
-def _table(name: str) -> str:
-    if name not in TABLES:
-        raise ValueError(f"unknown table {name!r}")
-    return name
-
+from pydantic import BaseModel, ConfigDict, Field
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-TableName = Annotated[str, AfterValidator(_table)]
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # of a stage or table: no path, no option
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -45,7 +36,7 @@ class ShardEntry(Software):
 
     sha256: Digest
     rows: Count
-    stage: TableName
+    stage: Name
     backend: str = ""
     device: str = ""
     host: str = ""
@@ -59,7 +50,7 @@ class ShardEntry(Software):
 class Failure(_Strict):
     """A point without a row. point: in words."""
 
-    stage: TableName
+    stage: Name
     topology: str
     point: str
     reason: str
@@ -80,10 +71,10 @@ class Manifest(_Strict):
     papers: list[str] = []
     config: Configuration = Configuration()
     software: Software = Software()
-    stage: dict[TableName, str] = {}
+    stage: dict[Name, str] = {}
     shards: list[ShardEntry] = []
     failed: list[Failure] = []
-    tables: dict[TableName, TableEntry] = {}
+    tables: dict[Name, TableEntry] = {}
 
 
 def checked(content: bytes) -> dict[str, Any]:

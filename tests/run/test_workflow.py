@@ -1,0 +1,49 @@
+"""What the Snakefile knows of its sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.exceptions import WorkflowError
+from torusweep.run import workflow
+
+PAPERS = "sweep: some\ntopologies: ['ring(k=5)']\npapers: [P04]\nloads: [{traffic: [uniform]}]\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "some.yaml"
+    path.write_text(PAPERS)
+    return path
+
+
+def of(*configs: Path, **given: Any) -> workflow.RequestedSweep:
+    settings = SimpleNamespace(configfiles=list(configs), config=given)
+    return workflow.requested_sweep(SimpleNamespace(config_settings=settings))
+
+
+def test_the_rules_know_the_sweep(config: Path):
+    given = {"results": "else where", "symmetry": True, "workers": 3}
+    sweep = of(config, **given)
+    assert given == {"results": "else where", "symmetry": True, "workers": 3}, "Snakemake's own"
+    assert (sweep.config, sweep.folder) == ("some.yaml", Path("else where/some"))
+    assert sweep.options == "--symmetry on --workers 3"
+    assert "loads" in sweep.stages
+    assert "simulation" not in sweep.stages
+    assert sweep.derived["distances"] == ["static"]
+    assert sweep.code.keys() == {*sweep.stages, "tables"}
+    assert [Path(name).name for name in sweep.inputs] == ["some.yaml", "p04.csv"]
+    assert sweep.tables(["static"]) == [Path("else where/some/static.parquet")]
+
+
+def test_what_is_wrong_is_one_line(config: Path):
+    with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
+        of(config, config)
+    with pytest.raises(WorkflowError, match=r"--config: unknown key 'bakend'; did you mean 'backend'\?"):
+        of(config, bakend="numpy")
+    with pytest.raises(WorkflowError, match=r"config/default.yaml: expected a configuration file"):
+        of()
