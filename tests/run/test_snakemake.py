@@ -107,7 +107,7 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
     for options, made in (
         (["--summary"], set()),
         (["--until", "points"], {"points.parquet"}),
-        (["-U", "distances"], {"distances.parquet"}),
+        (["-U", "derived"], {"distances.parquet"}),
     ):
         status, said = rings.call("run", "rings.yaml", *options)
         assert status == 0, said

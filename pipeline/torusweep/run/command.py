@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -142,7 +143,9 @@ class Snakemake:
             listener = threading.Thread(target=self._say_essential, daemon=True)
             listener.start()
             status = self._process.wait()
-            listener.join(timeout=1.0)  # not longer: a step that outlives Snakemake holds the pipe open
+            if status < 0:
+                self._stop_orphans()
+            listener.join(timeout=1.0)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -168,6 +171,14 @@ class Snakemake:
             os.killpg(self._process.pid, signal.SIGTERM)
         threading.Thread(target=self._insist, args=(len(self._signals) > 1,), daemon=True).start()
 
+    def _stop_orphans(self) -> None:
+        """Steps that outlive a killed Snakemake: the one that computes saves its batches."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+            while True:  # until the group is empty
+                os.killpg(self._process.pid, 0)
+                time.sleep(0.1)
+
     def _insist(self, at_once: bool) -> None:
         """Kill what stays though it was told to end: unless `at_once`, only while no step computes."""
         idle = 0.0
@@ -176,7 +187,8 @@ class Snakemake:
             idle = idle + 1.0 if at_once or lock.holder(self._computing) is None else 0.0
             if self._process.poll() is not None:
                 return
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _say_essential(self) -> None:
         """Pass on what Snakemake says, but for its chatter, and all where it was interrupted."""

@@ -98,6 +98,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
                 (JOIN_SECONDS["slurm"],) * RENEWALS,
             )
         else:
+            stack.enter_context(_environment())
             cluster, count = _local(settings, backend, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
@@ -114,11 +115,23 @@ def _configuration(settings: Any) -> dict[str, Any]:
         "distributed.scheduler.worker-ttl": settings.worker_ttl_seconds / 2,  # checked as often: that long at most
         # after which a nanny without its worker is dismissed; on a busy machine a worker takes longer than Dask's 15 s
         "distributed.deploy.lost-worker-timeout": 600,
-        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
+        "distributed.nanny.pre-spawn-environ": {},  # ENVIRONMENT instead: Dask lets variables win that are set
         **UNWATCHED,
         # the nanny stops a worker at its limit; a paused one would wait for memory that its libraries keep
         **{f"distributed.worker.memory.{level}": False for level in ("target", "spill", "pause")},
     }
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """ENVIRONMENT in ours, for workers that start meanwhile: Snakemake has told libraries to use all cores."""
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextlib.contextmanager
