@@ -177,7 +177,7 @@ def test_the_slurm_profile_submits_the_table_as_one_job(rings: Run, tmp_path: Pa
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
     assert f"--snakefile '{SNAKEFILE}' --target-jobs 'stage:stage=static' --allowed-rules stage" in job
     assert "'results=./results'" in job
-    assert f"--configfiles '{rings.config}'" in job
+    assert "rings.yaml'" in job.partition("--configfile")[2]
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 

@@ -146,6 +146,8 @@ class Snakemake:
             if status < 0:
                 self._stop_orphans()
             listener.join(timeout=1.0)
+            if self._process.stderr is not None and not listener.is_alive():
+                self._process.stderr.close()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -36,15 +36,9 @@ def provenance_section(manifest: Mapping[str, Any]) -> Section:
     parts = [f"<dl>{rows}</dl>"]
     if manifest.get("failed"):
         items = "".join(
-            f"<li>{escape(_failed(failure))}: {escape(str(failure['reason']))}</li>" for failure in manifest["failed"]
+            f"<li>{escape(failure['point'])}: {escape(failure['reason'])}</li>" for failure in manifest["failed"]
         )
         parts.append(f"{heading('Points that failed')}<ul>{items}</ul>")
     if config.get("text"):
         parts.append(f"<details><summary>The configuration</summary><pre>{escape(config['text'])}</pre></details>")
     return Section("provenance", "Provenance", parts)
-
-
-def _failed(failure: Mapping[str, Any]) -> str:
-    """The point of an entry of the manifest's failures, in words."""
-    request = f" under {failure['routing']}, {failure['traffic']}" if failure.get("traffic") else ""
-    return f"{failure['topology']}{request}"
