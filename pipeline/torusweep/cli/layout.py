@@ -9,7 +9,7 @@ import click
 from torusweep.cli import options
 from torusweep.cli.layout_text import print_layout
 from torusweep.networks.families import build
-from torusweep.stages.layout import layout_record, spelled
+from torusweep.stages.layout import layout_record, spelling_of
 from torusweep.stages.layout.drawing import svg_layout
 from torusweep.tables.store import publish
 
@@ -60,7 +60,7 @@ def layout(
       torusweep layout "hypercube(n=10)" --placement straight --dimensions 2 --json
     """
     network = build(topology)
-    record = layout_record(network, spelled(placement, dimensions, block))
+    record = layout_record(network, spelling_of(placement, dimensions, block))
     if svg is not None:
         publish(svg, f"{svg_layout(network, record['placement'])}\n".encode())
     if as_json:

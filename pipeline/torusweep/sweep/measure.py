@@ -16,7 +16,7 @@ from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import terminal_distances
-from torusweep.stages.static.working import working
+from torusweep.stages.static.survivors import surviving_network
 
 Record = dict[str, Any]
 
@@ -26,7 +26,7 @@ def static_of(topology: Topology, held: Held, *, backend: str = "auto") -> Recor
 
     Raises ValueError for a network that the models do not fit.
     """
-    survivors = working(topology)
+    survivors = surviving_network(topology)
     images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
     hops = terminal_distances(
         survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None

@@ -1,8 +1,7 @@
-"""Known verdicts on the papers' networks at the papers' sizes, and the command."""
+"""Known verdicts on the papers' networks at the papers' sizes."""
 
 from __future__ import annotations
 
-import json
 import sys
 from itertools import product
 
@@ -21,7 +20,6 @@ from torusweep.stages.deadlock.cycles import cycles_lie_in_rings, dependency_gra
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep.stages.deadlock.verdict import verdict
-from torusweep.tables.records import DEADLOCK
 
 from tests.stages.deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 
@@ -316,7 +314,8 @@ def test_reason_for_no_least_number(monkeypatch, network, name, reason):
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
-    assert reason in " ".join(invoke(network, "--routing", name).split())
+    printed = CliRunner().invoke(cli.torusweep, ["deadlock", network, "--routing", name]).output
+    assert reason in " ".join(printed.split())
 
 
 @pytest.mark.parametrize("name", ["minimal", "minimal-ecmp", "up_down"])
@@ -359,40 +358,6 @@ def test_case_and_spelling():
         == rule_spelling("phases-dateline")
         == "phases_dateline"
     )
-
-
-def invoke(*arguments):
-    done = CliRunner().invoke(cli.torusweep, ["deadlock", *arguments], standalone_mode=False)
-    assert done.exception is None
-    return done.output
-
-
-def test_the_command_prints_the_record():
-    printed = json.loads(
-        invoke(
-            "torus(k=8, n=2)",
-            "--routing",
-            "dimension-order",
-            "--vc-rule",
-            "dateline",
-            "--virtual-channels",
-            "2",
-            "--json",
-        )
-    )
-    assert list(printed) == [column.name for column in DEADLOCK]
-    assert (printed["routing"], printed["acyclic"], printed["deadlock_free"]) == ("dimension_order", True, "yes")
-
-
-def test_the_command_shows_the_cycle():
-    words = invoke("ring(k=5)", "--routing", "dimension-order")
-    assert [line.split() for line in words.splitlines()[-5:]] == [
-        [str(i + 1), str(i), f"({i})", "x+", "vc0", "packet", str(i), "→", str((i + 2) % 5)] for i in range(5)
-    ]
-    assert "counterexample" in words
-    assert "2 virtual channels, rule dateline" in words
-    long = invoke("ring(k=64)", "--routing", "dimension-order")
-    assert "… 32 more …" in long
 
 
 @pytest.mark.parametrize("spelling", ["torus(k=4, n=2)", "ring(k=3)", "mesh(k=3, n=2)", "rtt(a=3)", "ccc(n=3)"])

@@ -1,4 +1,4 @@
-"""Layouts by plain loops: places as tuples in a dictionary, wires as pairs of nodes. Shares no code with torusweep.stages.layout."""
+"""Layouts by plain loops: places as tuples in a dictionary, wires as pairs of nodes; an independent oracle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Links = list[tuple[Node, Node]]
 
 
 def folded_ring(k: int) -> list[int]:
-    """The nodes of a ring in the order in which a folded layout has them: from both ends of the row inwards."""
+    """The nodes of a ring in their order in a folded layout: from both ends of the row inwards."""
     order, low, high = [], 0, k - 1
     while low <= high:
         order += [low] if low == high else [low, high]
@@ -22,7 +22,7 @@ def folded_ring(k: int) -> list[int]:
 
 
 def torus_links(sides: Node, *, directed: bool = False) -> Links:
-    """A torus's links: steps up along every dimension, each pair of neighbours once (in each direction, where directed)."""
+    """A torus's links: steps up along every dimension, each pair of neighbours once (twice, if directed)."""
     steps = [
         (a, tuple((x + (i == d)) % k for i, (x, k) in enumerate(zip(a, sides))))
         for a in every(sides)
@@ -32,7 +32,7 @@ def torus_links(sides: Node, *, directed: bool = False) -> Links:
 
 
 def twisted_links(sides: Node, twists: dict[int, Node]) -> Links:
-    """A torus's links where going round dimension j adds twists[j] to the address."""
+    """A torus's links; the wraparound of dimension j adds twists[j] to the address."""
 
     def up(a: Node, d: int) -> Node:
         shift = twists.get(d, (0,) * len(sides)) if a[d] == sides[d] - 1 else (0,) * len(sides)
@@ -60,7 +60,7 @@ def straight_or_folded(sides: Node, space: int, *, fold: bool, block: Node | Non
 
 
 def measured(places: dict[Node, Place], links: Links, *, directed: bool = False) -> dict[str, object]:
-    """Columns of the table `layout`, by counting."""
+    """Columns of the table `layout`, by plain counting."""
     wires = [(places[u], places[v]) for u, v in links if places[u] != places[v]]
     manhattan = [sum(abs(p - q) for p, q in zip(*wire)) for wire in wires]
     euclidean = [math.dist(*wire) for wire in wires]

@@ -1,4 +1,4 @@
-"""torusweep layout: JSON as the table has it, words, drawings, one line on what is wrong."""
+"""The command torusweep layout: JSON, text, drawings, refusals."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_json_is_the_record():
     assert json.loads(run("torus(k=4, n=3)", "--dimensions", "2", "--json"))["placement"] == "folded(dimensions=2)"
 
 
-def test_words_give_what_the_record_has():
-    said = run("rtt(a=4)", "--placement", "trellis")
-    assert "longest wire      3  (2.23607 in a straight line); x 3, y 3" in said
-    assert "least area        256 wire pitches squared" in said
-    assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in said
+def test_text_has_the_values_of_the_record():
+    text = run("rtt(a=4)", "--placement", "trellis")
+    assert "longest wire      3  (2.23607 in a straight line); x 3, y 3" in text
+    assert "least area        256 wire pitches squared" in text
+    assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in text
     assert "wires      none" in run("torus(k=4, n=2)", "--block", "4,4")
     assert "cables" in run("torus(k=4, n=2)", "--block", "2,2")
     assert "least volume" in run("torus(k=4, n=3)")
@@ -61,7 +61,7 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["pdtt(a=4)", "--placement", "trellis"], "choose shuffled"),
         (["torus(k=4, n=3)", "--svg", "x.svg"], "dimensions=2"),
@@ -70,9 +70,9 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
         (["torus(k=4, n=2)", "--dimensions", "0"], "1 … 3"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(arguments, says):
+def test_refusals_take_one_line(arguments, message):
     with pytest.raises(BadInput) as caught:
         run(*arguments)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not Path("x.svg").exists()

@@ -1,4 +1,4 @@
-"""Where nodes stand: every place once, folded rings, trellis and shuffled foldings with their bounds, cabinets, what is refused."""
+"""Placements: every place once, folded rings, bounds of trellis and shuffled foldings, cabinets, refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
-from torusweep.stages.layout import canonical, check_suits, layout_record, place, spelled
+from torusweep.stages.layout import canonical, check_suits, layout_record, place, spelling_of
 
 from tests.stages.layout.plain_layout import every, folded_ring, straight_or_folded, torus_links, twisted_links
 
@@ -24,12 +24,12 @@ def places(topology: str, placement: str) -> dict[tuple[int, ...], tuple[int, ..
 
 
 def lengths(where: dict, links: list) -> list[tuple[int, ...]]:
-    """How far each link leads along each dimension of space."""
+    """The distance of the ends of each link along each dimension of space."""
     return [tuple(abs(p - q) for p, q in zip(where[u], where[v])) for u, v in links]
 
 
 @pytest.mark.parametrize("k", range(2, 18))
-def test_a_folded_ring_is_the_row_that_is_filled_from_both_ends(k):
+def test_a_folded_ring_fills_its_row_from_both_ends(k):
     where = places(f"ring(k={k})", "folded")
     assert [where[(node,)] for node in folded_ring(k)] == [(i,) for i in range(k)]
     assert max(lengths(where, torus_links((k,)))) == (min(k - 1, 2),)
@@ -68,7 +68,7 @@ def test_a_folded_torus_has_no_wire_longer_than_two(k, n):
         ("torus(k=8, n=2)", "folded(block=[2, 2])", (5, 7), (3, 1)),
     ],
 )
-def test_where_a_node_stands(topology, placement, address, where):
+def test_the_place_of_a_node(topology, placement, address, where):
     assert places(topology, placement)[address] == where
 
 
@@ -98,7 +98,7 @@ def test_trellis_folding_bounds_the_wires_of_a_ptt(a):
     ("family", "dimensions", "twists"),
     [("rtt", 2, {1: (1, 0)}), ("ptt", 3, {1: (1, 0, 0)}), ("pdtt", 3, {1: (1, 0, 0), 2: (1, 0, 0)})],
 )
-def test_shuffling_x_twice_bounds_the_wires_of_every_kin(family, dimensions, twists, a):
+def test_shuffling_bounds_the_wires_of_all_twisted_tori(family, dimensions, twists, a):
     sides = (2 * a, a, a)[:dimensions]
     where = places(f"{family}(a={a})", "shuffled")
     assert sorted(where.values()) == every(sides)
@@ -107,7 +107,7 @@ def test_shuffling_x_twice_bounds_the_wires_of_every_kin(family, dimensions, twi
 
 
 @pytest.mark.parametrize("a", [2, 4, 8, 16])
-def test_plain_folding_leaves_an_rtt_with_wires_that_grow(a):
+def test_wires_of_a_folded_rtt_grow(a):
     where = straight_or_folded((2 * a, a), 2, fold=True)
     longest = max(map(sum, lengths(where, twisted_links((2 * a, a), {1: (a, 0)}))))
     assert layout_record(build(f"rtt(a={a})"), "folded")["wire_length_max"] == longest == 2 * a
@@ -137,21 +137,21 @@ def test_no_layout_of_an_rtt_in_its_box_has_wires_within_two(a):
         ("twisted_torus(radices=[8, 4, 4], twists={1: {0: 4}})", "ptt(a=4)"),
     ],
 )
-def test_a_twisted_torus_is_known_by_its_lattice(topology, like):
+def test_a_twisted_torus_is_recognised_by_its_lattice(topology, like):
     assert np.array_equal(
         place("trellis", plan(topology)[1], "").positions, place("trellis", plan(like)[1], "").positions
     )
 
 
-def test_the_long_side_may_be_y():
+def test_the_long_dimension_may_be_y():
     where = places("twisted_torus(radices=[4, 8], twists={0: {1: 4}})", "trellis")
     found = lengths(where, twisted_links((4, 8), {0: (0, 4)}))
     assert sorted(where.values()) == every((4, 8))
     assert max(x * x + y * y for x, y in found) == 5
 
 
-def test_cabinets_of_an_rtt_are_placed_as_a_smaller_one():
-    """C10, sec. 8.1: 4 × 4 submeshes of the 32 × 16 RTT as the nodes of the 8 × 4 one, four parallel links in place of each."""
+def test_cabinets_of_an_rtt_are_placed_as_a_smaller_rtt():
+    """C10, sec. 8.1: 4 × 4 submeshes of the 32 × 16 RTT form the 8 × 4 RTT, with four parallel links for each link."""
     cabinets, small = (
         place("trellis(block=[4, 4])", plan("rtt(a=16)")[1], ""),
         place("trellis", plan("rtt(a=4)")[1], ""),
@@ -194,12 +194,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("topology", "placement", "says"), REFUSED)
-def test_what_does_not_suit_is_refused_in_a_line_before_anything_is_built(topology, placement, says):
+@pytest.mark.parametrize(("topology", "placement", "message"), REFUSED)
+def test_refusals_take_one_line_and_precede_building(topology, placement, message):
     for refuse in (check_suits, place):
         with pytest.raises(BadInput) as caught:
             refuse(placement, plan(topology)[1], topology)
-        assert says in str(caught.value)
+        assert message in str(caught.value)
         assert str(caught.value).isprintable()
 
 
@@ -211,14 +211,14 @@ def test_a_graph_has_no_addresses(tmp_path):
             check_suits("straight", plan(spelling)[1], spelling)
 
 
-def test_placements_are_spelled_in_one_way():
+def test_placements_have_one_spelling():
     assert (
         canonical(" folded( block=[4,4] , dimensions=2 ) ")
         == "folded(dimensions=2, block=[4, 4])"
-        == spelled("folded", 2, "4, 4")
+        == spelling_of("folded", 2, "4, 4")
     )
-    assert spelled("trellis") == canonical("trellis()") == "trellis"
+    assert spelling_of("trellis") == canonical("trellis()") == "trellis"
     assert check_suits("trellis(block=[4,4])", plan("rtt(a=16)")[1], "") == "trellis(block=[4, 4])"
     for wrong in (("folded(dimensions=2)", 2, None), ("folded", None, "4,x"), ("folded", None, "")):
         with pytest.raises(BadInput):
-            spelled(*wrong)
+            spelling_of(*wrong)

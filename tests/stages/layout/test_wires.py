@@ -1,4 +1,4 @@
-"""How long and how dense wires are: plain counting, random networks, D90's rows of cubes, P04's volumes, the papers' errata."""
+"""Lengths and density of wires: plain counting, random networks, D90's rows of cubes, P04's volumes, errata."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def layouts(draw):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(layouts())
-def test_random_tori_are_measured_as_by_plain_counting(drawn):
+def test_random_tori_against_plain_counting(drawn):
     sides, space, block, fold, directed = drawn
     placement = (
         f"{'folded' if fold else 'straight'}(dimensions={space}{'' if block is None else f', block={list(block)}'})"
@@ -66,7 +66,7 @@ def test_random_tori_are_measured_as_by_plain_counting(drawn):
         "ccc(n=3)",
     ],
 )
-def test_other_families_are_measured_on_their_own_links(topology):
+def test_other_families_against_plain_counting(topology):
     network = build(topology)
     sides = network.plan.radices
     address = [tuple(reversed(a)) for a in every(tuple(reversed(sides)))]
@@ -111,11 +111,11 @@ def test_failed_nodes_keep_their_places():
     assert "1 faulty node" in faulty["notes"]
 
 
-# --- D90 ------------------------------------------------------------------------------------------
+# --- D90 ---
 
 
 def row_of_a_binary_cube(dimensions: int) -> list[int]:
-    """Channels over each gap of a row of 2^dimensions nodes: two for every pair of nodes that differ in one bit."""
+    """Channels across each gap of a row of 2^dimensions nodes: two for every pair of nodes that differ in one bit."""
     size = 2**dimensions
     density = [0] * (size - 1)
     for node in range(size):
@@ -136,7 +136,7 @@ def test_d90_fig_6_by_plain_counting():
 @pytest.mark.parametrize("n", [4, 8, 12])
 @pytest.mark.parametrize("family", ["torus(k=2, n={n}, directed=true)", "hypercube(n={n})"])
 def test_a_row_of_a_smaller_binary_cube(family, n):
-    """Half of the dimensions lie in a row, and a bit-serial channel is the width at which the middle has as many wires as nodes."""
+    """Half of the dimensions lie in a row; at channel width 1, the middle has as many wires as there are nodes."""
     density = row_of_a_binary_cube(n // 2)
     record = layout_record(build(family.format(n=n)), "folded")
     assert record["wire_density_max"] == max(density)
@@ -154,8 +154,8 @@ def test_pins_and_width_under_d90s_bisection(k, n):
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.place == "Eq. 13"], ids=lambda row: row.row)
-def test_d90_eq_13_leaves_out_the_folding(row):
-    """A ring of the highest dimension in a row has its nodes k^(n/2-1) apart in the folded order."""
+def test_d90_eq_13_ignores_the_folding(row):
+    """In a row, the nodes of a ring of the highest dimension are k^(n/2−1) places apart, in folded order."""
     k, n = {
         "torus(k=1024, n=2, directed=true)": (1024, 2),
         "torus(k=32, n=4, directed=true)": (32, 4),
@@ -168,12 +168,12 @@ def test_d90_eq_13_leaves_out_the_folding(row):
     assert (row.corrected or row.value) == longest
 
 
-# --- P04 ------------------------------------------------------------------------------------------
+# --- P04 ---
 
 
 @pytest.mark.parametrize("k", [4, 6, 8])
-def test_what_the_sections_of_folded_tori_need(k):
-    """Every row along a dimension is a folded ring, two links over any gap: k² rows, or half as many where it is pruned."""
+def test_volumes_of_folded_tori(k):
+    """Every row along a dimension is a folded ring with two links across each gap: k² rows, or half if pruned."""
     torus, pruned = (
         layout_record(build(f"{family}(k={k}, n=3)"), "folded")["layout_volume"] for family in ("torus", "pruned_torus")
     )
@@ -186,21 +186,21 @@ def test_what_the_sections_of_folded_tori_need(k):
 @pytest.mark.parametrize(
     ("topology", "placement", "volume"),
     [
-        ("mesh(k=4, n=3)", "straight", 64),  # a node a cell: one wire a row needs no more
+        ("mesh(k=4, n=3)", "straight", 64),  # the nodes determine the volume: each row has one wire
         ("torus(k=5, n=2)", "folded", 10 * 10),
         ("ring(k=7)", "folded", 2 * 7),
         ("mesh(k=5, n=1)", "straight", 5),
-        ("hypercube(n=4)", "straight", 8 * 8),  # two links over each gap of a row of 4, and 4 rows
+        ("hypercube(n=4)", "straight", 8 * 8),  # two links across each gap of a row of 4; 4 rows
     ],
 )
 def test_volumes_by_hand(topology, placement, volume):
     assert layout_record(build(topology), placement)["layout_volume"] == volume
 
 
-# --- the papers -----------------------------------------------------------------------------------
+# --- the papers ---
 
 
-def test_c10_and_p04_as_the_texts_say():
+def test_c10_and_p04_as_printed():
     found = {(row.paper, row.place, row.topology): row.value for row in ROWS if row.paper != "D90"}
     assert found[("C10", "Sec. 8.1", "rt(a=4)")] == 2
     assert found[("C10", "Sec. 8.2", "pdtt(a=8)")] == 4
@@ -230,6 +230,6 @@ def test_d90s_million_nodes():
     assert sorted(found.values()) == ["agrees"] * 7 + ["paper in error"] * 2
 
 
-def test_twists_are_measured():
+def test_twisted_tori_by_hand():
     expected = measured(straight_or_folded((8, 4), 2, fold=True), twisted_links((8, 4), {1: (4, 0)}))
     assert_alike(layout_record(build("rtt(a=4)"), "folded"), expected)

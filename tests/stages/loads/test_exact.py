@@ -1,10 +1,8 @@
-"""Stretch, progress, limits and spellings of exact loads, and the options of the command."""
+"""Stretch, progress, limits and spellings of exact loads."""
 
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
-from torusweep import cli
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.routing import canonical, routing
@@ -68,28 +66,3 @@ def test_spellings_may_have_hyphens(written: str, name: str | None):
             canonical(written)
     else:
         assert canonical(written) == name
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--packets", "1000"], "--packets: expected with --method monte-carlo only"),
-        (["--method", "monte-carlo", "--symmetry", "off"], "--symmetry off: expected with --method exact only"),
-        (["--channels", "--bounds"], "expected --channels or --bounds, got both"),
-        (["--routing", "adaptive"], "'torusweep deadlock' analyses it"),
-    ],
-)
-def test_options_without_effect_are_refused(options: list[str], message: str):
-    result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", *options])
-    assert result.exit_code != 0
-    assert message in str(result.exception) + result.output
-
-
-def test_the_text_of_a_sample_has_both_bounds():
-    result = CliRunner().invoke(
-        cli.torusweep,
-        ["loads", "ring(k=4)", "--method", "monte-carlo", "--packets", "1000", "--relative-error", "0.000001"],
-    )
-    assert result.exit_code == 0, result.output
-    for words in ("biased upwards", "biased downwards", "the relative error is still"):
-        assert words in result.output

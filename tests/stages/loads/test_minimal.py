@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import defaultdict
 from fractions import Fraction as F
@@ -14,11 +13,8 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
-from torusweep import cli
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.routing import ROUTINGS
 from torusweep.stages.loads import channel_table, exact_loads, layered, loads_record, record_of
 from torusweep.tables.records import CHANNEL_LOADS, LOADS, arrow_schema
 from torusweep.traffic import PATTERNS, traffic
@@ -382,56 +378,3 @@ def test_too_many_shortest_paths_are_refused():
     with pytest.raises(BadInput, match="minimal_ecmp does not count them"):
         loads_record(line)
     assert loads_record(line, routing="minimal_ecmp")["max_channel_load"] == pytest.approx(1040 / 4 / 2, rel=1e-12)
-
-
-# --- the command ---
-
-
-def torusweep(*arguments):
-    """Standard output of a call that succeeds."""
-    run = CliRunner().invoke(cli.torusweep, arguments, catch_exceptions=False)
-    assert run.exit_code == 0, run.output
-    return run.output
-
-
-def test_the_command_prints_the_record():
-    arguments = ["loads", "rtt(a=16)", "--routing", "minimal", "--traffic", "uniform", "--method", "exact", "--json"]
-    assert json.loads(torusweep(*arguments)) == loads_record(build("rtt(a=16)"))
-    assert json.loads(torusweep(*arguments, "--symmetry", "off"))["saturation_load"] == pytest.approx(
-        0.3753666, abs=5e-8
-    )
-
-
-def test_the_command_prints_the_channels():
-    arguments = [
-        "loads",
-        "mesh(k=3, n=2)",
-        "--traffic",
-        "hot_spot( node=4 )",
-        "--routing",
-        "minimal_ecmp",
-        "--channels",
-    ]
-    expected = channel_table(
-        exact_loads(build("mesh(k=3, n=2)"), routing="minimal_ecmp", traffic="hot_spot(node=4)")
-    ).to_pylist()
-    assert json.loads(torusweep(*arguments, "--json")) == expected
-    read = list(csv.DictReader(torusweep(*arguments).splitlines()))
-    assert [(row["from"], row["to"], row["class"], float(row["load"])) for row in read] == [
-        (str(row["from"]), str(row["to"]), row["class"], row["load"]) for row in expected
-    ]
-
-
-def test_the_command_prints_text():
-    text = torusweep("loads", "pt(a=4)", "--traffic", "uniform")
-    assert "\x1b" not in text
-    assert "1 flits/cycle/terminal" in text  # 4/a, Cámara et al. 2010, sec. 5.4
-    assert "66.67 %" in text
-    assert "x ████████████████████████████████████████ mean 1, max 1\n  y ████████████████████ " in text
-    assert "no channel is used" in torusweep("loads", "lattice(matrix=[[1]])")
-
-
-def test_help_lists_every_pattern_and_routing():
-    text = torusweep("loads", "--help").replace("(", " ").split()
-    assert set(PATTERNS) <= set(text)
-    assert set(ROUTINGS) <= {word.strip(":;.") for word in text}

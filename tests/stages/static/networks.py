@@ -31,7 +31,7 @@ def network(nodes, links, *, directed=False, terminals=None):
 
 
 def random_network(nodes, degree, seed, *, directed=False, capacities=False):
-    """A random simple network of so many links a node on average; possibly disconnected."""
+    """A random simple network with the given mean degree; possibly disconnected."""
     random = np.random.default_rng(seed)
     pairs = [(u, v) for u in range(nodes) for v in range(nodes) if (u != v if directed else u < v)]
     chosen = random.permutation(len(pairs))[: nodes * degree // (1 if directed else 2)]
@@ -51,7 +51,7 @@ def as_networkx(topology: Topology):
 
 
 def exact_bisection(topology: Topology) -> int:
-    """Least cut over every set of ⌊N/2⌋ nodes, one by one."""
+    """The least cut over all sets of ⌊N/2⌋ nodes."""
     arcs = [(u, v, data["capacity"]) for u, v, data in as_networkx(topology).to_directed().edges(data=True)]
     best = None
     for half in combinations(range(topology.nodes), topology.nodes // 2):

@@ -87,7 +87,7 @@ def test_every_balanced_cut_of_random_networks(seed, directed, capacities):
     ],
 )
 def test_the_papers_values_are_the_best_cut(spelling, links):
-    """Also where a theorem is declared, a cut of that width is found without it."""
+    """Where a theorem is declared, the search finds a cut of that width without it."""
     topology = build(spelling)
     assert measured(topology).upper == links
     assert measured(without_theorem(topology)).upper == links
@@ -104,8 +104,8 @@ def test_the_papers_values_are_the_best_cut(spelling, links):
     ]
     + ["hypercube(n=10)", "mesh(k=16, n=2)", "rtt(a=8)"],
 )
-def test_the_spectral_bound_is_below_a_cut_across_one_digit(spelling):
-    """Two sides of one number that share no code: eigenvalues, and links counted across the middle of a digit."""
+def test_spectral_bound_against_a_cut_across_one_digit(spelling):
+    """Two bounds that share no code: eigenvalues, and links counted across the middle of a digit."""
     topology = build(spelling)
     matrix = channel_matrix(topology)
     undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
@@ -129,7 +129,7 @@ def test_the_spectral_bound_is_below_a_cut_across_one_digit(spelling):
         *("torus(k=6, n=3)", "torus(radices=[8, 4])", "directed_torus(k=8, n=2)", "hypercube(n=6)"),
     ],
 )
-def test_no_cut_is_narrower_than_the_theorem_s(spelling):
+def test_no_cut_is_narrower_than_the_theorem(spelling):
     """Each pair of nodes on either side of a cut has a shortest path across it, so the ⌊N/2⌋⌈N/2⌉ pairs that
     a bisection parts need that number over the largest edge betweenness (by igraph). Where links have
     one direction and as many enter a node as leave it, half the links of the bidirectional network."""
@@ -147,9 +147,9 @@ def test_no_cut_is_narrower_than_the_theorem_s(spelling):
 
 
 @pytest.mark.parametrize("a", range(2, 9))
-def test_what_the_theorem_of_the_twisted_torus_rests_on(a):
-    """C10 sec. 5.2: a closed boundary that goes round the lattice has at least 2a steps, the girth of its cycles that
-    do not shrink to a point: the shortest vector of the lattice of (2a, 0) and (a, a)."""
+def test_the_girth_in_the_theorem_of_the_twisted_torus(a):
+    """C10 sec. 5.2: a closed non-contractible boundary has at least 2a steps, the shortest vector of the lattice of
+    (2a, 0) and (a, a)."""
     vectors = [(2 * a * i + a * j, a * j) for i in range(-3, 4) for j in range(-3, 4) if (i, j) != (0, 0)]
     assert build(f"rtt(a={a})").plan.bisection == 2 * min(abs(x) + abs(y) for x, y in vectors)
 
@@ -204,7 +204,7 @@ def test_a_coordinate_cut_is_the_narrowest_of_all_windows(spelling):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_balancing_and_exchanges_keep_exact_halves_and_never_widen(seed):
+def test_balancing_and_exchanges_keep_halves_and_never_widen(seed):
     topology = random_network(41, 4, seed, capacities=True)
     matrix = channel_matrix(topology)
     lopsided = np.arange(41) < 33
@@ -218,7 +218,7 @@ def test_balancing_and_exchanges_keep_exact_halves_and_never_widen(seed):
 
 
 @pytest.mark.parametrize(
-    ("spelling", "block"),  # block: nodes that no translation exchanges
+    ("spelling", "block"),  # block: number of orbits under translations
     [
         ("torus(radices=[4, 5, 2])", 1),
         ("torus(radices=[4, 3], directed=true)", 1),
@@ -232,7 +232,7 @@ def test_balancing_and_exchanges_keep_exact_halves_and_never_widen(seed):
         ("faulty(torus(k=4, n=2), links=3)", 16),
     ],
 )
-def test_second_eigenvalue_by_blocks_is_that_of_the_dense_matrix(spelling, block):
+def test_second_eigenvalue_by_blocks_against_the_dense_matrix(spelling, block):
     topology = build(spelling)
     images = proved_symmetries(topology)
     group = translations(topology, images)
@@ -245,7 +245,7 @@ def test_second_eigenvalue_by_blocks_is_that_of_the_dense_matrix(spelling, block
     assert exact - 1e-9 < found < exact + 1e-12
 
 
-def test_the_spectrum_s_margin_covers_its_rounding():
+def test_the_margin_covers_rounding():
     """λ₂ = min over j of 4 sin²(πj/N) + 4 sin²(π·1009j/N), N = 1,000,003: characters of angles up to N turns."""
     n = 1_000_003
     topology = build(f"lattice(matrix=[[{n}, -1009], [0, 1]])")
@@ -255,7 +255,7 @@ def test_the_spectrum_s_margin_covers_its_rounding():
     assert exact - 1e-13 < found < exact
 
 
-def test_a_bound_that_contradicts_the_cut_is_left_out(monkeypatch):
+def test_a_bound_that_contradicts_the_cut_is_discarded(monkeypatch):
     monkeypatch.setattr(bisection, "second_eigenvalue", lambda *_: (100.0, "wrong"))
     found = measured(without_theorem(build("ring(k=8)")))
     assert (found.lower, found.upper) == (None, 2)
@@ -265,7 +265,7 @@ def test_a_bound_that_contradicts_the_cut_is_left_out(monkeypatch):
 @pytest.mark.parametrize(
     "spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)", "ccc(n=4)"]
 )
-def test_inertia_proves_a_bound_close_below_the_dense_matrix_s_eigenvalue(spelling, monkeypatch):
+def test_inertia_proves_a_bound_close_to_the_eigenvalue(spelling, monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
     topology = build(spelling)
     found, method = second_eigenvalue(topology, channel_matrix(topology), [])
@@ -275,8 +275,8 @@ def test_inertia_proves_a_bound_close_below_the_dense_matrix_s_eigenvalue(spelli
 
 
 @pytest.mark.parametrize("eigenvalue", [2, 3, 10])
-def test_inertia_refuses_what_is_no_second_eigenvalue(eigenvalue, monkeypatch):
-    """Lanczos may converge to another eigenvalue: its value is then no bound, and none is given."""
+def test_inertia_rejects_another_eigenvalue(eigenvalue, monkeypatch):
+    """Lanczos may converge to another eigenvalue, which is not a bound."""
     topology = build("mesh(radices=[7, 9])")
     wrong = np.linalg.eigvalsh(laplacian(topology))[eigenvalue]
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
@@ -285,8 +285,8 @@ def test_inertia_refuses_what_is_no_second_eigenvalue(eigenvalue, monkeypatch):
 
 
 @pytest.mark.parametrize("spelling", ["faulty(torus(k=8, n=3), links=2, seed=3)", "mesh(radices=[21, 23])"])
-def test_one_large_block_is_proved_by_inertia_and_solved_where_that_fails(spelling, monkeypatch):
-    """The two ways give values at most two millionths apart."""
+def test_one_large_block_by_inertia_and_by_solution(spelling, monkeypatch):
+    """The two methods differ by at most two millionths."""
     topology = build(spelling)
     proved, how = second_eigenvalue(topology, channel_matrix(topology), [])
     assert how == "spectral (Lanczos, proved by inertia)"
@@ -297,7 +297,7 @@ def test_one_large_block_is_proved_by_inertia_and_solved_where_that_fails(spelli
     assert exact * (1 - 2e-6) < proved < solved < exact
 
 
-def test_a_spectrum_too_large_is_said(monkeypatch):
+def test_reason_for_no_spectral_bound(monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
     monkeypatch.setattr(spectrum, "INERTIA_NODES", 10)
     topology = build("faulty(torus(k=8, n=2), links=1)")

@@ -1,4 +1,4 @@
-"""Edge connectivity: the papers' values, networkx on random graphs, and where the theorem must not be used."""
+"""Edge connectivity: the papers' values, networkx on random graphs, and cases outside the theorem."""
 
 import networkx as nx
 import numpy as np
@@ -56,7 +56,7 @@ def test_the_papers_values(spelling, links):
     ],
 )
 def test_symmetry_and_theorem_change_nothing(spelling):
-    """The long way: one maximum flow for each channel of a spanning tree of the whole network."""
+    """Against one maximum flow for each channel of a spanning tree of the whole network."""
     topology = build(spelling)
     found, long_way = measured(topology), measured(topology, use_symmetry=False)
     assert found[0] == long_way[0] == nx.edge_connectivity(as_networkx(topology))
@@ -74,22 +74,22 @@ def test_random_networks(seed, directed, capacities):
 
 
 @pytest.mark.parametrize("bridge", [1, 2, 4])
-def test_a_narrow_waist_far_from_both_ends(bridge):
-    """Two dense halves of 60 nodes joined by few links: balls must grow to the whole network to see the waist."""
+def test_a_narrow_cut_far_from_both_ends(bridge):
+    """Two dense halves of 60 nodes joined by few links: balls must grow to the whole network to find the cut."""
     halves = [(u + side, (u + step) % 60 + side) for side in (0, 60) for u in range(60) for step in (1, 2, 7)]
     topology = network(120, halves + [(11 * i, 60 + 13 * i) for i in range(bridge)])
     assert measured(topology, use_symmetry=False)[0] == bridge == nx.edge_connectivity(as_networkx(topology))
 
 
-def test_paths_round_a_long_ladder():
-    """λ = 3 only by the way round: balls have two nodes a shell, and it takes the whole network."""
+def test_paths_around_a_long_ladder():
+    """λ = 3 needs the path around: balls have two nodes per shell and grow to the whole network."""
     n = 200
     ladder = [(side + u, side + (u + 1) % n) for side in (0, n) for u in range(n)] + [(u, n + u) for u in range(n)]
     assert measured(network(2 * n, ladder), use_symmetry=False)[0] == 3
 
 
-def test_parallel_links_void_the_theorem():
-    """A ring of 4 with links of 10 and 1 by turns is vertex-transitive of degree 11, but 2 links cut it."""
+def test_the_theorem_does_not_hold_with_parallel_links():
+    """A ring of 4 with alternating links of 10 and 1 is vertex-transitive of degree 11, but 2 links cut it."""
     ring = network(4, [(0, 1, 10), (1, 2, 1), (2, 3, 10), (3, 0, 1)])
     matrix = channel_matrix(ring)
     images = [np.array([1, 0, 3, 2], np.int32), np.array([2, 3, 0, 1], np.int32)]
@@ -123,7 +123,7 @@ def test_tiny(nodes, links, expected):
     assert measured(network(nodes, links), use_symmetry=False) == expected
 
 
-def test_too_much_work_is_said(monkeypatch):
+def test_reason_for_too_much_work(monkeypatch):
     monkeypatch.setattr(connectivity, "FLOW_LOOKS", 100)
     links, method = measured(build("faulty(torus(k=8, n=2), links=1)"))
     assert links is None

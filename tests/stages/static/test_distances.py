@@ -57,7 +57,7 @@ def test_networkx_agrees(spelling, use_symmetry):
 
 
 def pairs_by_loop(topology):
-    """(pairs, sum of distances, largest) over ordered pairs of terminals, repeats and all."""
+    """(pairs, sum of distances, largest) over ordered pairs of terminals, repetitions included."""
     hops = dict(nx.all_pairs_shortest_path_length(as_networkx(topology)))
     ends = topology.terminals.tolist()
     found = [hops[s][t] for s in ends for t in ends if t in hops[s]]
@@ -67,7 +67,7 @@ def pairs_by_loop(topology):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("terminals", [None, [0], [1, 3, 5], [0, 0, 2, 2, 2, 7], [4] * 9 + [1] * 5 + [6]])
 @pytest.mark.parametrize("seed", range(3))
-def test_terminals_count_as_often_as_they_stand_at_a_node(terminals, directed, seed):
+def test_nodes_with_several_terminals(terminals, directed, seed):
     drawn = random_network(9, 2, seed, directed=directed)
     tail, head, _ = drawn.arcs
     links = [(u, v) for u, v in zip(tail.tolist(), head.tolist()) if directed or u < v]
@@ -88,11 +88,11 @@ def test_terminals_count_as_often_as_they_stand_at_a_node(terminals, directed, s
         (1, [], None, [1]),
         (3, [], None, [3]),
         (4, [(0, 1), (2, 3)], None, [4, 4]),
-        (3, [(0, 1)], [], [0]),  # nobody sends
+        (3, [(0, 1)], [], [0]),  # no terminals
     ],
     ids=["single node", "no links", "two pairs", "no terminals"],
 )
-def test_nothing_to_divide_by(nodes, links, terminals, histogram, backend):
+def test_means_without_pairs(nodes, links, terminals, histogram, backend):
     found = measured(network(nodes, links, terminals=terminals), backend=backend)
     pairs, hops = sum(histogram), sum(histogram[1:])
     assert found.histogram == histogram

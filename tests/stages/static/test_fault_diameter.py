@@ -19,7 +19,7 @@ def measured(topology, count, *, use_symmetry=True, backend="auto"):
 
 
 def by_loop(topology, count):
-    """Largest distance between surviving terminals over every set of faults; None where a set cuts one from another."""
+    """The largest distance between surviving terminals over every set of faults; None if a set disconnects two."""
     graph, ends, worst = as_networkx(topology), set(topology.terminals.tolist()), 0
     for failed in combinations(graph, count):
         rest = graph.copy()
@@ -65,8 +65,8 @@ def test_random_networks(directed, count, terminals):
 
 
 @pytest.mark.parametrize("exhaustive", [True, False])
-def test_a_waist_that_is_no_node_s_neighbourhood(exhaustive, monkeypatch):
-    """Two complete networks of 6 that share 2 nodes: no node has fewer than 5 neighbours, and 2 faults part them."""
+def test_a_separating_set_that_is_no_neighbourhood(exhaustive, monkeypatch):
+    """Two complete networks of 6 share 2 nodes: every node has at least 5 neighbours, but 2 faults disconnect them."""
     if not exhaustive:
         monkeypatch.setattr(faults, "EXHAUSTIVE_WORK", 0)
     cliques = {(u, v) for part in (range(6), range(4, 10)) for u, v in combinations(part, 2)}
@@ -85,20 +85,20 @@ def test_a_waist_that_is_no_node_s_neighbourhood(exhaustive, monkeypatch):
         ("mesh(radices=[9])", 1, 1, "proof: the 1 neighbour of a node cut it off"),
     ],
 )
-def test_what_was_tried_is_said(spelling, count, sets, method):
+def test_method_describes_the_sets(spelling, count, sets, method):
     assert measured(build(spelling), count)[1:] == (sets, method)
 
 
 @pytest.mark.parametrize("block", [1, 7, 100])
 def test_every_set_is_tried_once(block, monkeypatch):
     monkeypatch.setattr(faults, "LANES", block)
-    blocks = list(faults._batched(faults._all_sets(4, 9, 3, 56)))
+    blocks = list(faults._batches(faults._all_sets(4, 9, 3, 56)))
     assert all((lanes == 4).all() for lanes, _ in blocks)
     removed = np.concatenate([part for _, part in blocks])
     assert sorted(map(tuple, removed.tolist())) == list(combinations([0, 1, 2, 3, 5, 6, 7, 8], 3))
 
 
-def test_drawn_sets_are_sets_of_other_nodes_and_equally_likely():
+def test_random_sets_are_uniform():
     ((lanes, removed),) = faults._sample({3: np.empty((0, 2), np.int32)}, 6, 2, 20_000)
     assert (lanes == 3).all()
     sets, times = np.unique(np.sort(removed, axis=1), axis=0, return_counts=True)
@@ -114,18 +114,18 @@ def test_a_sample_is_a_lower_bound_and_the_same_every_time(spelling, monkeypatch
     sample = measured(topology, 1)
     assert sample == measured(topology, 1) == measured(topology, 1, backend="numpy")
     assert sample.method.startswith("sampled: ")
-    assert sample.diameter == whole  # thousands of draws of so few sets meet the worst
+    assert sample.diameter == whole  # thousands of draws from so few sets include the worst
 
 
 @pytest.mark.parametrize(("k", "count"), [(8, 1), (8, 2), pytest.param(8, 3, marks=pytest.mark.slow), (12, 3)])
 def test_theorem_3_of_parhami_and_kwai(k, count):
-    """P04 Theorem 3, n = 3: at most (n−1)⌊k/2⌋ + k − n + 2 hops with fewer faults than the connectivity 4, for k ≥ 4(n−1)."""
+    """P04 Theorem 3, n = 3, k ≥ 8: at most (n−1)⌊k/2⌋ + k − n + 2 hops with fewer faults than the connectivity 4."""
     found = measured(build(f"pruned_torus(k={k}, n=3)"), count)
     assert found.diameter <= 2 * (k // 2) + k - 3 + 2
     assert found.method.startswith("exhaustive" if k == 8 else "sampled")
 
 
 @pytest.mark.parametrize("count", [0, -1, 16, True, 1.5])
-def test_a_count_that_makes_no_sense_is_refused(count):
+def test_refusals(count):
     with pytest.raises(BadInput, match=r"fault_nodes=.*: expected 1 … 15"):
         measured(build("torus(k=4, n=2)"), count)

@@ -1,4 +1,4 @@
-"""The row of the table `static`: its columns, its types, and that nothing but the network decides its values."""
+"""The row of the table `static`: its columns, its types, and its dependence on the network only."""
 
 import json
 import math
@@ -31,7 +31,7 @@ NETWORKS = [
 
 
 @pytest.mark.parametrize("spelling", NETWORKS)
-def test_values_depend_on_the_network_alone(spelling):
+def test_values_depend_only_on_the_network(spelling):
     topology = build(spelling)
     record = static_record(topology, fault_nodes=1)
     for way in ({"use_symmetry": False}, {"backend": "numpy"}, {"backend": "numba", "threads": 1}):
@@ -186,7 +186,7 @@ def test_one_row_in_full():
     ],
     ids=["single node", "no links", "two parts", "one way", "several terminals"],
 )
-def test_awkward_networks(topology, expected):
+def test_degenerate_networks(topology, expected):
     record = static_record(topology)
     assert {name: record[name] for name in expected} == expected
     assert record["fault_nodes"] is record["fault_diameter"] is record["fault_sets"] is record["fault_method"] is None
@@ -215,7 +215,8 @@ def test_parameters_are_the_whole_numbers_of_the_outer_network(spelling, expecte
     ("spelling", "expected"),
     [
         (
-            "mh3dt(m=4, n=4, levels=3, q=0)",  # links, diameter and mean: FACTS recomputed from R05's construction; 2^(q+1)·n²·n³
+            # links, diameter and mean recomputed from R05's construction; bisection 2^(q+1)·n²·n³
+            "mh3dt(m=4, n=4, levels=3, q=0)",
             {
                 "links": 811_008,
                 "diameter": 26,
@@ -246,8 +247,8 @@ def test_large_networks_take_seconds(spelling, expected):
         ("faulty(mesh(k=4, n=2), nodes=2, seed=5)", "mesh(k=4, n=2)"),
     ],
 )
-def test_failed_nodes_are_no_part_of_what_is_left(spelling, intact):
-    """The record is that of networkx's subgraph of the nodes that work, not of a network with isolated nodes."""
+def test_failed_nodes_are_removed(spelling, intact):
+    """The record is that of networkx's subgraph of the working nodes, without isolated nodes."""
     survivors = build(spelling).terminals.tolist()
     left = nx.Graph([(int(u), int(v)) for u, v in zip(*build(intact).arcs[:2])]).subgraph(survivors)
     record = static_record(build(spelling))
@@ -273,8 +274,8 @@ def test_notes_reach_the_table(spelling, notes):
     assert static_record(build(spelling))["notes"] == notes
 
 
-def test_without_symmetry_an_exhaustive_fault_search_is_no_longer():
-    """130,816 sets against one node take a moment; against each of the 512 they would take minutes."""
+def test_fault_search_uses_symmetry_in_any_case():
+    """130,816 sets with one source take a moment; with each of the 512 sources they would take minutes."""
     short, long = (
         static_record(build("pruned_torus(k=8, n=3)"), fault_nodes=2, use_symmetry=use) for use in (True, False)
     )

@@ -1,4 +1,4 @@
-"""Vertex- and edge-transitivity: every true and false against isomorphisms that networkx finds (or does not)."""
+"""Vertex- and edge-transitivity: every true and false against isomorphisms from networkx."""
 
 from itertools import permutations
 
@@ -18,8 +18,8 @@ def measured(topology, *, declared=True):
     return decide_transitivity(topology, channel_matrix(topology), proved_symmetries(topology) if declared else [])
 
 
-def alike(graph, first, second):
-    """Does an automorphism take the nodes (or the ends of the link) `first` to `second`, in either order where links have none?"""
+def are_equivalent(graph, first, second):
+    """Whether an automorphism maps the nodes (or the link) `first` to `second`, in either order if bidirectional."""
 
     def marked(nodes, ordered):
         marks = dict.fromkeys(graph, 0) | {node: place + 1 if ordered else 1 for place, node in enumerate(nodes)}
@@ -45,16 +45,16 @@ def alike(graph, first, second):
         ("rtt(a=3)", True, True),
         ("illiac(k=4)", True, False),
         ("ccc(n=3)", True, False),
-        ("sequin(k=4, s=1, t=1)", None, None),  # whatever networkx finds
+        ("sequin(k=4, s=1, t=1)", None, None),  # as networkx finds
     ],
 )
-def test_networkx_finds_the_same(spelling, vertex, edge, declared):
+def test_transitivity_against_networkx(spelling, vertex, edge, declared):
     topology = build(spelling)
     graph = as_networkx(topology)
     links = list(graph.edges)
     found = measured(topology, declared=declared)
-    assert found.vertex == all(alike(graph, [0], [node]) for node in graph)
-    assert found.edge == all(alike(graph, links[0], link) for link in links)
+    assert found.vertex == all(are_equivalent(graph, [0], [node]) for node in graph)
+    assert found.edge == all(are_equivalent(graph, links[0], link) for link in links)
     if vertex is not None:
         assert (found.vertex, found.edge) == (vertex, edge)
 
@@ -85,7 +85,7 @@ def test_known(spelling, vertex, edge):
     + ["pruned_t2(k=6)"],
 )
 def test_pruned_tori_have_two_orbits_of_links(spelling):
-    """The whole group, from BLISS: dimension 0 (z in T2) on one side, all others on the other."""
+    """Under the whole group, from BLISS: dimension 0 (z in T2), and all others."""
     topology = build(spelling)
     images = whole_group(topology, channel_matrix(topology))
     nodes = orbits_under(topology.nodes, images)
@@ -94,7 +94,7 @@ def test_pruned_tori_have_two_orbits_of_links(spelling):
 
 
 def brute_force_orbits(topology):
-    """(orbits of nodes, orbits of links) by trying every permutation."""
+    """(orbits of nodes, orbits of links) by enumeration of permutations."""
     arcs = {(u, v): data["capacity"] for u, v, data in as_networkx(topology).to_directed().edges(data=True)}
     images = [
         p for p in permutations(range(topology.nodes)) if {(p[u], p[v]): size for (u, v), size in arcs.items()} == arcs
@@ -108,7 +108,7 @@ def brute_force_orbits(topology):
 SMALL = [
     *(random_network(6, 1 + seed % 3, seed, directed=seed % 2 == 1, capacities=seed % 4 > 1) for seed in range(12)),
     network(6, [(i, (i + 1) % 6) for i in range(6)], directed=True),
-    network(6, [(i, (i + 1) % 6, 1 + i % 2) for i in range(6)]),  # links of 1 and 2 by turns: nodes alike, links not
+    network(6, [(i, (i + 1) % 6, 1 + i % 2) for i in range(6)]),  # alternating links of 1 and 2: only vertex-transitive
     network(6, [(i, (i + 1) % 6, 1 + i % 2) for i in range(6)], directed=True),
     network(6, [(i, (i + 1) % 6, 3) for i in range(6)]),
     network(6, [(i, (i + 3) % 6) for i in range(3)]),
@@ -137,7 +137,7 @@ def test_every_permutation_of_small_networks(topology):
     ],
 )
 def test_link_orbits_against_a_plain_search(spelling):
-    """Every channel, carried by every generator until nothing new is reached."""
+    """The orbits of all channels under the generators."""
     topology = build(spelling)
     images = [image.tolist() for image in proved_symmetries(topology)]
     tail, head, _ = topology.arcs
@@ -167,7 +167,7 @@ def test_shortest_paths_are_counted(directed):
 
 
 def test_nothing_proved_is_null(monkeypatch):
-    """A cube without declared symmetry: no invariant differs, and the group is out of reach."""
+    """A cube without declared symmetry: no invariant differs, and the group is too large to compute."""
     monkeypatch.setattr(transitivity, "GROUP_NODES", 0)
     cube = network(
         8,
@@ -181,12 +181,12 @@ def test_nothing_proved_is_null(monkeypatch):
     assert len(found.nodes.representatives) == 8
 
 
-def test_terminals_do_not_matter():
+def test_terminals_do_not_affect_transitivity():
     ring = [(i, (i + 1) % 6) for i in range(6)]
     assert measured(network(6, ring, terminals=[0, 3, 3]))[:2] == (True, True)
 
 
-def test_a_single_node_is_like_itself():
+def test_a_single_node():
     found = measured(network(1, []))
     assert (found.vertex, found.edge) == (True, True)
     assert found.links.label.shape == np.empty((1, 0)).shape

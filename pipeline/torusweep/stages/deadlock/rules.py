@@ -141,24 +141,24 @@ def r05_phases(routing: Routing, split: Split = "last") -> Rule:
     Constraint: routing hierarchical (tesh, h3dt, mh3dt).
     Source: with two levels, what makes Theorem 1 of Rahman et al. 2005 true (docs/papers.md).
     """
-    made = routing.topology.plan.structure
+    hierarchy = routing.topology.plan.structure
     if not (
         isinstance(routing, SourceRouting)
-        and isinstance(made, Hierarchy)
+        and isinstance(hierarchy, Hierarchy)
         and routing.passes == 1
-        and routing.phases == 2 * made.levels
+        and routing.phases == 2 * hierarchy.levels
     ):
         raise BadInput(
             "rule r05_phases: expected routing hierarchical, got another; choose dateline or phases_dateline"
         )
     classes = np.zeros((routing.phases, 2), np.int16)
-    links, last = last_phases(made)
+    links, last = last_phases(hierarchy)
     classes[links] = [0, 1]
-    classes[last] = [made.levels - 1, made.levels] if split == "levels" else [1, 2]
-    for level in range(2, made.levels + 1):
-        source, later = gate_phases(made, level)
+    classes[last] = [hierarchy.levels - 1, hierarchy.levels] if split == "levels" else [1, 2]
+    for level in range(2, hierarchy.levels + 1):
+        source, later = gate_phases(hierarchy, level)
         if split == "levels":
-            classes[[source, later]] = made.levels - level
+            classes[[source, later]] = hierarchy.levels - level
         elif split == "after_first":
             classes[later] = classes[last]
     return Rule(classes)

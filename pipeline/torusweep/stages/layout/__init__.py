@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.stages.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelled
+from torusweep.stages.layout.placements import PLACEMENTS, Placement, canonical, check_suits, extent, place, spelling_of
 from torusweep.stages.layout.wires import Wires, crossings, layout_volume, wires_of
 from torusweep.tables.records import LAYOUT
 
@@ -93,4 +93,4 @@ def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...
     }
 
 
-__all__ = ["PLACEMENTS", "Placement", "canonical", "check_suits", "extent", "layout_record", "place", "spelled"]
+__all__ = ["PLACEMENTS", "Placement", "canonical", "check_suits", "extent", "layout_record", "place", "spelling_of"]

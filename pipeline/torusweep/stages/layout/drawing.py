@@ -1,4 +1,4 @@
-"""A placed network drawn: in text, which node stands where; in SVG, its wires too."""
+"""Drawings of a placed network: as text, the node at every place; as SVG, the wires too."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from torusweep.networks.picture_svg import PALETTE
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.layout.placements import Placement, extent, place
 
-WINDOW = (16, 16)  # most places along x and y of a drawing in text
-DRAWN = 1024  # most places in a drawing in SVG
-BEND = 0.12  # how far a wire longer than 1 swerves from a straight line, as a share of its length
+MAX_TEXT_SIDES = (16, 16)  # places along x and y
+MAX_SVG_PLACES = 1024
+BEND = 0.12  # deviation of a wire longer than 1 from a straight line, as a share of its length
 
 
 def text_layout(topology: Topology, placement: str) -> str:
-    """The address of the node (or the number of the cabinet along each digit) at every place, y upwards; '' where that is no small plane."""
+    """The address of the node or cabinet at every place, y upwards; '' for more than 16 × 16 places, or in space."""
     placed = place(placement, topology.plan, topology.spelling)
     sides = (*extent(placed), 1, 1)[:3]
-    if sides[2] > 1 or sides[0] > WINDOW[0] or sides[1] > WINDOW[1]:
+    if sides[2] > 1 or sides[0] > MAX_TEXT_SIDES[0] or sides[1] > MAX_TEXT_SIDES[1]:
         return ""
     labels = np.full((sides[1], sides[0]), "", dtype=object)
     for (x, y), name in zip(_plane(placed).tolist(), _names(topology, placed)):
@@ -30,7 +30,7 @@ def text_layout(topology: Topology, placement: str) -> str:
 
 
 def svg_layout(topology: Topology, placement: str) -> str:
-    """An SVG element: places as dots, y upwards, wires coloured by link class; those longer than 1 are bent, so that they can be told apart.
+    """An SVG element: places as dots, y upwards, wires coloured by link class; wires longer than 1 are curved.
 
     Raises BadInput for a layout in three dimensions, or of more than 1024 places.
     """
@@ -38,9 +38,10 @@ def svg_layout(topology: Topology, placement: str) -> str:
     sides = (*extent(placed), 1, 1)[:3]
     if sides[2] > 1:
         raise BadInput(f"expected a layout in a plane to draw, got {placed.spelling} in space; add dimensions=2")
-    if len(placed.positions) > DRAWN:
+    if len(placed.positions) > MAX_SVG_PLACES:
         raise BadInput(
-            f"expected at most {DRAWN} places to draw, got {len(placed.positions):,}; choose a smaller network or larger cabinets"
+            f"expected at most {MAX_SVG_PLACES} places to draw, got {len(placed.positions):,};"
+            " choose a smaller network or larger cabinets"
         )
     plane = _plane(placed)
     ends = _ends(topology, placed)
@@ -61,7 +62,7 @@ def svg_layout(topology: Topology, placement: str) -> str:
 
 
 def _plane(placed: Placement) -> np.ndarray:
-    """int32[C, 2]: places as x and y."""
+    """int32[C, 2]: x and y of every place."""
     missing = max(0, 2 - placed.positions.shape[1])
     return np.pad(placed.positions, ((0, 0), (0, missing)))[:, :2]
 
@@ -74,7 +75,7 @@ def _names(topology: Topology, placed: Placement) -> list[str]:
 
 
 def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
-    """(place, place, link class) of every wire, those between the same two cabinets of one class once."""
+    """(place, place, link class) of every wire; wires of one class between the same two cabinets count once."""
     tails, ports = np.nonzero(topology.ports != NO_PORT)
     ends = np.sort(placed.cabinet[np.stack([tails, topology.ports[tails, ports]], axis=1)], axis=1)
     rows = np.concatenate([ends, topology.link_class[tails, ports][:, None]], axis=1)[ends[:, 0] != ends[:, 1]]
@@ -82,9 +83,9 @@ def _ends(topology: Topology, placed: Placement) -> list[tuple[int, int, int]]:
 
 
 def _wire(a: np.ndarray, b: np.ndarray, kind: int) -> str:
-    """A line between neighbouring places, else a curve to its right hand side."""
-    step = b - a
-    if np.abs(step).sum() == 1:
-        return f'<path d="M{a[0]} {-a[1]}L{b[0]} {-b[1]}" stroke="{PALETTE[kind % len(PALETTE)]}"/>'
-    bend = (a + b) / 2 + 2 * BEND * np.array([step[1], -step[0]])
-    return f'<path d="M{a[0]} {-a[1]}Q{bend[0]:.2f} {-bend[1]:.2f} {b[0]} {-b[1]}" stroke="{PALETTE[kind % len(PALETTE)]}"/>'
+    """A line between neighbouring places, else a curve to its right."""
+    step, curve = b - a, "L"
+    if np.abs(step).sum() != 1:
+        bend = (a + b) / 2 + 2 * BEND * np.array([step[1], -step[0]])
+        curve = f"Q{bend[0]:.2f} {-bend[1]:.2f} "
+    return f'<path d="M{a[0]} {-a[1]}{curve}{b[0]} {-b[1]}" stroke="{PALETTE[kind % len(PALETTE)]}"/>'

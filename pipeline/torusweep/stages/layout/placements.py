@@ -1,8 +1,8 @@
-"""Where nodes stand: a placement gives every node, or every cabinet of nodes, a place on a unit grid of 1 to 3 dimensions.
+"""Placements: every node, or every cabinet of nodes, gets a place on a unit grid of 1 to 3 dimensions.
 
-To add a placement: write one function here, from a grid of digits (and parameters, annotated as a
-family's are) to coordinates, with a docstring whose first line describes it and whose last names its
-source; name it in PLACEMENTS; give it a row in tests/layout/.
+To add a placement: write a function from a grid of digits (and parameters, annotated like those of a
+family) to coordinates; describe it in the first line of its docstring and name the source in the last;
+list it in PLACEMENTS; add a row to the tests in tests/stages/layout/.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Meaning, Plan, Whole, addresses, node_index
 
-MOST_DIMENSIONS = 3
+MAX_DIMENSIONS = 3
 EXAMPLE = "straight or folded(dimensions=2, block=[4, 4, 2])"
 Dimensions = Annotated[
     int,
-    Whole(
-        1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MOST_DIMENSIONS
-    ),
+    Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MAX_DIMENSIONS),
 ]
 Block = Annotated[
     list[int] | None,
@@ -34,11 +32,11 @@ Block = Annotated[
 
 
 class Grid(NamedTuple):
-    """What is placed: the box of the digits of nodes, or of cabinets.
+    """The nodes or cabinets to place, as a box of their digits.
 
-    sides    positions of each digit, x first
-    lattice  how its ends are joined; None where that is not known
-    digits   int32[C] a digit, of every node or cabinet to be placed
+    sides    range of each digit, x first
+    lattice  the wraparounds of the box; None if unknown
+    digits   for each digit int32[C], its value at every node or cabinet
     """
 
     sides: tuple[int, ...]
@@ -47,7 +45,13 @@ class Grid(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """spelling: canonical; block: sides of a cabinet, None: every node stands alone; positions, cabinet: see `place`."""
+    """A placed network.
+
+    spelling   canonical
+    block      sides of a cabinet in nodes; None: every node has its own place
+    positions  int32[C, D]  coordinates of every node or cabinet
+    cabinet    int32[N]     the row of each node in `positions`
+    """
 
     spelling: str
     block: tuple[int, ...] | None
@@ -64,7 +68,7 @@ def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = No
 
 
 def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are 2 places apart at most.
+    """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are at most 2 places apart.
 
     Source: Dally 1990, Fig. 5; Cámara et al. 2010, sec. 8.1.
     """
@@ -72,15 +76,16 @@ def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None
 
 
 def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, whatever a. Other dimensions are folded.
+    """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, for any a.
 
-    In u = x + y and v = x − y the torus is the half of a 2a × 2a torus whose u and v have one parity, each
-    link a step of one in both. With both rings folded, the places 2i and 2i + 1 of a ring hold one even and
-    one odd value, so every 2 × 2 square holds two nodes, in different columns: the square is pressed flat
-    and becomes two places of one row. A link then leads 2 columns and 1 row on at most, where the network
-    has no more dimensions than space.
+    Other dimensions are folded.
+    In u = x + y and v = x − y, the torus is the half of a 2a × 2a torus whose u and v have the same parity, and
+    each link is a step of one in both. With both rings folded, the places 2i and 2i + 1 of a ring hold an even
+    and an odd value. Every 2 × 2 square therefore holds two nodes, in different columns, and becomes two
+    places of one row. A link then spans at most 2 columns and 1 row, if the network has no more dimensions
+    than space.
 
-    Constraint: rtt, ptt, or a twisted_torus or lattice that is alike; of cabinets, likewise.
+    Constraint: rtt, ptt, or an equal twisted_torus or lattice; the same for the grid of cabinets.
     Source: Cámara et al. 2010, sec. 8.1, Algorithm 2 (whose listing is lost; the construction is ours).
     """
     long, short = _twist(grid)
@@ -92,7 +97,7 @@ def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = Non
 
 
 def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Rings folded, the one that wraparounds shift by half its length 2a so that x and x + a are neighbours: no wire is longer than 4.
+    """Folded rings; in the ring of length 2a that wraparounds shift by half, x and x + a are neighbours: wires up to 4.
 
     Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
     Source: Cámara et al. 2010, sec. 8.2, Fig. 17 (which shuffles once along y and twice along x).
@@ -110,23 +115,28 @@ PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a placement, whatever the network. Raises BadInput where name or parameters are wrong."""
+    """The canonical spelling of a placement, for any network. Raises BadInput where name or parameters are wrong."""
     return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
-def spelled(name: str, dimensions: int | None = None, block: str | None = None) -> str:
-    """The canonical spelling of a placement, its parameters given apart; block as 4,4,2. Raises BadInput where they are given twice, or wrong."""
+def spelling_of(name: str, dimensions: int | None = None, block: str | None = None) -> str:
+    """The canonical spelling of a placement from its name and parameters; block as in 4,4,2.
+
+    Raises BadInput where a parameter is wrong, or given in the name too.
+    """
     given = [] if dimensions is None else [f"dimensions={dimensions}"]
     if block is not None:
         sides = block.split(",")
         if not all(side.strip().isdecimal() for side in sides):
             raise BadInput(
-                f"block={block!r}: expected whole numbers between commas, as in 4,4,2: a cabinet's side for each digit of the address"
+                f"block={block!r}: expected whole numbers between commas, as in 4,4,2:"
+                " a cabinet's side for each digit of the address"
             )
         given.append(f"block=[{', '.join(str(int(side)) for side in sides)}]")
     if given and "(" in name:
         raise BadInput(
-            f"placement {name!r}: expected its parameters in the spelling or apart, got both; write {name.partition('(')[0]}"
+            f"placement {name!r}: expected its parameters in the spelling or as options, got both;"
+            f" write {name.partition('(')[0]}"
         )
     return canonical(f"{name}({', '.join(given)})" if given else name)
 
@@ -167,7 +177,7 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
                 f"dimensions={space}: expected at most {len(radices)}, a dimension for each digit of the address"
             )
         sides, lattice = _cabinets(plan, block)
-        positions = _embedded(function(Grid(sides, lattice, digits_of(sides))), sides, space)
+        positions = _embed(function(Grid(sides, lattice, digits_of(sides))), sides, space)
     except BadInput as refusal:
         raise type(refusal)(f"placement {function.__name__} on {name}: {refusal}") from None
     if block is None:
@@ -179,12 +189,12 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
 
 
 def fold(digit: np.ndarray, side: int) -> np.ndarray:
-    """int[…]: the place of each position of a ring of that many in the order 0, k − 1, 1, k − 2, …"""
+    """int[…]: the place of each position of a ring of `side` nodes in the order 0, k − 1, 1, k − 2, …"""
     return np.where(2 * digit < side, 2 * digit, 2 * (side - 1 - digit) + 1)
 
 
-def _embedded(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
-    """int32[C, D]: coordinates in the dimensions of space, by turns, as digits of mixed radix."""
+def _embed(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: int) -> np.ndarray:
+    """int32[C, D]: coordinates assigned to the dimensions of space in turn, as digits of mixed radix."""
     places = np.zeros((len(coordinates[0]), space), np.int32)
     pitch = [1] * space
     for i, (coordinate, side) in enumerate(zip(coordinates, sides)):
@@ -194,9 +204,9 @@ def _embedded(coordinates: Sequence[np.ndarray], sides: Sequence[int], space: in
 
 
 def _own_dimensions(plan: Plan) -> int:
-    """The network's own dimensions where space has them, of a hierarchy the module's; else a plane (Dally 1990)."""
+    """The dimensions of the network (of a hierarchy, of its module) if at most 3, else 2 (Dally 1990)."""
     own = len(plan.structure.module) if isinstance(plan.structure, Hierarchy) else len(plan.radices)
-    return own if own <= MOST_DIMENSIONS else 2
+    return own if own <= MAX_DIMENSIONS else 2
 
 
 def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
@@ -206,18 +216,19 @@ def _block(given: object, sides: Sequence[int]) -> tuple[int, ...] | None:
     shown = f"block={given}"
     if len(given) != len(sides):
         raise BadInput(
-            f"{shown}: expected {len(sides)} sides, one for each digit of the address {'×'.join(map(str, sides))}, got {len(given)}"
+            f"{shown}: expected {len(sides)} sides, one for each digit of the address"
+            f" {'×'.join(map(str, sides))}, got {len(given)}"
         )
     for side, own in zip(sides, given):
         if own < 1 or side % own:
             raise BadInput(
-                f"{shown}: expected sides that divide {list(sides)}, got {own} for {side}; cabinets are alike"
+                f"{shown}: expected sides that divide {list(sides)}, got {own} for {side}; cabinets have equal sides"
             )
     return tuple(given)
 
 
 def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...], Lattice | None]:
-    """Sides of the grid of nodes or cabinets; its lattice, where every wraparound leads from whole cabinets to whole cabinets."""
+    """Sides of the grid of nodes or cabinets, and its lattice if every wraparound maps cabinets to cabinets."""
     lattice = plan.structure if isinstance(plan.structure, Lattice) else None
     if block is None:
         return plan.radices, lattice
@@ -230,10 +241,11 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
 
 
 def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
-    """(the dimension that wraparounds shift by half its side, the dimensions whose wraparounds do); refuses any other torus."""
+    """(the dimension that wraparounds shift by half its side, the dimensions of these wraparounds); else BadInput."""
     if grid.lattice is None:
         raise BadInput(
-            "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split; choose straight or folded"
+            "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split;"
+            " choose straight or folded"
         )
     shifts = [
         (i, j, entry)
@@ -243,13 +255,10 @@ def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
     ]
     shifted = {i for i, _, _ in shifts}
     if len(shifted) != 1 or any(2 * entry != grid.sides[i] for i, _, entry in shifts):
-        found = (
-            "one without twists"
-            if not shifts
-            else f"twists of {', '.join(f'{entry} along dimension {i}' for i, _, entry in shifts)}"
-        )
+        twists = ", ".join(f"{entry} along dimension {i}" for i, _, entry in shifts)
         raise BadInput(
-            f"expected a torus whose wraparounds shift one dimension, by half its side, got {found}; choose straight or folded"
+            "expected a torus whose wraparounds shift one dimension, by half its side,"
+            f" got {f'twists of {twists}' if shifts else 'one without twists'}; choose straight or folded"
         )
     return shifted.pop(), [j for _, j, _ in shifts]
 
@@ -259,18 +268,20 @@ def _twist(grid: Grid) -> tuple[int, int]:
     long, shifting = _half_shifts(grid)
     if len(shifting) != 1:
         raise BadInput(
-            f"expected one twisted wraparound, got those of dimensions {' and '.join(map(str, shifting))}; choose shuffled"
+            f"expected one twisted wraparound, got those of dimensions {' and '.join(map(str, shifting))};"
+            " choose shuffled"
         )
     short = shifting[0]
     if grid.sides[long] != 2 * grid.sides[short]:
         raise BadInput(
-            f"expected the twisted dimensions to be 2a × a, got {grid.sides[long]} × {grid.sides[short]}; choose shuffled"
+            f"expected the twisted dimensions to be 2a × a, got {grid.sides[long]} × {grid.sides[short]};"
+            " choose shuffled"
         )
     return long, short
 
 
 def extent(placement: Placement) -> tuple[int, ...]:
-    """Positions along each dimension of the bounding box."""
+    """Places along each dimension of the bounding box."""
     sides = tuple(int(most) + 1 for most in placement.positions.max(axis=0))
-    assert prod(sides) == len(placement.positions), "every place of the box is taken"
+    assert prod(sides) == len(placement.positions), "a node or cabinet at every place of the box"
     return sides

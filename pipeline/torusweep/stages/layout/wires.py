@@ -1,7 +1,7 @@
-"""How long wires are between placed nodes, and how densely they lie.
+"""Lengths and density of the wires between placed nodes.
 
-A wire is a link between two nodes that stand apart, or in different cabinets; both channels of a
-bidirectional link run along it.
+A wire is a link between nodes at different places, or in different cabinets; it holds both channels of a
+bidirectional link.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from torusweep.stages.layout.placements import Placement, extent
 
 
 class Wires(NamedTuple):
-    """Wires of one sort each: of one link class, leading as far along each dimension.
+    """The wires, grouped by link class and reach.
 
     kind   int64[S]     link class
-    reach  int64[S, D]  places between the ends along each dimension
-    number int64[S]     wires, a bidirectional link counted once
+    reach  int64[S, D]  distance of the ends along each dimension, in places
+    number int64[S]     wires; a bidirectional link counts once
     """
 
     kind: np.ndarray
@@ -30,17 +30,17 @@ class Wires(NamedTuple):
 
     @property
     def manhattan(self) -> np.ndarray:
-        """int64[S]: lengths along the dimensions of space, in pitches."""
+        """int64[S]: Manhattan lengths, in pitches."""
         return self.reach.sum(axis=1)
 
     @property
     def euclidean(self) -> np.ndarray:
-        """float64[S]: lengths as the crow flies, in pitches."""
+        """float64[S]: Euclidean lengths, in pitches."""
         return np.sqrt((self.reach.astype(np.float64) ** 2).sum(axis=1))
 
 
 def wires_of(topology: Topology, placement: Placement) -> Wires:
-    """The wires of a placed network, sorted by class and reach; links within a cabinet are none."""
+    """The wires of a placed network, sorted by class and reach, without links within a cabinet."""
     sides = extent(placement)
     codes: dict[int, int] = {}
     for kind, tail, head in _wires(topology, placement):
@@ -57,47 +57,46 @@ def wires_of(topology: Topology, placement: Placement) -> Wires:
 
 
 def crossings(topology: Topology, placement: Placement) -> list[np.ndarray]:
-    """int64[E − 1] a dimension: wires that cross each gap between neighbouring places, all rows together."""
+    """int64[E − 1] for each dimension: wires across each gap between neighbouring places, summed over rows."""
     sides = extent(placement)
     changes = [np.zeros(side, np.int64) for side in sides]
     for _, tail, head in _wires(topology, placement):
         for dimension, side in enumerate(sides):
-            low, high = (
-                np.minimum(tail[:, dimension], head[:, dimension]),
-                np.maximum(tail[:, dimension], head[:, dimension]),
-            )
+            ends = tail[:, dimension], head[:, dimension]
+            low, high = np.minimum(*ends), np.maximum(*ends)
             changes[dimension] += np.bincount(low, minlength=side) - np.bincount(high, minlength=side)
     return [np.cumsum(change)[:-1] for change in changes]
 
 
 def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
-    """Least volume, in wire pitches, of a box whose nodes are so placed; in two dimensions and one, area.
+    """The least volume of a box with this placement, in cubic wire pitches; in one or two dimensions, the area.
 
-    across   as `crossings` gives it
-    sides    of the bounding box, in places; those of one place are no dimensions
+    across   wires across each gap, as from `crossings`
+    sides    of the bounding box, in places; a side of one place is not a dimension
 
-    A section of the box has a cell for every wire that crosses it. The densest sections X, Y, Z of a box
-    of volume V have V² = X Y Z in three dimensions; in two, with a layer of wires each way, V = X Y. A node
-    takes a cell, so it is never less than the number of places.
+    A section of the box has a cell for every wire that crosses it. The densest sections X, Y, Z of a box of
+    volume V have V² = X Y Z in three dimensions; in two, with a layer of wires in each direction, V = X Y.
+    A node takes a cell; the volume is therefore at least the number of places.
     """
     densest = [int(gaps.max()) for gaps, side in zip(across, sides) if side > 1]
-    least = (
-        sqrt(prod(densest)) if len(densest) == 3 else prod(densest) if len(densest) == 2 else max(sides) * sum(densest)
-    )
-    return float(max(prod(sides), least))
+    if len(densest) == 3:
+        volume = sqrt(prod(densest))
+    else:
+        volume = prod(densest) if len(densest) == 2 else max(sides) * sum(densest)
+    return float(max(prod(sides), volume))
 
 
 def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(link class int8[A], tail int32[A, D], head int32[A, D]) of every wire, a port at a time, so that a million nodes fit."""
+    """(link class int8[A], tail int32[A, D], head int32[A, D]) of the wires, port by port to limit memory."""
     assert topology.capacity is None, "networks with addresses have no parallel links"
     for port in range(topology.ports.shape[1]):
         heads = topology.ports[:, port]
         tails = np.flatnonzero(heads != NO_PORT)
         heads = heads[tails]
-        wanted = placement.cabinet[tails] != placement.cabinet[heads]
+        wires = placement.cabinet[tails] != placement.cabinet[heads]
         if not topology.directed:
-            wanted &= tails < heads
-        tails, heads = tails[wanted], heads[wanted]
+            wires &= tails < heads
+        tails, heads = tails[wires], heads[wires]
         yield (
             topology.link_class[tails, port],
             placement.positions[placement.cabinet[tails]],

@@ -66,16 +66,16 @@ INJECTIONS: dict[str, Callable[..., Process]] = {process.__name__: process for p
 
 def canonical(spelling: str) -> str:
     """The canonical spelling of a process. Raises BadInput where name or parameters are wrong."""
-    return _bound(spelling)[0]
+    return _resolve(spelling)[0]
 
 
 def process_of(spelling: str, topology: Topology) -> Process:
     """Raises BadInput where name or parameters are wrong."""
-    _, made, values = _bound(spelling)
-    return made(topology, **values)
+    _, process, values = _resolve(spelling)
+    return process(topology, **values)
 
 
-def _bound(spelling: str) -> tuple[str, Callable[..., Process], dict]:
+def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict]:
     return resolve(spelling, INJECTIONS, kind="injection", example="bernoulli or bursts(cycles=100, peak=1)")
 
 

@@ -16,9 +16,9 @@ from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components, edge_connectivity
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.faults import fault_diameter
-from torusweep.stages.static.routed import routed_distances
+from torusweep.stages.static.route_lengths import routed_distances
+from torusweep.stages.static.survivors import surviving_network
 from torusweep.stages.static.transitivity import decide_transitivity
-from torusweep.stages.static.working import working
 from torusweep.tables.records import STATIC
 
 
@@ -41,7 +41,7 @@ def static_record(
     fault_nodes   node faults at a time for fault_diameter; None leaves that column null
     Raises BadInput where fault_nodes does not fit the network.
     """
-    topology = working(topology)
+    topology = surviving_network(topology)
     images = proved_symmetries(topology)
     orbits = orbits_under(topology.nodes, images)
     matrix = channel_matrix(topology)

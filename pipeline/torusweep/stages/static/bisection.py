@@ -1,8 +1,8 @@
-"""How many links cross from one half of the network to the other: bounds from both sides.
+"""Lower and upper bounds of the bisection width.
 
-The bisection width is the least number of channels from one half (⌊N/2⌋ nodes) to the other, a
-bidirectional link counting once; where links have one direction, the direction with fewer counts.
-Capacities count.
+The bisection width is the least number of channels from one half of the network (⌊N/2⌋ nodes) to the
+other. A bidirectional link counts once; in a directed network, the direction with fewer channels counts.
+Channels count with their capacities.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from torusweep.networks.links import strengths
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.spectrum import second_eigenvalue
 
-ROUNDING = 1e-9  # relative; a bound is taken down by so much before it is rounded up to whole links
+ROUNDING = 1e-9  # relative reduction of a bound before it is rounded up to an integer
 
 
 class Bisection(NamedTuple):
-    """lower, upper: bounds of the bisection width, in links; None where there is none; method: what gave each."""
+    """Bounds of the bisection width in links (lower: None if none was found), and their methods."""
 
     lower: int | None
     upper: int
@@ -33,11 +33,11 @@ class Bisection(NamedTuple):
 def bisection_bounds(
     topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
 ) -> Bisection:
-    """Bounds of the bisection width; both are the exact value where the plan has a theorem for it.
+    """Bounds of the bisection width; both are exact where the plan has a theorem.
 
     matrix   channels, int64[N, N] (links.channel_matrix)
     images   proved automorphisms (symmetry.proved_symmetries)
-    edge_connectivity   a lower bound of every cut, where it is known
+    edge_connectivity   a lower bound of every cut, or None
     """
     if topology.plan.bisection is not None:
         exact = topology.plan.bisection
@@ -49,7 +49,7 @@ def bisection_bounds(
     if upper == 0:
         return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
     lower, lower_method = lower_bound(topology, matrix, undirected, images)
-    if lower is not None and lower > upper:  # the cut was counted, the eigenvalue is made of floats
+    if lower is not None and lower > upper:  # the cut is exact, the eigenvalue is a float
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
         lower, lower_method = edge_connectivity, "edge connectivity"
@@ -59,11 +59,11 @@ def bisection_bounds(
 def lower_bound(
     topology: Topology, matrix: csr_array, undirected: csr_array, images: Sequence[np.ndarray]
 ) -> tuple[int | None, str]:
-    """(spectral lower bound, how; None where the eigenvalue was not computed).
+    """(spectral lower bound, or None if the eigenvalue was not computed; method).
 
-    A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, λ₂ the second eigenvalue of the
-    Laplacian (Fiedler 1973; Mohar 1989). Where links have one direction, both directions together do,
-    and the two differ by no more than the nodes' surplus of leaving over entering channels.
+    A cut of S and N − S nodes has at least λ₂·S(N−S)/N links, where λ₂ is the second eigenvalue of the Laplacian
+    (Fiedler 1973; Mohar 1989). In a directed network this bounds the sum of both directions, which differ by at
+    most the nodes' surplus of leaving over entering channels.
     """
     half, n = topology.nodes // 2, topology.nodes
     second, method = second_eigenvalue(topology, undirected, images)

@@ -1,4 +1,4 @@
-"""How far apart the terminals are: one breadth-first search per orbit, weighted, summed exactly."""
+"""Distances between terminals: one breadth-first search for each orbit, weighted by its size, summed exactly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from torusweep.networks.topology import Topology
 
 
 class DistanceNumbers(NamedTuple):
-    """Distances between terminals, in hops; histogram: ordered pairs at distance 0, 1, 2, …, a terminal and itself included."""
+    """Distances between terminals, in hops.
+
+    histogram       ordered pairs at distance 0, 1, 2, …, including a terminal and itself
+    mean            over all pairs of the histogram
+    mean_distinct   over pairs of distinct terminals
+    """
 
     histogram: list[int]
     diameter: int
@@ -23,13 +28,14 @@ class DistanceNumbers(NamedTuple):
 def terminal_distances(
     topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> DistanceNumbers:
-    """Distances over all ordered pairs of terminals that are joined by a path.
+    """Distances over all ordered pairs of terminals with a path between them.
 
-    A node that carries several terminals is a source and a destination that many times; two
-    terminals on one node are 0 hops apart. orbits: of the nodes, under proved automorphisms that
-    keep the number of terminals; without use_symmetry every node is searched from, and the sums are
-    the same. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0;
-    Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 where nothing is joined.
+    orbits         of the nodes, under proved automorphisms that keep the number of terminals
+    use_symmetry   search from one node of each orbit instead of all nodes; the sums are the same
+
+    A node with several terminals counts that many times as source and as destination; two terminals of one node
+    are 0 hops apart. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0 hops;
+    Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 without pairs.
     """
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
     sources = orbits.representatives if use_symmetry else np.arange(topology.nodes, dtype=np.int32)
@@ -37,10 +43,10 @@ def terminal_distances(
     sources, times = sources[times > 0], times[times > 0]
     weights, groups = np.unique(times, return_inverse=True)
     histogram: list[int] = [0]
-    # the kernel counts a destination once or not at all: one pass for each binary digit of its terminals
+    # the kernel counts a destination at most once: one pass for each binary digit of its number of terminals
     for digit in range(int(terminals_at.max(initial=0)).bit_length()):
         counted = (terminals_at >> digit) & 1 == 1
-        passed = all_pairs_distance(
+        found = all_pairs_distance(
             topology.ports,
             sources.astype(np.int32),
             groups.astype(np.int32),
@@ -48,10 +54,10 @@ def terminal_distances(
             backend=backend,
             threads=threads,
         ).histogram
-        histogram += [0] * (passed.shape[1] - len(histogram))
-        for distance in range(passed.shape[1]):
+        histogram += [0] * (found.shape[1] - len(histogram))
+        for distance in range(found.shape[1]):
             histogram[distance] += (
-                sum(int(weight) * int(pairs) for weight, pairs in zip(weights, passed[:, distance])) << digit
+                sum(int(weight) * int(pairs) for weight, pairs in zip(weights, found[:, distance])) << digit
             )
     while len(histogram) > 1 and not histogram[-1]:
         histogram.pop()

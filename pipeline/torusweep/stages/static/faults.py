@@ -1,4 +1,4 @@
-"""The longest distance that remains when nodes fail: fault diameter, exhaustively or from a stated sample."""
+"""Fault diameter: the largest diameter after node faults, exhaustively or from a sample."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from torusweep.errors import BadInput
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import NO_PORT, Topology
 
-EXHAUSTIVE_WORK = 1 << 34  # searches × nodes up to which every set of faults is tried: about 15 seconds on a core
-SAMPLE_WORK = 1 << 30  # searches × nodes of a sample, about
-SAMPLE_SETS = 1 << 16  # most sets drawn for a source
-NEAR_SETS = 64  # most sets among a source's neighbours
+EXHAUSTIVE_WORK = 1 << 34  # the most searches × nodes of an exhaustive search: about 15 seconds on a core
+SAMPLE_WORK = 1 << 30  # approximate searches × nodes of a sample
+SAMPLE_SETS = 1 << 16  # the most random sets of a source
+NEAR_SETS = 64  # the most sets among a source's neighbours
 SAMPLE_SEED = 1
-LANES = 1 << 13  # searches handed to the kernel at a time
+LANES = 1 << 13  # searches in a call of the kernel
 
-Lanes = tuple[
-    np.ndarray, np.ndarray
-]  # (source int32[B], removed int32[B, faults]): searches, each with its faulty nodes
+Lanes = tuple[np.ndarray, np.ndarray]  # (source int32[B], removed int32[B, faults]): searches and their faulty nodes
 
 
 class FaultDiameter(NamedTuple):
-    """diameter: hops, None where some set disconnects what survives; sets: how many were tried; method: which."""
+    """diameter: hops, None if some set disconnects the survivors; sets: number tried; method: in words."""
 
     diameter: int | None
     sets: int
@@ -37,21 +35,23 @@ class FaultDiameter(NamedTuple):
 def fault_diameter(
     topology: Topology, orbits: Orbits, faults: int, *, backend: str, threads: int | None
 ) -> FaultDiameter:
-    """Largest diameter, between terminals, of what survives `faults` faulty nodes (Parhami & Kwai 2004, Theorem 3).
+    """The largest diameter between surviving terminals after `faults` node faults (Parhami & Kwai 2004, Theorem 3).
 
-    orbits: of the nodes, under proved automorphisms that keep the terminals. An automorphism takes a
-    node s and a set F of faults to another node of s's orbit and another set, with the same distances
-    in what survives; so the largest distance over all F and s ∉ F is found by trying every F against
-    one s of each orbit. Where that is too much, such s are tried against a sample of sets: some among
-    the neighbours of s, where distances suffer most, and some drawn with a fixed seed; the answer is
-    then a lower bound. Finer orbits, down to every node its own, give the same diameter where all is tried.
+    orbits   of the nodes, under proved automorphisms that keep the terminals
+
+    An automorphism maps a source s and a set F of faults to another source of the orbit and another set, with the
+    same distances between survivors. The largest distance over all F and s ∉ F is therefore found with one s of
+    each orbit. If that is too much work, these sources are tried with a sample of sets: some among the neighbours
+    of s, which increase distances most, and some random ones with a fixed seed. The result is then a lower bound.
+    An exhaustive result does not depend on the orbits.
 
     Raises BadInput unless 1 ≤ faults < N.
     """
     n = topology.nodes
     if isinstance(faults, bool) or not isinstance(faults, int) or not 1 <= faults < n:
         raise BadInput(
-            f"{topology.spelling}: fault_nodes={faults}: expected 1 … {n - 1}, a number of nodes that leaves at least one of {n}"
+            f"{topology.spelling}: fault_nodes={faults}: expected 1 … {n - 1},"
+            f" a number of nodes that leaves at least one of {n}"
         )
     is_terminal = np.zeros(n, bool)
     is_terminal[topology.terminals] = True
@@ -67,17 +67,17 @@ def fault_diameter(
         searches = chain.from_iterable(_all_sets(source, n, faults, sets) for source in sources.tolist())
         tried, method = comb(n, faults), "exhaustive"
     else:
-        seen, drawn = _sample_size(n, sources)
-        near = {source: _near_sets(topology, source, faults) for source in seen.tolist()}
+        sampled, drawn = _sample_size(n, sources)
+        near = {source: _near_sets(topology, source, faults) for source in sampled.tolist()}
         searches = _sample(near, n, faults, drawn)
         tried = sum(len(choices) + drawn for choices in near.values())
         method = (
-            f"sampled: from a node of each of {len(seen):,} of {len(sources):,} orbits, sets among its neighbours and"
+            f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours and"
             f" {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
         )
     diameter = 0
     counted = None if is_terminal.all() else is_terminal
-    for lanes, removed in _batched(searches):
+    for lanes, removed in _batches(searches):
         histogram = all_pairs_distance(
             topology.ports,
             lanes,
@@ -95,7 +95,7 @@ def fault_diameter(
 
 
 def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) -> int | None:
-    """Neighbours of a terminal that so many faults can remove while another terminal survives, if there is one."""
+    """The least number of neighbours of a terminal that faults can isolate from another one, or None."""
     n, terminals = topology.nodes, int(is_terminal.sum())
     if terminals < 2 or faults > n - 2:
         return None
@@ -110,8 +110,8 @@ def _isolating_degree(topology: Topology, is_terminal: np.ndarray, faults: int) 
     return None
 
 
-def _batched(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
-    """The same searches in batches of at least LANES, the last one excepted."""
+def _batches(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
+    """The same searches in batches of at least LANES; the last one may be smaller."""
     sources: list[np.ndarray] = []
     removed: list[np.ndarray] = []
     for source, nodes in pieces:
@@ -125,7 +125,7 @@ def _batched(pieces: Iterable[Lanes]) -> Iterator[Lanes]:
 
 
 def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
-    """Every set of nodes other than the source.
+    """Every set of nodes without the source.
 
     Set number r is {c_1 < … < c_f} with r = Σ C(c_i, i): the combinatorial number system.
     """
@@ -142,11 +142,11 @@ def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
 
 
 def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
-    """(sources int32[…] to look from, evenly chosen; sets drawn for each) that keep a sample near SAMPLE_WORK."""
+    """(evenly spaced sources int32[…], number of random sets for each) that keep a sample near SAMPLE_WORK."""
     searches = max(1, SAMPLE_WORK // n)
     step = -(-len(sources) * 2 * NEAR_SETS // searches)
-    seen = sources[::step]
-    return seen, min(SAMPLE_SETS, max(NEAR_SETS, searches // len(seen) - NEAR_SETS))
+    sampled = sources[::step]
+    return sampled, min(SAMPLE_SETS, max(NEAR_SETS, searches // len(sampled) - NEAR_SETS))
 
 
 def _near_sets(topology: Topology, source: int, faults: int) -> np.ndarray:
@@ -156,7 +156,7 @@ def _near_sets(topology: Topology, source: int, faults: int) -> np.ndarray:
 
 
 def _sample(near: dict[int, np.ndarray], n: int, faults: int, drawn: int) -> Iterator[Lanes]:
-    """For each source its near sets, and so many drawn from all other nodes, every set equally likely (Floyd's algorithm)."""
+    """For each source its near sets and `drawn` uniformly random sets of the other nodes (Floyd's algorithm)."""
     random = np.random.Generator(np.random.Philox(SAMPLE_SEED))
     for source, choices in near.items():
         others = np.empty((drawn, faults), np.int32)

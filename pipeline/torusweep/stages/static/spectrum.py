@@ -1,4 +1,4 @@
-"""The second eigenvalue of a network's Laplacian, from below."""
+"""A lower bound of the second eigenvalue of a network's Laplacian."""
 
 from __future__ import annotations
 
@@ -7,55 +7,59 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from torusweep.counts import counted
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.translations import Translations, translations
 
-BLOCK_WORK = 1 << 30  # sum of the cubed sizes of all blocks: a few seconds
-DENSE_NODES = 448  # a network without translations is one block: from here on a sparse factorisation mostly takes less time, at 1,000 nodes a fifth,
-SPARSE = 12  # where a node has so many links at most; a millionth (ASIDE) of all that a cut may have is then far less than a link
-BLOCK_BYTES = 1 << 27  # memory of the blocks that are solved at a time
-INERTIA_NODES = 8_192  # a factorisation of so many nodes …
-INERTIA_CHANNELS = 65_536  # … and channels takes some seconds even where there are no small separators
-LANCZOS_RESTARTS = 300  # where they do not suffice, the eigenvalue is tiny and its bound worthless …
-FEW_RESTARTS = 40  # … or, where the block can be solved, that takes less time
-ASIDE = 1e-6  # relative; the bound is tried so far below the value that Lanczos found
+BLOCK_WORK = 1 << 30  # the most work, as the sum of the cubed sizes of all blocks: a few seconds
+# A network without translations is one block. With more nodes than DENSE_NODES and a mean degree up to
+# SPARSE_DEGREE, a sparse factorisation usually takes less time (a fifth at 1,000 nodes), and the loss of MARGIN is far
+# less than a link
+DENSE_NODES = 448
+SPARSE_DEGREE = 12
+BLOCK_BYTES = 1 << 27  # memory of the blocks solved at a time
+# a factorisation up to these limits takes a few seconds even without small separators
+INERTIA_NODES = 8_192
+INERTIA_CHANNELS = 65_536
+LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its bound useless
+FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
+MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
 EPSILON = float(np.finfo(float).eps)
 
 
 def second_eigenvalue(
     topology: Topology, undirected: csr_array, images: Sequence[np.ndarray]
 ) -> tuple[float | None, str]:
-    """(a proved lower bound of λ₂ of the Laplacian, how it was found); (None, why) where it was not.
+    """(a proved lower bound of λ₂ of the Laplacian, method); (None, reason) if none was found.
 
     undirected   int64[N, N] symmetric weights
-    images       proved automorphisms; the translations among them cut the Laplacian into one small
-                 Hermitian block for each character of the group, all of which are solved (for a
-                 lattice torus a block is one number, 2·Σ(1 − cos)). Without any the block is the whole, and
-                 solved only where it is small or dense, or a sparse factorisation proves nothing.
+    images       proved automorphisms. The translations among them decompose the Laplacian into a small Hermitian
+                 block for each character of the group, all of which are solved; for a lattice torus, a block is one
+                 number, 2·Σ(1 − cos). Without translations there is one block. It is solved only if it is small or
+                 dense, or if a sparse factorisation gives no proof.
     """
     group = translations(topology, images)
     cells, characters = group.grid.shape
     if characters * cells**3 <= BLOCK_WORK:
-        if characters == 1 and cells > DENSE_NODES and undirected.data.sum() <= SPARSE * cells:
-            proved, how = _by_inertia(undirected, FEW_RESTARTS)
+        if characters == 1 and cells > DENSE_NODES and undirected.data.sum() <= SPARSE_DEGREE * cells:
+            proved, method = _bound_by_inertia(undirected, FEW_RESTARTS)
             if proved is not None:
-                return proved, how
-        exact = _least_of_blocks(undirected, group)
-        return exact, f"spectral (all eigenvalues, {characters:,} block{'' if characters == 1 else 's'} of {cells:,})"
+                return proved, method
+        least = _least_of_blocks(undirected, group)
+        return least, f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
-        return _by_inertia(undirected, LANCZOS_RESTARTS)
-    return (
-        None,
-        f"no spectral bound: blocks of {cells:,} nodes, and more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels",
-    )
+        return _bound_by_inertia(undirected, LANCZOS_RESTARTS)
+    limits = f"more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
+    return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
 
 
 def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
     """λ₂ by characters: on f(a·origin of c) = χ(a) v_c the Laplacian acts as the Hermitian block of χ on v.
 
-    Less what rounding may add: eigenvalues of a block are off by some `cells` units of its norm, which
-    is at most twice the degree; its entries by a unit for each channel summed and 5 for each phase.
+    The result is reduced by the possible rounding error: `cells` units of the norm of a block, which is at most twice
+    the degree, for its eigenvalues, and for its entries one unit for each channel and 5 for each phase.
     """
     cells, elements = group.grid.shape
     cell, element = group.place()
@@ -66,20 +70,20 @@ def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
         np.subtract.at(block, (rows.row, cell[rows.col]), rows.data)
         values = [np.linalg.eigvalsh(block)[None, :2]]
     else:
-        values = _of_every_character(rows, cell, element, degree, group)
-    # one eigenvalue of the trivial character, which comes first, is the constant function's 0
+        values = _eigenvalues_by_character(rows, cell, element, degree, group)
+    # the first eigenvalue of the trivial character, which comes first, is 0, that of the constant function
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
     return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
 
 
-def _of_every_character(
+def _eigenvalues_by_character(
     rows: Any, cell: np.ndarray, element: np.ndarray, degree: np.ndarray, group: Translations
 ) -> list[np.ndarray]:
-    """The two least eigenvalues of every character's block, float64[·, 2] each, the trivial character's first.
+    """The two least eigenvalues of the block of every character, float64[·, 2] each; the trivial character comes first.
 
-    rows           channels that leave the cells' origins, int64[C, N] in coordinates
+    rows           channels that leave the origins of cells, int64[C, N] in coordinates
     cell, element  int64[N], of every node (Translations.place)
     degree         float64[C]
     """
@@ -93,7 +97,7 @@ def _of_every_character(
         blocks = np.zeros((len(part), cells, cells), np.complex128)
         blocks[:, np.arange(cells), np.arange(cells)] = degree
         for origin, head_cell, step, weight in zip(rows.row, cell[rows.col], steps, rows.data):
-            # whole numbers up to here, and half a turn at most, so that the phase is right to the last digits
+            # integers up to here, and at most half a turn, so that the phase is accurate to the last digits
             turns = (part @ step + elements // 2) % elements - elements // 2
             blocks[:, origin, head_cell] -= weight * np.exp(2j * np.pi / elements * turns)
         values.append(np.linalg.eigvalsh(blocks)[:, :2])
@@ -101,29 +105,27 @@ def _of_every_character(
 
 
 def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
-    """Characters without those whose complex conjugate, of the same eigenvalues, stays: the first value that is not real decides."""
+    """One character of each pair of complex conjugates (equal eigenvalues), by its first non-real value."""
     imaginary = np.where(2 * characters % elements == 0, 0, np.where(2 * characters < elements, 1, -1))  # its sign
     imaginary = np.pad(imaginary, ((0, 0), (0, 1)))
     first = (imaginary != 0).argmax(axis=1)
     return characters[imaginary[np.arange(len(characters)), first] >= 0]
 
 
-def _by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str]:
-    """(lower bound, how): a value just below λ₂ from Lanczos' iteration, proved by Sylvester's law of inertia.
+def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str]:
+    """(lower bound, method): a value just below λ₂ from the Lanczos iteration, proved by Sylvester's law of inertia.
 
-    The Laplacian less σ has as many eigenvalues below 0 as negative pivots D in L D Lᵀ, so with one
-    such pivot (the constant function's) λ₂ ≥ σ. What was factorised differs from it by no more, in any
-    row's sum, than n units of |L||U| (Higham 2002, Theorem 9.3) and |L||U − D Lᵀ|; by so much σ is lowered.
+    The Laplacian minus σ has as many negative eigenvalues as L D Lᵀ has negative pivots D. With one such pivot (of the
+    constant function), λ₂ ≥ σ. The row sums of the error of the factorisation are at most n units of |L||U|
+    (Higham 2002, Theorem 9.3) plus |L||U − D Lᵀ|; the result is σ minus this error.
     """
-    from scipy.sparse.linalg import splu
-
     ritz = _lanczos(undirected, restarts)
     if ritz is None:
         return None, "no spectral bound: Lanczos did not converge"
     n = undirected.shape[0]
     weights = undirected.astype(float)
     degree = weights.sum(axis=1)
-    sigma = ritz * (1 - ASIDE)
+    sigma = ritz * (1 - MARGIN)
     shifted = csc_array(diags_array(degree - sigma) - weights)
     try:
         factors = splu(
@@ -135,18 +137,19 @@ def _by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str
         return None, "no spectral bound: pivots off the diagonal"
     pivots = factors.U.diagonal()
     lower, upper = abs(factors.L), abs(factors.U)
-    unlike = abs(factors.U - csc_array(diags_array(pivots) @ factors.L.T))
-    # doubled for the rounding of these sums, of degree − σ and of pivots times Lᵀ
-    off = 2 * float((lower @ (n * EPSILON * upper.sum(axis=1) + unlike.sum(axis=1))).max()) + 2 * degree.max() * EPSILON
-    if (pivots < 0).sum() != 1 or not off < sigma:
+    asymmetry = abs(factors.U - csc_array(diags_array(pivots) @ factors.L.T))
+    # doubled to cover the rounding of these sums, of degree − σ and of pivots times Lᵀ
+    error = (
+        2 * float((lower @ (n * EPSILON * upper.sum(axis=1) + asymmetry.sum(axis=1))).max())
+        + 2 * degree.max() * EPSILON
+    )
+    if (pivots < 0).sum() != 1 or not error < sigma:
         return None, "no spectral bound: its proof failed on rounding"
-    return sigma - off, "spectral (Lanczos, proved by inertia)"
+    return sigma - error, "spectral (Lanczos, proved by inertia)"
 
 
 def _lanczos(undirected: csr_array, restarts: int) -> float | None:
-    """The Rayleigh quotient of a vector orthogonal to the constant function, which is λ₂ or above it; None where it does not converge."""
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
+    """The Rayleigh quotient, at least λ₂, of a vector orthogonal to the constant function; None without convergence."""
     n = undirected.shape[0]
     weights = undirected.astype(float)
     degree = weights.sum(axis=1)

@@ -1,7 +1,7 @@
-"""Whether all nodes, and all links, are alike: true and false each with a proof, or null.
+"""Vertex- and edge-transitivity: true or false, each with a proof, or null.
 
 Kwai & Parhami 1998 (Theorem 2) and Parhami & Kwai 2004 (sec. 3.E) claim that pruned tori are
-edge-transitive; they are not, so nothing here rests on a paper's word.
+edge-transitive. They are not; this module therefore relies on no claim of a paper.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+import igraph
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -18,21 +19,22 @@ from torusweep.networks.links import LinkOrbits, link_orbits, strengths
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
 
-GROUP_NODES = 4096  # nodes up to which the whole automorphism group is computed
-GROUP_CELLS = 1 << 26  # and ports² × nodes
-SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may look at,
-LEVEL_WORK = 1 << 11  # a level counting as so many
-SEVERAL = 8  # nodes, searched last, whose searches are kept: links of one node often follow one another
+GROUP_NODES = 4096  # the most nodes for which the whole automorphism group is computed …
+GROUP_CELLS = 1 << 26  # … and the most ports² × nodes
+SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may visit
+LEVEL_WORK = 1 << 11  # the work of a level, in ports
+CACHED_SEARCHES = 8  # links of one node often follow one another
 
 DECLARED = "one orbit of the declared automorphisms, each checked"
 
 
 class Transitivity(NamedTuple):
-    """vertex, edge: True or False where proved, else None; method: what proved them.
+    """Proved transitivity.
 
-    nodes, links   orbits under the largest group of automorphisms that was proved (the declared one,
-                   or the whole group). Automorphisms here map channels onto channels of the same
-                   capacity; whether they map terminals onto terminals is not asked.
+    vertex, edge   True or False if proved, else None
+    method         of the proofs
+    nodes, links   orbits under the largest proved group of automorphisms (the declared one or the whole group).
+                   These automorphisms keep the capacities of channels, but not necessarily the terminals.
     """
 
     vertex: bool | None
@@ -43,37 +45,38 @@ class Transitivity(NamedTuple):
 
 
 def decide_transitivity(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray]) -> Transitivity:
-    """Decide vertex- and edge-transitivity (arc-transitivity, where links have one direction).
+    """Decide vertex- and edge-transitivity (arc-transitivity in a directed network).
 
     matrix   channels, int64[N, N] (links.channel_matrix)
-    images   generators, int32[N] each, of a group of automorphisms, proved (symmetry.proved_symmetries)
-    True: the group has one orbit. False: an invariant of automorphisms differs between two orbits, or
-    the whole automorphism group (BLISS, in small networks) has several.
+    images   generators, int32[N] each, of a proved group of automorphisms (symmetry.proved_symmetries)
+
+    True: the group has one orbit. False: an invariant differs between two orbits, or the whole automorphism group
+    (from BLISS, in small networks) has several orbits.
     """
     nodes = orbits_under(topology.nodes, images)
     links = link_orbits(topology, images, nodes)
-    vertex, why_vertex = (True, DECLARED) if len(nodes.representatives) == 1 else _unlike_nodes(topology, matrix, nodes)
-    edge, why_edge = (
-        (True, DECLARED if links.number else "no links")
-        if links.number <= 1
-        else _unlike_links(topology, matrix, nodes, links)
-    )
+    vertex: bool | None = True
+    edge: bool | None = True
+    vertex_method, edge_method = DECLARED, DECLARED if links.number else "no links"
+    if len(nodes.representatives) > 1:
+        vertex, vertex_method = _compare_nodes(topology, matrix, nodes)
+    if links.number > 1:
+        edge, edge_method = _compare_links(topology, matrix, nodes, links)
     if vertex is None or edge is None:
         whole = whole_group(topology, matrix)
         if whole is None:
-            undecided = f"not decided: no invariant found that differs, and the automorphism group is computed up to {GROUP_NODES} nodes only"
-            why_vertex, why_edge = (
-                (undecided if vertex is None else why_vertex),
-                (undecided if edge is None else why_edge),
-            )
+            limit = f"the automorphism group is computed up to {GROUP_NODES} nodes only"
+            undecided = f"not decided: no invariant found that differs, and {limit}"
+            vertex_method = undecided if vertex is None else vertex_method
+            edge_method = undecided if edge is None else edge_method
         else:
             nodes = orbits_under(topology.nodes, whole)
             links = link_orbits(topology, whole, nodes)
             if vertex is None:
-                vertex, why_vertex = len(nodes.representatives) == 1, _orbits_of_group(len(nodes.representatives))
+                vertex, vertex_method = len(nodes.representatives) == 1, _orbits_of_group(len(nodes.representatives))
             if edge is None:
-                edge, why_edge = links.number <= 1, _orbits_of_group(links.number)
-    return Transitivity(vertex, edge, f"nodes: {why_vertex}; links: {why_edge}", nodes, links)
+                edge, edge_method = links.number <= 1, _orbits_of_group(links.number)
+    return Transitivity(vertex, edge, f"nodes: {vertex_method}; links: {edge_method}", nodes, links)
 
 
 def _orbits_of_group(count: int) -> str:
@@ -81,19 +84,17 @@ def _orbits_of_group(count: int) -> str:
 
 
 def whole_group(topology: Topology, matrix: csr_array) -> list[np.ndarray] | None:
-    """Generators, int32[N] each, of the whole automorphism group, by BLISS; None where the network is too large.
+    """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
-    Capacities above 1 become colours: each channel (each link, where it has two directions) is
-    subdivided by a node of the colour of its capacity.
+    With capacities above 1, a node of the colour of its capacity subdivides each channel (each link, if
+    bidirectional).
     """
-    import igraph
-
     n = topology.nodes
     if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
         return None
     channels = matrix.tocoo()
-    kept = slice(None) if topology.directed else channels.row < channels.col
-    tail, head, capacity = channels.row[kept], channels.col[kept], channels.data[kept]
+    once = slice(None) if topology.directed else channels.row < channels.col
+    tail, head, capacity = channels.row[once], channels.col[once], channels.data[once]
     colour = np.zeros(n, np.int64)
     if capacity.max(initial=1) > 1:
         middle = n + np.arange(len(tail))
@@ -109,7 +110,7 @@ def whole_group(topology: Topology, matrix: csr_array) -> list[np.ndarray] | Non
 
 
 def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[N], uint64[N]): hops to every node, -1 where there is no path, and the number of shortest paths modulo 2⁶⁴."""
+    """(int64[N], uint64[N]): hops to every node, −1 = no path, and the number of shortest paths modulo 2⁶⁴."""
     hops, paths = np.full(topology.nodes, -1, np.int64), np.zeros(topology.nodes, np.uint64)
     hops[node], paths[node] = 0, 1
     frontier = np.array([node])
@@ -125,13 +126,13 @@ def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.n
     return hops, paths
 
 
-def _unlike_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple[bool | None, str]:
+def _compare_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple[bool | None, str]:
     degrees = np.column_stack(strengths(matrix))[nodes.representatives]
     if (degrees != degrees[0]).any():
         return False, "degrees differ"
 
     def levels(node: int) -> bytes:
-        """How many nodes lie at each distance, by how many shortest paths."""
+        """The number of nodes for each distance and number of shortest paths."""
         return _census(*shortest_paths_from(topology, node))
 
     return _first_difference(
@@ -139,7 +140,7 @@ def _unlike_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple
     )
 
 
-def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> tuple[bool | None, str]:
+def _compare_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> tuple[bool | None, str]:
     _, first = np.unique(links.label, return_index=True)
     first = first[links.label.ravel()[first] != NO_PORT]
     orbit, port = np.unravel_index(first, links.label.shape)
@@ -155,13 +156,13 @@ def _unlike_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: L
     if (capacity != capacity[0]).any():
         return False, "capacities differ"
 
-    paths_from = lru_cache(SEVERAL)(partial(shortest_paths_from, topology))
+    paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
     def joint_levels(link: tuple[int, int]) -> bytes:
-        """The same, jointly from the link's two ends; either comes first where the link has no direction."""
-        here, there = (paths_from(end) for end in link)
-        forth = _census(*here, *there)
-        return forth if topology.directed else min(forth, _census(*there, *here))
+        """The same for both ends of a link together; the order of the ends of a bidirectional link does not matter."""
+        one, other = (paths_from(end) for end in link)
+        census = _census(*one, *other)
+        return census if topology.directed else min(census, _census(*other, *one))
 
     difference = "distances and numbers of shortest paths from their two ends differ"
     return _first_difference(
@@ -174,7 +175,7 @@ def _search_work(topology: Topology) -> int:
 
 
 def _census(*properties: np.ndarray) -> bytes:
-    """How many nodes have each combination of properties: equal for two nodes (links) that an automorphism exchanges."""
+    """The number of nodes for each combination of properties: an invariant of automorphisms."""
     table = np.column_stack([column.astype(np.uint64) for column in properties])
     kinds, number = np.unique(table, axis=0, return_counts=True)
     return kinds.tobytes() + number.tobytes()
@@ -183,7 +184,7 @@ def _census(*properties: np.ndarray) -> bytes:
 def _first_difference(
     invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
 ) -> tuple[bool | None, str]:
-    """False where the invariant of some item differs from the first one's; the items searched are limited by their work."""
+    """(False, difference) if the invariant of some item differs from that of the first; `work` limits the items."""
     first = invariant(items[0])
     if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
         return False, difference

@@ -1,7 +1,7 @@
-"""Translations of a network: a proved abelian group of automorphisms that moves every node.
+"""Translations of a network: a proved abelian group of automorphisms without fixed points.
 
-Tori, twisted tori and lattices have one such group for all their nodes; pruned, hierarchical and
-other periodic networks have one for every cell of a few nodes.
+In tori, twisted tori and lattices the group has one orbit. In pruned, hierarchical and other periodic
+networks each node of a cell has its own orbit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from torusweep.networks.topology import Topology, addresses, node_index
 class Translations:
     """An abelian group without fixed points, and its orbits.
 
-    grid     int32[C, A]: node that element a carries the origin of cell c to; every node once. The
-             elements are numbered by exponents of the generators, the first varying fastest.
-    orders   for each generator: how many steps until it is an element of those before it …
-    powers   … and which element that is
+    grid     int32[C, A]: the image of the origin of cell c under element a; every node occurs once. Elements are
+             numbered by the exponents of the generators; the first varies fastest.
+    orders   for each generator, the least power that is an element of the group of those before it …
+    powers   … and the number of that element
     """
 
     grid: np.ndarray
@@ -50,8 +50,8 @@ class Translations:
     def characters(self) -> np.ndarray:
         """int64[A, generators]: for each character, the angle of each generator, in 1/A turns from 0 to A − 1.
 
-        A generator's order-fold angle is that of the element it becomes, up to whole turns. All are
-        multiples of 1/A turn, and an element of the generators before has a multiple of order/A.
+        The angle of a generator times its order is that of the resulting element, up to whole turns. All angles are
+        multiples of 1/A turn, and those of elements of the preceding generators are multiples of order/A.
         """
         elements = self.grid.shape[1]
         angles = np.zeros((elements, len(self.orders)), np.int64)
@@ -63,39 +63,38 @@ class Translations:
 
 
 def translations(topology: Topology, images: Sequence[np.ndarray]) -> Translations:
-    """A large group of translations: greedily from `images` (proved automorphisms), or from shifts of single digits and these."""
+    """A large group of translations, greedily from proved automorphisms (`images`) and shifts of single digits."""
     group = _greedy(topology.nodes, images)
     if len(group.grid) > 1:
-        group = min(
-            group, _greedy(topology.nodes, [*_digit_shifts(topology), *images]), key=lambda found: len(found.grid)
-        )
+        shifted = _greedy(topology.nodes, [*_digit_shifts(topology), *images])
+        group = min(group, shifted, key=lambda found: len(found.grid))
     return group
 
 
 def _greedy(nodes: int, images: Sequence[np.ndarray]) -> Translations:
     group = Translations(np.arange(nodes, dtype=np.int32)[:, None])
     for image in images:
-        group = _with(group, image) or group
+        group = _enlarge(group, image) or group
     return group
 
 
 def _digit_shifts(topology: Topology) -> Iterator[np.ndarray]:
-    """For every digit of the address, the smallest cyclic shift of it that is an automorphism, if any."""
+    """For every digit of the address, its smallest cyclic shift that is an automorphism, if any."""
     bare = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32))
     radices = topology.plan.radices
     digits = addresses(radices)
     for dimension, radix in enumerate(radices):
         for step in (step for step in range(1, radix // 2 + 1) if radix % step == 0):
-            moved = digits.copy()
-            moved[:, dimension] += step
-            image = node_index(moved, radices)
+            shifted = digits.copy()
+            shifted[:, dimension] += step
+            image = node_index(shifted, radices)
             if is_automorphism(bare, image):
                 yield image
                 break
 
 
-def _with(group: Translations, image: np.ndarray) -> Translations | None:
-    """The group enlarged by a permutation; None where that adds nothing, or would not be abelian or not free of fixed points."""
+def _enlarge(group: Translations, image: np.ndarray) -> Translations | None:
+    """The group enlarged by a permutation; None if nothing is added, or if the group would not be abelian and free."""
     if any(not np.array_equal(image[other], other[image]) for other in group.generators):
         return None
     cells, elements = group.grid.shape
@@ -107,7 +106,7 @@ def _with(group: Translations, image: np.ndarray) -> Translations | None:
     power = element[_power(image, order)[origins]]
     if order == 1 or (np.bincount(label) != order).any() or (power != power[0]).any():
         return None
-    # the iterates of one cell of each cycle, doubled until all are there
+    # the images of one cell of each cycle under powers of the permutation, doubled until complete
     grid, stride = group.grid[np.unique(label, return_index=True)[1]], image
     while grid.shape[1] < order * elements:
         grid = np.concatenate([grid, stride[grid]], axis=1)
@@ -121,7 +120,7 @@ def _with(group: Translations, image: np.ndarray) -> Translations | None:
 
 
 def _power(image: np.ndarray, exponent: int) -> np.ndarray:
-    """The permutation applied so many times."""
+    """The permutation to the power of `exponent`."""
     result = np.arange(len(image))
     while exponent:
         if exponent % 2:

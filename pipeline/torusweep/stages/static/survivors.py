@@ -1,0 +1,38 @@
+"""The network without its failed nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from torusweep.networks.topology import NO_PORT, Topology, no_symmetries
+
+
+def surviving_network(topology: Topology) -> Topology:
+    """The network without nodes that have neither a link nor a terminal, renumbered; unchanged if there are none.
+
+    A topology keeps the number of a failed node, so that addresses do not change. Properties such as connectivity
+    are those of the surviving nodes only.
+    """
+    alive = topology.works
+    survivors = int(alive.sum())
+    if survivors == topology.nodes:
+        return topology
+    number = np.append(np.where(alive, np.cumsum(alive, dtype=np.int32) - 1, NO_PORT), NO_PORT).astype(np.int32)
+    return Topology(
+        topology.spelling,
+        topology.family,
+        replace(
+            topology.plan,
+            nodes=survivors,
+            radices=(survivors,),
+            symmetries=no_symmetries,
+            bisection=None,
+            bisection_source="",
+        ),
+        number[topology.ports[alive]],
+        topology.link_class[alive],
+        None if topology.capacity is None else topology.capacity[alive],
+        number[topology.terminals],
+    )
