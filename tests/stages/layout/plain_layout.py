@@ -22,7 +22,7 @@ def folded_ring(k: int) -> list[int]:
 
 
 def torus_links(sides: Node, *, directed: bool = False) -> Links:
-    """A torus's links: steps up along every dimension, each pair of neighbours once (twice, if directed)."""
+    """A torus's links: steps up along every dimension; if undirected, each pair of neighbours once."""
     steps = [
         (a, tuple((x + (i == d)) % k for i, (x, k) in enumerate(zip(a, sides))))
         for a in every(sides)
