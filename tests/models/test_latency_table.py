@@ -141,7 +141,7 @@ def test_the_best_dimensions_of_the_papers_are_compared(tmp_path, tables):
     table = latency_table(empty, open_table(tables / "static.parquet"))
     compared = {
         row["quantity"]: row
-        for row in verification_rows([], ["D90"], latency=table)
+        for row in verification_rows({"latency": table}, ["D90"])
         if row["quantity"].startswith("best_dimension")
     }
     assert {name: (row["our_value"], row["verdict"]) for name, row in compared.items()} == {
@@ -149,7 +149,7 @@ def test_the_best_dimensions_of_the_papers_are_compared(tmp_path, tables):
         "best_dimension[16384, 150, constant]": (4, "agrees"),
         "best_dimension[1048576, 150, constant]": (5, "agrees"),
     }
-    without = [row for row in verification_rows([], ["D90"]) if row["quantity"].startswith("best_dimension")]
+    without = [row for row in verification_rows({}, ["D90"]) if row["quantity"].startswith("best_dimension")]
     assert {row["verdict"] for row in without} == {"unexplained"}
 
 

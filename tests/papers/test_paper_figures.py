@@ -75,7 +75,7 @@ def tables() -> dict[str, list[Row]]:
         ),
         *records(dally_columns((2**8,), message_bits=(100, 150), locality=(0.5, 1.0), whole=True)),
     ]
-    verification = verification_rows(static, ["P04", "R05"])
+    verification = verification_rows({"static": static}, ["P04", "R05"])
     return {
         "static": static,
         "loads": loads,

@@ -178,7 +178,7 @@ def test_rahman_fig_6_the_third_channel_helps_and_the_fourth_less(rahman: dict[s
 
 def test_nothing_that_is_simulated_is_unexplained(camara: dict[str, list[Row]], rahman: dict[str, list[Row]]) -> None:
     tables = {"loads": camara["loads"], "simulation": [*camara["simulation"], *rahman["simulation"]]}
-    rows = [row for row in verification_rows([], ["C10", "R05"], **tables) if is_simulated(row["quantity"])]
+    rows = [row for row in verification_rows(tables, ["C10", "R05"]) if is_simulated(row["quantity"])]
     assert [row for row in rows if row["verdict"] == "unexplained"] == []
     assert sum(row["verdict"] == "agrees" for row in rows) > sum(row["verdict"] == "departs" for row in rows) > 0
     here = [row["quantity"] for row in rows if row["verdict"] == "not run" and "papers-full" not in row["reason"]]

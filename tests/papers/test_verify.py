@@ -416,7 +416,7 @@ def test_verdicts(row: Expected, ours: float, verdict: str) -> None:
 
 
 def test_a_network_that_is_not_in_the_sweep_is_unexplained_and_one_that_cannot_be_computed_waits() -> None:
-    rows = verification_rows([], PAPERS)
+    rows = verification_rows({}, PAPERS)
     assert len(rows) == len(ROWS)
     assert all(tuple(row) == tuple(column.name for column in VERIFICATION) for row in rows)
     for row, theirs in zip(rows, ROWS, strict=True):
@@ -446,7 +446,7 @@ def record(topology: str, **values: object) -> dict[str, object]:
 def verdict_of(records: list[dict[str, object]], topology: str, quantity: str, paper: str) -> tuple[str, float | None]:
     found = {
         (row["verdict"], row["our_value"])
-        for row in verification_rows(records, [paper])
+        for row in verification_rows({"static": records}, [paper])
         if (row["topology"], row["quantity"]) == (topology, quantity)
     }
     assert len(found) == 1
@@ -455,7 +455,7 @@ def verdict_of(records: list[dict[str, object]], topology: str, quantity: str, p
 
 def reasons_of(records: list[dict[str, object]], topology: str, quantity: str, paper: str) -> set[str]:
     rows = [
-        row for row in verification_rows(records, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)
+        row for row in verification_rows({"static": records}, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)
     ]
     return {row["reason"] for row in rows if row["verdict"] == "agrees"}
 
@@ -706,7 +706,8 @@ def test_small_networks_of_all_papers_leave_nothing_unexplained() -> None:
     other = [
         {**record, "traffic": "hot_region", "saturation_load": 0.0} for record in loads
     ]  # other traffic is no answer
-    rows = verification_rows([static_record(build(topology)) for topology in small], PAPERS, [*other, *loads])
+    static = [static_record(build(topology)) for topology in small]
+    rows = verification_rows({"static": static, "loads": [*other, *loads]}, PAPERS)
     compared = [row for row in rows if row["our_value"] is not None]
     assert [row for row in compared if row["verdict"] == "unexplained"] == []
     assert {row["paper"] for row in compared} == {"P98", "P04", "D90", "C10", "R05"}

@@ -118,7 +118,7 @@ def test_what_a_sweep_does_not_have_is_not_run() -> None:
     )
     rows = [
         found
-        for found in verification_rows([], ["C10", "R05"], simulation=SIMULATED)
+        for found in verification_rows({"simulation": SIMULATED}, ["C10", "R05"])
         if is_simulated(found["quantity"])
     ]
     assert len(rows) == len(ROWS)

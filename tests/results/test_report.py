@@ -58,7 +58,7 @@ def static() -> list[dict[str, Any]]:
 def verification(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         row
-        for row in verification_rows(static, ["P04", "C10"])
+        for row in verification_rows({"static": static}, ["P04", "C10"])
         if row["our_value"] is not None or row["verdict"] == "waits"
     ]
 

@@ -62,7 +62,7 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
     names = store.read_manifest(folder)["tables"].keys() - {"points", "distances", "verification"}
     tables = {name: store.open_table(folder / f"{name}.parquet") for name in names}
-    rows = verification_rows(papers=load(config).papers, **tables)
+    rows = verification_rows(tables, load(config).papers)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
     return 0
 

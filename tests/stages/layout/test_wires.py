@@ -215,7 +215,7 @@ def test_c10_and_p04_as_printed():
 def verdicts(papers, limit):
     points = [point for point in expected_layout(papers) if build(point.topology).nodes <= limit]
     records = [layout_record(build(point.topology), str(point.placement)) for point in points]
-    rows = verification_rows([], papers, layout=records)
+    rows = verification_rows({"layout": records}, papers)
     return {(row["topology"], row["quantity"]): row["verdict"] for row in rows if row["our_value"] is not None}
 
 

@@ -1,10 +1,9 @@
-"""The papers' numbers against ours: pipeline/torusweep/papers/expected/*.csv row by row, with a verdict for each.
+"""The papers' numbers against ours: papers/expected/*.csv row by row, with a verdict for each.
 
-A row of those files says where a paper prints a number (paper, place, row), for which network
-(topology, canonical spelling), which quantity of ours it is compared with, and how closely (value,
-tolerance, relation). `corrected` and `reason` stand where the paper is known to be in error: the
-true value, derived without this project's code, and why. `waits_for` names what a row needs before
-ours can be computed. Of a simulated quantity, signs, orders and bounds are judged.
+A row names where a paper prints a number (paper, place, row), the network (topology, canonical spelling),
+the quantity of ours that it is compared with, and how closely (value, tolerance, relation). `corrected` and
+`reason` are given where the paper is in error: the true value, derived without this project's code, and why.
+`waits_for` names what must be computed first. Simulated quantities are judged by sign, order and bound.
 """
 
 from torusweep.papers.verification.needed import (

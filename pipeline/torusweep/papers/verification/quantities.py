@@ -1,4 +1,4 @@
-"""What of ours a paper's number is compared with: a column of the static table or of loads, or an expression of a record of some table."""
+"""Our quantities that papers' numbers are compared with: columns, or expressions of a record."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def _nodes_at_distance(record: Record, distance: str) -> float | None:
 def _fault_diameter(record: Record, faults: str) -> float | None:
     if record["fault_nodes"] != int(faults):
         return None
-    return (
-        math.inf if record["fault_diameter"] is None else record["fault_diameter"]
-    )  # some set of faults disconnects it
+    return math.inf if record["fault_diameter"] is None else record["fault_diameter"]  # None: disconnected
 
 
 def _bisection_channels(record: Record, _: str) -> float | None:
@@ -53,9 +51,8 @@ def _class_hops(record: Record, name: str) -> float | None:
     return dict(record["per_class_hops"]).get(name)
 
 
-LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
-    "mean_hops": _class_hops
-}  # [x]: over links of class x
+# [x]: over links of class x
+LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}
 LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
     "longest_wire": lambda record, _: record["wire_length_max"],
     "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],
@@ -66,15 +63,13 @@ LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [pla
     "layout_volume": lambda record, _: record["layout_volume"],
 }
 PLACEMENT = "folded"  # of every layout that these papers draw, unless the row says another
-RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")  # of acyclic[routing, rule, virtual channels]
-CUBES = re.compile(
-    r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)"
-)  # of best_dimension[nodes, message bits, wire delay]
+# of acyclic[routing, rule, virtual channels], and of best_dimension[nodes, message bits, wire delay]
+RULE = re.compile(r"(?P<routing>\w+), (?P<rule>.+), (?P<channels>\d+)")
+CUBES = re.compile(r"(?P<nodes>\d+), (?P<message_bits>\d+), (?P<wire_delay>\w+)")
 STATIC_COLUMNS = {column.name for column in STATIC}
 LOADS_COLUMNS = {column.name for column in LOADS if column.type == "double"}
-QUANTITY = re.compile(
-    r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?"
-)  # 'name', 'name[index]', 'name / other network'
+# 'name', 'name[index]', 'name / other network'
+QUANTITY = re.compile(r"(?P<name>\w+)(?:\[(?P<index>[^\]]+)\])?(?: / (?P<other>.+))?")
 
 
 def is_static(quantity: str) -> bool:
@@ -84,7 +79,7 @@ def is_static(quantity: str) -> bool:
 
 
 def is_load(quantity: str) -> bool:
-    """Whether the table of loads can answer it; what neither can belongs to tables that do not exist yet."""
+    """Whether the table of loads can answer it."""
     name, index, _ = parts(quantity)
     return name in (LOADS_EXPRESSIONS if index else LOADS_COLUMNS)
 

@@ -1,4 +1,4 @@
-"""The papers' files, pipeline/torusweep/papers/expected/*.csv: a row for each number that a paper prints, and for each order of numbers that it only draws."""
+"""The papers' files, papers/expected/*.csv: a row for each number that a paper prints, or order that it draws."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ RELATIONS = ("=", "~=", "<=", "<", ">", "sign")
 
 
 class Expected(NamedTuple):
-    """One number that a paper prints.
+    """A number that a paper prints.
 
-    relation    '=' or '~=': within tolerance ('~=' for a fit or a limit); '<=', '<', '>': ours is that; 'sign': ours, a ratio, lies on the
-                same side of 1
-    reason      beside a corrected value: why the paper is in error; of what is simulated: why ours may be otherwise
-    waits_for   what has to be computed first; of what is simulated: the configuration that does
+    relation   of ours to it. '=' or '~=': within tolerance ('~=' for a fit or a limit); '<=', '<', '>': as they
+               say; 'sign': both are ratios on the same side of 1
+    corrected  the true value, where the paper is in error
+    reason     why the paper is in error; of a simulated number, why ours may differ
+    waits_for  what has to be computed first; of a simulated number, the configuration that does
     """
 
     paper: str
@@ -81,7 +82,7 @@ def _read(path: Path, paper: str) -> list[Expected]:
             return [_row(cells, f"{path}:{reader.line_num}", paper) for cells in reader]
     except FileNotFoundError:
         raise BadInput(
-            f"{path} is missing: the papers' numbers stand in pipeline/torusweep/papers/expected of a clone; install from it ('pip install -e .')"
+            f"{path} is missing: expected the papers' numbers in the installed package; install torusweep again"
         ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path}: expected a readable CSV file in UTF-8, got {error}") from None
@@ -106,7 +107,8 @@ def _row(cells: dict[str, Any], place: str, paper: str) -> Expected:
         read(row.quantity, row.topology)
         if not row.waits_for or corrected is not None:
             raise BadInput(
-                f"{place}: {row.quantity}: expected waits_for to name the configuration that simulates it, and no corrected value"
+                f"{place}: {row.quantity}: expected waits_for to name the configuration that simulates it, and no"
+                " corrected value"
             )
     else:
         parts(row.quantity)

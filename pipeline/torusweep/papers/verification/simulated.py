@@ -1,13 +1,14 @@
-"""What of the table of simulations a paper's number is compared with, and what the links could carry.
+"""Simulated quantities that papers' numbers are compared with, and the load that the links could carry.
 
     max_accepted_load[bluegene, uniform]                         of the row's network
     max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
-    low_load_latency[rahman-2005, uniform] / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
+    low_load_latency[rahman-2005, uniform]
+      / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
     … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
     delivery_time[bluegene, lu(side=16), placement=random]       of a workload
 
-Router (a preset), traffic; then columns of the table that are not as the preset has them, of channel_utilization the link class. Of
-delivery_time a workload stands in the traffic's place, and the placement of its tasks behind it.
+In brackets: router (a preset), traffic, and the columns that differ from the preset; for channel_utilization
+the link class; for delivery_time a workload instead of traffic, and the placement of its tasks.
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput
+from torusweep.stages.simulation.presets import preset
 
 Record = Mapping[str, Any]
 NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
-SETTINGS = (
-    "virtual_channels",
-    "buffer_flits",
-    "packet_flits",
-)  # columns of the table that a preset decides where a row says nothing
+SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns with a default in the preset
 TERM = re.compile(
     rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]"
 )
 
 
 class Term(NamedTuple):
-    """max_accepted_load: the most that any load of a sweep made a network accept, if one saturates it; low_load_latency: network_latency at
-    its lowest load; channel_utilization: the mean of a link class where it accepts most; delivery_time: the column.
-    traffic: a pattern, or of delivery_time a workload."""
+    """A term of a quantity.
+
+    name     max_accepted_load: the largest accepted load, if a load of the sweep saturates the network;
+             low_load_latency: network_latency at the lowest load; channel_utilization: the mean of a link class
+             at the largest accepted load; delivery_time: the column
+    traffic  a pattern, or for delivery_time a workload
+    """
 
     name: str
     topology: str
@@ -42,9 +44,13 @@ class Term(NamedTuple):
     settings: tuple[tuple[str, str], ...]
 
 
-class Ours(NamedTuple):
-    """value: None where the sweep does not have it, and `missing` says what; capacity: the same of what the links can carry, None where that
-    is not known."""
+class Computed(NamedTuple):
+    """Our value of a quantity.
+
+    value     None where the sweep does not have it
+    missing   what the sweep lacks then
+    capacity  the same quantity of the load that the links can carry; None where it is not known
+    """
 
     value: float | None
     missing: str = ""
@@ -57,7 +63,10 @@ def is_simulated(quantity: str) -> bool:
 
 
 def read(quantity: str, topology: str) -> list[tuple[Term, int]]:
-    """The terms of a quantity, each with 1 where it multiplies and -1 where it divides. Raises BadInput for what cannot be read."""
+    """The terms of a quantity, each with the exponent 1 or -1.
+
+    Raises BadInput for a quantity that cannot be parsed.
+    """
     terms = []
     for ratio, sign in zip(quantity.split(" over "), (1, -1), strict=False):
         first, _, second = ratio.partition(" / ")
@@ -88,60 +97,51 @@ class Simulated:
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
         self._rows: dict[tuple[str, str, str], list[Record]] = {}
         for row in simulation:
-            sent = (
-                row["traffic"]
-                if row["offered_load"] is not None
-                else None
-                if row["delivery_time"] is None
-                else row["workload"]
-            )
-            if sent is not None:  # neither fixed batches nor what did not arrive
-                self._rows.setdefault((row["topology"], row["router"], sent), []).append(row)
+            finished = row["workload"] if row["delivery_time"] is not None else None
+            traffic = finished if row["offered_load"] is None else row["traffic"]
+            if traffic is not None:  # neither a fixed batch nor a workload that did not finish
+                self._rows.setdefault((row["topology"], row["router"], traffic), []).append(row)
         self._loads = {
             (load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"
         }
 
-    def ours(self, quantity: str, topology: str) -> Ours:
-        """A quantity's value, with what is missing for it, or stands beside it."""
+    def ours(self, quantity: str, topology: str) -> Computed:
+        """Our value of a quantity, or what is missing for it."""
         value, capacity = 1.0, 1.0
         bounded = True
         for term, sign in read(quantity, topology):
             rows = self._chosen(term)
             if not rows:
-                return Ours(
-                    None,
-                    f"{_asked(term)} {'has no delivery time' if term.name == 'delivery_time' else 'is not'} in the sweep",
-                )
+                lack = "has no delivery time" if term.name == "delivery_time" else "is not"
+                return Computed(None, f"{_words(term)} {lack} in the sweep")
             best = max(rows, key=lambda row: row["accepted_load"])
             if term.name in ("max_accepted_load", "channel_utilization") and not any(row["saturated"] for row in rows):
-                return Ours(None, f"no load of the sweep saturates {_asked(term)}")
+                return Computed(None, f"no load of the sweep saturates {_words(term)}")
             value *= _value(term, rows, best) ** sign
             most = self.capacity(best) if term.name == "max_accepted_load" else None
             bounded = bounded and most is not None
             capacity *= 1.0 if most is None else most**sign
-        return Ours(value, "", capacity if bounded else None)
+        return Computed(value, "", capacity if bounded else None)
 
     def capacity(self, row: Record) -> float | None:
-        """The load of all terminals alike that the links can carry, in flits per terminal and cycle; None where the sweep does not tell.
+        """The load in flits/cycle/terminal that the links can carry; None where the sweep does not have it.
 
-        Packets whose routing leaves them no choice load the links as it does; adaptive ones, at best, as the best minimal routes do: a
-        linear program, or under uniform traffic on these papers' networks all shortest paths alike, by symmetry. Under uniform traffic on
-        networks whose nodes are all alike nothing exceeds it. Elsewhere what is accepted can be more: beyond saturation, terminals whose
-        packets meet no full link go on sending.
+        Deterministic routings load the links as the table of loads says. Adaptive routings carry at most what the
+        best minimal routes do: a linear program, or under uniform traffic on these papers' networks, by symmetry,
+        an even split over all shortest paths. Under uniform traffic on node-symmetric networks nothing exceeds this
+        load. Elsewhere the accepted load can: beyond saturation, terminals whose packets meet no full link go on
+        sending.
         """
         adaptive = row["routing"].startswith("adaptive")
         load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
         if load is None:
             return None
-        found: float | None = (
-            load["saturation_load"] if not adaptive or row["traffic"] == "uniform" else load["capacity_minimal"]
-        )
-        return found
+        column = "capacity_minimal" if adaptive and row["traffic"] != "uniform" else "saturation_load"
+        capacity: float | None = load[column]
+        return capacity
 
     def _chosen(self, term: Term) -> list[Record]:
         """The rows of a term, a load each."""
-        from torusweep.stages.simulation.presets import preset  # brings compilers along
-
         made = preset(term.router)
         wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
         rows = self._rows.get((term.topology, term.router, term.traffic), [])
@@ -159,7 +159,7 @@ def _value(term: Term, rows: list[Record], best: Record) -> float:
     return float(dict(best["per_class_utilization"])[dict(term.settings)["link_class"]]["mean"])
 
 
-def _asked(term: Term) -> str:
+def _words(term: Term) -> str:
     return ", ".join(
         [
             f"{term.topology} with router {term.router}",

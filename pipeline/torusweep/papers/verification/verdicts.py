@@ -1,11 +1,13 @@
-"""The verdicts: a paper's number, ours, and whether they agree."""
+"""Verdicts: whether a paper's number and ours agree."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import pyarrow as pa
 
 from torusweep.errors import BadInput
 from torusweep.papers.verification.needed import analysed, cubes_of, placement_of
@@ -27,46 +29,39 @@ from torusweep.papers.verification.quantities import (
 )
 from torusweep.papers.verification.rows import Expected, load_expected
 from torusweep.papers.verification.simulated import Simulated, is_simulated
+from torusweep.tables import store
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers
 VERDICTS = ("agrees", "paper in error", "departs", "not run", "waits", "unexplained")
-ROUNDING = 1e-9  # relative: what floating-point arithmetic may differ by
+ROUNDING = 1e-9  # relative, of floating-point arithmetic
 
-Table: TypeAlias = "pa.Table | list[dict[str, Any]]"
+Table: TypeAlias = pa.Table | list[dict[str, Any]]
 
 
-def verification_rows(
-    static: Table,
-    papers: Iterable[str],
-    loads: Table | None = None,
-    deadlock: Table | None = None,
-    layout: Table | None = None,
-    latency: Table | None = None,
-    simulation: Table | None = None,
-) -> list[dict[str, Any]]:
-    """The verification table (records.VERIFICATION) of a sweep's tables, a row for each number that these papers print.
+def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> list[dict[str, Any]]:
+    """The table `verification` of a sweep's tables (by name), a row for each number that these papers print.
 
-    Of `loads`, exact records of minimal routing and uniform traffic count; those of other traffics and routings bound what is simulated.
+    Of `loads`, exact records of minimal routing and uniform traffic are compared; other exact records bound
+    what is simulated.
     """
     expected = load_expected(papers)
     if not expected:
         return []
-    graphs = {(r["topology"], r["routing"], r["vc_rule"], r["virtual_channels"]): r for r in _records(deadlock or [])}
-    layouts = {(record["topology"], record["placement"]): record for record in _records(layout or [])}
-    of_cubes = (
-        latency
-        if latency is None or isinstance(latency, list)
-        else latency.filter(latency["best_dimension"].is_valid())
-    )  # few of many
-    cubes = [record for record in _records(of_cubes or []) if (record["radices"], record["locality"]) == ("real", 1)]
+    graphs = {
+        (record["topology"], record["routing"], record["vc_rule"], record["virtual_channels"]): record
+        for record in _records(tables.get("deadlock", []))
+    }
+    layouts = {(record["topology"], record["placement"]): record for record in _records(tables.get("layout", []))}
+    latency = tables.get("latency", [])
+    if isinstance(latency, pa.Table):
+        latency = latency.filter(latency["best_dimension"].is_valid())  # few of many rows
+    cubes = [record for record in _records(latency) if (record["radices"], record["locality"]) == ("real", 1)]
     best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
     printed = (ROUTING, TRAFFIC, "exact")
-    carried = _records(loads or [])
-    simulated = Simulated(_records(simulation or []), carried)
-    of_loads = [record for record in carried if (record["routing"], record["traffic"], record["method"]) == printed]
-    by_static, by_loads = _by_topology(_records(static)), _by_topology(of_loads)
+    loads = _records(tables.get("loads", []))
+    simulated = Simulated(_records(tables.get("simulation", [])), loads)
+    by_loads = _by_topology(row for row in loads if (row["routing"], row["traffic"], row["method"]) == printed)
+    by_static = _by_topology(_records(tables.get("static", [])))
 
     def records(row: Expected) -> Mapping[str, Record]:
         if is_deadlock(row.quantity):
@@ -87,23 +82,19 @@ def verification_rows(
 
 
 def verify_folder(folder: Path) -> list[dict[str, Any]]:
-    """The verification table of a sweep's folder, made anew from its tables and today's config/expected.
+    """The table `verification` of a sweep's folder, made again from its tables and the papers' numbers.
 
-    Raises BadInput for a table that is missing, altered or of another version, and where the sweep asked for no paper's numbers.
+    Raises BadInput for a table that is missing, altered or of another version, and for a sweep without papers.
     """
-    from torusweep.tables import store
-
     papers = {row["paper"] for row in store.open_current(folder / "verification.parquet").to_pylist()}
     if not papers:
         raise BadInput(
-            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to its configuration"
+            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to"
+            " its configuration"
         )
-    later = {
-        stage: store.open_current(folder / f"{stage}.parquet")
-        for stage in ("loads", "deadlock", "layout", "latency", "simulation")
-        if (folder / f"{stage}.parquet").exists()
-    }
-    return verification_rows(store.open_current(folder / "static.parquet"), papers, **later)
+    files = {name: folder / f"{name}.parquet" for name in COMPARED}
+    tables = {name: store.open_current(file) for name, file in files.items() if name == "static" or file.exists()}
+    return verification_rows(tables, papers)
 
 
 def _records(table: Table) -> list[dict[str, Any]]:
@@ -121,7 +112,7 @@ def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
     if verdict == "agrees":
         reason = "; ".join(filter(None, (reason, _short_of_proof(row.quantity, records[row.topology]))))
     if ours == math.inf:
-        ours = None  # no number that a table can hold; the reason says it
+        ours = None  # the table holds finite numbers; the reason says it
     return _line(row, ours, None, verdict, reason)
 
 
@@ -150,7 +141,7 @@ def _line(row: Expected, ours: float | None, capacity: float | None, verdict: st
 
 
 def _short_of_proof(quantity: str, record: Record) -> str:
-    """What keeps our number from proving the paper's: a bound, a sample, or a theorem that both rest on."""
+    """Why our number does not prove the paper's: it is a bound, a sample, or rests on the same theorem; or ''."""
     if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
         return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
     if not quantity.startswith("bisection"):
@@ -194,7 +185,7 @@ def _missing(row: Expected, topology: str) -> tuple[str, str]:
 
 
 def judge(row: Expected, ours: float) -> tuple[str, str]:
-    """(verdict, reason) of a number of ours. A known error of a paper that we do not see is itself unexplained."""
+    """(verdict, reason) of our number. If ours does not show a known error of the paper, the row is unexplained."""
     if ours == math.inf:
         return "unexplained", "some set of faults disconnects the network"
     fits = _fits(row, ours)
@@ -216,15 +207,15 @@ def judge(row: Expected, ours: float) -> tuple[str, str]:
 
 
 def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:
-    """(verdict, reason) of a number that is simulated, with a router that the paper does not specify in full.
+    """(verdict, reason) of a simulated number, whose router the paper does not specify in full.
 
-    Signs, orders and bounds count, as the row's relation says. Where ours departs from them, the row must say why it may.
+    The row's relation decides: a sign, an order or a bound. If ours departs from it, the row must give a reason.
     """
     if _fits(row, ours):
         return "agrees", ""
     if row.reason:
         return "departs", row.reason
-    return "unexplained", f"expected ours {row.relation} {row.value:g}, and no reason is known why it may be otherwise"
+    return "unexplained", f"expected ours {row.relation} {row.value:g}, and no reason is known for a difference"
 
 
 def _fits(row: Expected, ours: float) -> bool:
@@ -237,7 +228,7 @@ def _fits(row: Expected, ours: float) -> bool:
 
 
 def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """The rows that have no number of ours yet, by paper and what they need: the end of their reasons, which begin with what each lacks."""
+    """The rows without a number of ours, by paper and what they need, which is the end of their reasons."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["verdict"] in ("waits", "not run"):
