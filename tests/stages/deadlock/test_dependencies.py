@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -333,7 +332,7 @@ def test_layered_graph_equals_that_of_all_shortest_paths(name, network, legal, f
 
 
 def test_up_down_too_large_to_search_is_judged_by_all_turns(monkeypatch):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MAX_STEPS", 0)
+    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.MAX_STEPS", 0)
     record = deadlock_record(build("torus(k=4, n=2)"), routing="up_down", vc_rule="none", virtual_channels=1)
     assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (
         True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from itertools import pairwise
 
 import networkx as nx
@@ -110,8 +109,8 @@ def test_extended_graph_equals_that_of_plain_loops(network, sides, wraps, rule):
 @pytest.mark.parametrize("rule", ["none", "dateline"])
 @pytest.mark.parametrize("passes", [0, 1, 12])  # the limit on passes for heights
 def test_verdict_without_a_matrix_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MAX_MATRIX_CHANNELS", 0)
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "PASSES", passes)
+    monkeypatch.setattr("torusweep.stages.deadlock.escape.MAX_MATRIX_CHANNELS", 0)
+    monkeypatch.setattr("torusweep.stages.deadlock.escape.PASSES", passes)
     plain = extended_graph(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), None)

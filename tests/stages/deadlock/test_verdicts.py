@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import product
 
 import networkx as nx
@@ -293,7 +292,7 @@ def test_more_phases_than_a_byte_counts():
     ],
 )
 def test_refusals_of_what_is_too_large(monkeypatch, limit, network, name, says):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], limit, 0)
+    monkeypatch.setattr(f"torusweep.stages.deadlock.dependencies.{limit}", 0)
     with pytest.raises(Refused, match=says):
         record(network, name, "dateline", 2)
 
@@ -310,7 +309,7 @@ def test_refusals_of_what_is_too_large(monkeypatch, limit, network, name, says):
     ],
 )
 def test_reason_for_no_least_number(monkeypatch, network, name, reason):
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "MAX_PAIRS", 0)
+    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.MAX_PAIRS", 0)
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
@@ -336,8 +335,8 @@ def test_refusal_of_a_routing_that_does_not_reach_every_terminal(network, name):
 def test_progress_is_reported_and_changes_nothing(monkeypatch, network, name, rule):
     inputs = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
     expected = deadlock_record(build(network), **inputs)
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.dependencies"], "STEPS_PER_REPORT", 100)
-    monkeypatch.setattr(sys.modules["torusweep.stages.deadlock.escape"], "MAX_MATRIX_CHANNELS", 0)
+    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.STEPS_PER_REPORT", 100)
+    monkeypatch.setattr("torusweep.stages.deadlock.escape.MAX_MATRIX_CHANNELS", 0)
     shares: list[float] = []
     found = deadlock_record(build(network), **inputs, progress=shares.append)
     assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}

@@ -1,0 +1,134 @@
+"""The row of the table `deadlock`: verdict, cycle and least virtual channels of a routing under a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torusweep.networks.topology import Topology
+from torusweep.routing import LayeredRouting, Routing
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.stages.deadlock.case import Case, deadlock_case, resolve_routing
+from torusweep.stages.deadlock.cycles import are_acyclic
+from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
+from torusweep.stages.deadlock.escape import escape_acyclic, escape_verdict
+from torusweep.stages.deadlock.least_virtual_channels import (
+    GraphKey,
+    adaptive_channels,
+    graph_key,
+    least_virtual_channels,
+)
+from torusweep.stages.deadlock.packets import packets_of
+from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.rules import none
+from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, proves_deadlock_free, verdict
+from torusweep.tables.records import DEADLOCK
+
+
+def deadlock_record(
+    topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int, progress: Progress = None
+) -> dict[str, Any]:
+    """The row of the table `deadlock`, as Python values.
+
+    routing, vc_rule   spellings (torusweep.routing, and `adaptive`; torusweep.stages.deadlock.rules). With adaptive
+                       routing, the rule is that of the escape, and the columns `channels` and `dependencies` are those
+                       of the escape channels, including indirect dependencies
+    virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
+                       the remainder. With adaptive routing, each class of the escape has one, and the others (at least
+                       one) are adaptive
+    progress           receives the share of the work that is done: half for the verdict, half for the least number of
+                       virtual channels
+
+    Raises BadInput where a name or a parameter is wrong, where topology, routing and rule do not fit each other, or
+    where the routing does not reach every destination; Refused where the graph, or the work to find it, is too large.
+    """
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    form, rule = case.form, case.rule
+    found, shares, channels, number, graph = _examine(case, part_of(progress, 0, 2))
+    known: dict[GraphKey, bool] = (
+        {} if rule.bubble else {graph_key(rule, virtual_channels - adaptive_channels(form)): found.acyclic}
+    )
+    if graph is not None and not isinstance(form, AdaptiveRouting):
+        # a cycle remains a cycle when classes merge
+        known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
+    least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
+    cycle = packets = None
+    if not found.acyclic:
+        cycle = [_channel_words(form, shares, int(channel)) for channel in found.cycle]
+        if not isinstance(form, AdaptiveRouting):
+            packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
+    values = {
+        "topology": topology.spelling,
+        "routing": case.routing,
+        "vc_rule": case.vc_rule,
+        "virtual_channels": virtual_channels,
+        "channels": channels,
+        "dependencies": number,
+        "acyclic": found.acyclic,
+        "deadlock_free": found.deadlock_free,
+        "argument": found.argument,
+        "cycle": cycle,
+        "cycle_length": None if cycle is None else len(cycle),
+        "packets": packets,
+        "least_virtual_channels": least.number,
+        "least_rule": least.rule,
+        "least_reason": least.reason,
+    }
+    return {column.name: values[column.name] for column in DEADLOCK}
+
+
+def is_proved_free(case: Case) -> bool:
+    """Whether `deadlock_record` proves the case deadlock-free, without its other columns. Raises Refused as it does."""
+    form, rule = case.form, case.rule
+    if not isinstance(form, AdaptiveRouting):
+        return proves_deadlock_free(form, rule, dependencies(form, rule, case.virtual_channels))
+    if rule.bubble:
+        return proves_deadlock_free(form.escape, rule, dependencies(form.escape, rule, 1))
+    return escape_acyclic(form, rule.within(case.virtual_channels - 1))
+
+
+def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
+    """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for a routing that does not fit."""
+    return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
+
+
+def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
+    """(verdict, virtual channels of each class, number of channels, number of dependencies, graph unless adaptive)."""
+    form, rule, virtual_channels = case.form, case.rule, case.virtual_channels
+    if isinstance(form, AdaptiveRouting):
+        shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
+        if not rule.bubble:
+            answer, channels, number = escape_verdict(form, rule.within(virtual_channels - 1), progress)
+            return answer, shares, channels, number, None
+        # with virtual cut-through, no packet holds one channel and waits at another node: direct dependencies suffice
+        found = dependencies(form.escape, rule, 1, progress)
+        answer = verdict(form.escape, rule, found)
+        return answer._replace(argument=BUBBLE) if answer.acyclic else answer, shares, *_count(found, shares), None
+    shares = rule.shares(virtual_channels)
+    found = dependencies(form, rule, virtual_channels, progress)
+    return verdict(form, rule, found), shares, *(_count(found, shares) if found.complete else (None, None)), found
+
+
+def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
+    """(used virtual channels, dependencies between them)."""
+    own = np.tile(shares, found.topology.ports.shape[1])
+    per_pair = (found.channels.depends > 0).sum(axis=0, dtype=np.int64)
+    return int((found.channels.used.sum(axis=0, dtype=np.int64) * own).sum()), int(own @ per_pair @ own)
+
+
+def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) -> str:
+    """A channel in words: node, its digits, direction or next node, first virtual channel of its class."""
+    topology = form.topology
+    rest, kind = divmod(channel, len(shares))
+    node, port = divmod(rest, topology.ports.shape[1])
+    digits = [
+        str(node // int(np.prod(topology.plan.radices[:i], dtype=np.int64)) % side)
+        for i, side in enumerate(topology.plan.radices)
+    ]
+    where = f"to {topology.ports[node, port]}"
+    if not isinstance(form, LayeredRouting):
+        moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
+        d = int(np.flatnonzero(moves.port[node] == port)[0])
+        where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"
+    return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"
