@@ -89,7 +89,7 @@ def is_proved_free(case: Case) -> bool:
 
 
 def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
-    """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for a routing that does not fit."""
+    """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for an unfit routing."""
     return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
 
