@@ -74,7 +74,9 @@ def merge_classes(found: Dependencies) -> Dependencies:
     nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
     used, depends, ending, starting = found.channels
     pairs = np.bitwise_or.reduce(depends.reshape(nodes, ports, classes, ports, classes), axis=(2, 4))
-    used, ending, starting = (marks.reshape(nodes, ports, classes).any(axis=2) for marks in (used, ending, starting))
+    used, ending, starting = (
+        np.logical_or.reduce(marks.reshape(nodes, ports, classes), axis=2) for marks in (used, ending, starting)
+    )
     return Dependencies(found.topology, 1, Channels(used, pairs, ending, starting), found.complete)
 
 

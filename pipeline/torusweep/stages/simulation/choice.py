@@ -155,8 +155,8 @@ def remedy(topology: Topology, routing: str) -> str:
         if rule is not None and number is not None and _proves(topology, name, rule, number):
             return f"choose {other}rule {rule} with {counted(max(number, links), 'virtual channel')} or more"
         if _is_adaptive(name) and _proves(topology, name, "bubble", 2):
-            number = counted(max(2, links), "virtual channel")
-            return f"choose {other}rule bubble with switching virtual-cut-through and {number} or more"
+            channels = counted(max(2, links), "virtual channel")
+            return f"choose {other}rule bubble with switching virtual-cut-through and {channels} or more"
     if not fitting:
         raise last_refusal
     other = "" if routing in fitting else f" with routing {fitting[0]}"
