@@ -31,9 +31,10 @@ def graph(one: Workload) -> networkx.DiGraph:
     return found
 
 
-def sources_before(one: Workload, message: int, among: set[int]) -> set[int]:
-    """Sources of the messages in `among` on which a message depends, its own source included."""
-    return {int(one.source[g]) for g in networkx.ancestors(graph(one), message) & among} | {int(one.source[message])}
+def sources_before(one: Workload, message: int, among: set[int], waits: networkx.DiGraph | None = None) -> set[int]:
+    """Sources of the messages in `among` on which a message depends, its own source included; waits: graph(one)."""
+    before = networkx.ancestors(graph(one) if waits is None else waits, message)
+    return {int(one.source[g]) for g in before & among} | {int(one.source[message])}
 
 
 def depth(one: Workload) -> int:
@@ -104,6 +105,7 @@ def test_cg_sums_rows_and_transposes(tasks, rows, columns):
     stages = columns.bit_length() - 1
     own = {task: [g for g in real(one) if one.source[g] == task] for task in range(tasks)}
     segment = ceil(1000 * 8 / columns / 4)
+    waits, before = graph(one), {g for sent in own.values() for g in sent[:stages]}
     for task, sent in own.items():
         away = len(sent) == 3 * stages + 1  # otherwise the task is at its own transposed place
         sizes = [segment] * (stages + away) + [2] * 2 * stages
@@ -111,8 +113,7 @@ def test_cg_sums_rows_and_transposes(tasks, rows, columns):
         row = set(range(task // columns * columns, task // columns * columns + columns))
         # the sum that is sent to the transposed place contains all tasks of the row
         if away:
-            before = {g for mine in own.values() for g in mine[:stages]}
-            assert sources_before(one, sent[stages], before) == row
+            assert sources_before(one, sent[stages], before, waits) == row
             partner = int(one.destination[sent[stages]])
             assert one.destination[own[partner][stages]] == task  # an exchange
             if rows == columns:

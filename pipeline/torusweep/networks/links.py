@@ -133,11 +133,7 @@ def _reverse_pairs(frame: np.ndarray, nodes: Orbits) -> tuple[np.ndarray, np.nda
 
 
 def _label(
-    topology: Topology,
-    frame: np.ndarray,
-    nodes: Orbits,
-    merged: np.ndarray,
-    joins: list[tuple[np.ndarray, np.ndarray]],
+    topology: Topology, frame: np.ndarray, nodes: Orbits, merged: np.ndarray, joins: list[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[int, np.ndarray]:
     """Merge classes of channels by round trips and reversals; return their number and `LinkOrbits.label`."""
     present = frame[nodes.representatives] != NO_PORT

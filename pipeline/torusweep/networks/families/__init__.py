@@ -149,13 +149,4 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     return f"{call.name}({', '.join(shown)})", values
 
 
-__all__ = [
-    "FAMILIES",
-    "Parameter",
-    "build",
-    "check_size",
-    "default_memory",
-    "files_of",
-    "parameters",
-    "plan",
-]
+__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "files_of", "parameters", "plan"]

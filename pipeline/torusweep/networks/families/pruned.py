@@ -237,12 +237,7 @@ def _by_parity(k: int, along: tuple[int, ...]) -> Plan:
         return [*turned, *straight, swap(sides, 0, 1), reflection(sides, 2, 0)]
 
     return Plan(
-        nodes=k**3,
-        degree=3 if k == 2 else 4,
-        radices=sides,
-        wire=wire,
-        symmetries=symmetries,
-        classes=class_names(3),
+        nodes=k**3, degree=3 if k == 2 else 4, radices=sides, wire=wire, symmetries=symmetries, classes=class_names(3)
     )
 
 
