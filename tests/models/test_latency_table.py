@@ -14,7 +14,7 @@ from torusweep.cli.latency import latency as command
 from torusweep.errors import BadInput, Refused
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
-from torusweep.models.normalisation import Held
+from torusweep.models.normalisation import Constraint
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
@@ -101,7 +101,7 @@ def test_rows_stand_in_the_order_asked_and_once(tables):
 )
 def test_a_network_measured_here_is_the_one_of_the_tables(topology):
     built = build(topology)
-    whole, static = static_record(built), static_of(built, Held("bisection", 1))
+    whole, static = static_record(built), static_of(built, Constraint("bisection", 1))
     assert static == {name: whole[name] for name in static} | {
         "bisection_lower": static["bisection_lower"]
     }  # which edge connectivity may raise

@@ -104,14 +104,7 @@ def test_the_page_has_both_and_names_cannot_break_out(
 ) -> None:
     name = f'graph(path="{HOSTILE}")'
     hostile = [{**loads[0], "topology": name, "traffic": pattern} for pattern in ("uniform", HOSTILE)]
-    failed = {
-        "stage": "loads",
-        "topology": name,
-        "fault_nodes": None,
-        "routing": "minimal",
-        "traffic": HOSTILE,
-        "reason": HOSTILE,
-    }
+    failed = {"stage": "loads", "point": f"{name} under minimal, {HOSTILE}", "reason": HOSTILE}
     tables = {"static": [*static, {**static[0], "topology": name}], "loads": [*loads, *hostile]}
     page = Page(report.page(tables, {**MANIFEST, "failed": [failed]}))
     assert len(page.scripts) == 3

@@ -10,7 +10,7 @@ from torusweep.cli import options
 from torusweep.cli.latency_text import print_comparison, print_cubes, print_latency
 from torusweep.cli.progress import share_progress, wait_notice
 from torusweep.errors import BadInput
-from torusweep.models.normalisation import held
+from torusweep.models.normalisation import constraint
 from torusweep.models.table import arrow_table, check, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.results.table_text import records
@@ -120,7 +120,9 @@ def _networks(
     """Parhami & Kwai's model: one network in full, or several side by side."""
     if not topologies:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
-    cost = held(values.get("constant", "pins"), **{name: values.get(name) for name in ("budget", "pins", "placement")})
+    cost = constraint(
+        values.get("constant", "pins"), **{name: values.get(name) for name in ("budget", "pins", "placement")}
+    )
     if cost.placement is not None:
         cost = cost._replace(placement=canonical(cost.placement))
     networks, widths, remarks = [], [], []
@@ -139,7 +141,7 @@ def _networks(
         widths,
         message_bits=[message_bits],
         switch_delay=[values.get("switch_delay", 3.0)],
-        held=cost,
+        constraint=cost,
         rates=[values.get("rate", 0.0)],
     )
     found = records(arrow_table(columns))

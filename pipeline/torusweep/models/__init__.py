@@ -1,1 +1,1 @@
-"""Analytic models of latency: one paper's a module, vectorised functions of numbers; and what networks of equal cost are."""
+"""Analytic models of latency, a paper a module, as vectorised functions of numbers; networks of equal cost."""

@@ -62,14 +62,14 @@ def radix(nodes: ArrayLike, dimension: ArrayLike) -> Floats:
 
 
 def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
-    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1), twice that in folded rings of k > 2.
+    """The k-ary n-cube of N nodes: D = n(k-1)/2, W = k/2, nk pins, wires of k^(n/2-1), twice that if folded and k > 2.
 
     Raises ValueError for fewer than two dimensions or a radix below 2.
     """
     n, k = np.asarray(dimension, np.float64), radix(nodes, dimension)
     if (n < LEAST_DIMENSIONS).any() or (k < 2).any():
         raise ValueError(
-            f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube has a radix of 2 at least"
+            f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube's radix is at least 2"
         )
     n, k = np.broadcast_arrays(n, k)
     wire = k ** (n / 2 - 1)
@@ -96,7 +96,9 @@ def whole_cube(radices: Sequence[int]) -> Cube:
 
 
 def wire_delay(longest_wire: ArrayLike, model: str) -> Floats:
-    """Cycle of a channel whose longest wire is that long, in cycles of one of one pitch: constant 1, logarithmic 1 + log2 l, linear l.
+    """Cycle of a channel by the length l of its longest wire: constant 1, logarithmic 1 + log2 l, linear l.
+
+    The unit is the cycle of a channel of one pitch.
 
     Raises ValueError for another model.
     """
@@ -154,9 +156,9 @@ def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
 
 
 def wire_density(radices: Sequence[int]) -> NDArray[np.int64]:
-    """Wires between neighbouring nodes of a row that holds these dimensions, the first varying fastest; one bit a channel (Fig. 6).
+    """Wires across each gap of a row of these dimensions, the first varying fastest; one bit a channel (Fig. 6).
 
-    returns   int64[product - 1]: wires that pass from node p to node p + 1; times the channels' bits where they are wider
+    returns   int64[product - 1]: wires between nodes p and p + 1; multiply by the bits of wider channels
     A ring of two nodes has a channel each way; a longer one, folded or with its end-around channel, also
     passes every gap between its first and its last node twice. So the row of a 2D torus has 2W = k bits everywhere.
     """
@@ -175,6 +177,7 @@ def _share(locality: ArrayLike) -> Floats:
     share = np.asarray(locality, np.float64)
     if not ((share > 0) & (share <= 1)).all():
         raise ValueError(
-            f"locality: expected a share of the uniform mean distance, 0 < locality ≤ 1, got {share.min():g} … {share.max():g}"
+            "locality: expected a share of the uniform mean distance, 0 < locality ≤ 1, got"
+            f" {share.min():g} … {share.max():g}"
         )
     return share

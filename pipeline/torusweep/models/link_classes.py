@@ -45,10 +45,10 @@ def mean_latency(
 ) -> Floats:
     """T in cycles, over link classes of unequal loads; inf from the busiest channel's saturation on.
 
-    rate, degree, flits, switch_delay, directed, max_channel_load   numbers or arrays, as in `torusweep.models.parhami_kwai`
-    class_loads   float64[…, C], mean load of each class's channels, flits per cycle at one flit injected per node and cycle
-    class_hops    float64[…, C], mean hops of a message over each class; 0 for a class that a network has not; together, Δ
-    returns       float64 of the broadcast shape, without C
+    rate, degree, flits, switch_delay, directed, max_channel_load: numbers or arrays, as in `parhami_kwai`
+    class_loads  float64[…, C]: mean load of each class's channels, flits/cycle at one flit/cycle/node injected
+    class_hops   float64[…, C]: mean hops of a message over each class, together Δ; 0 for an absent class
+    returns      float64 of the broadcast shape, without C
     Raises ValueError as the printed model does.
     """
     loads, hops = np.asarray(class_loads, np.float64), np.asarray(class_hops, np.float64)

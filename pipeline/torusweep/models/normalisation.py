@@ -34,8 +34,8 @@ class Norm(NamedTuple):
     source: str
 
 
-class Held(NamedTuple):
-    """What networks compared have alike: a norm of NORMS, its budget, and for wires the placement that decides their length."""
+class Constraint(NamedTuple):
+    """The equal cost of compared networks: a norm of NORMS, its budget, and for wires the placement."""
 
     norm: str
     budget: float
@@ -48,7 +48,7 @@ def _channels(directed: ArrayLike) -> Floats:
 
 
 PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
-PLACEMENT = "folded"  # whose wires are meant, unless another one is
+PLACEMENT = "folded"  # the default, of wires
 NORMS = {
     PINS: Norm(
         ("degree_max",),
@@ -57,7 +57,7 @@ NORMS = {
         96,
         "Parhami & Kwai 2004, sec. 5: a pin for a bit of each outgoing channel, of the node that has most",
     ),
-    # as many channels lead back as forth: bisection_upper counts those of one direction
+    # bisection_upper counts the channels of one direction; as many lead back
     BISECTION: Norm(
         ("bisection_upper", "nodes"),
         lambda bisection_upper, nodes: 2.0 * bisection_upper / nodes,
@@ -70,17 +70,17 @@ NORMS = {
         lambda wire_length_total, directed, nodes: wire_length_total * _channels(directed) / nodes,
         "pitches of wire a node",
         96,
-        "length of all wires: the area, or volume, that they fill; 96 pins a node take 96 where every wire is one pitch long",
+        "length of all wires, the area or volume that they fill; 96 pins a node take 96 with wires of one pitch",
     ),
 }
 
 
-def held(
+def constraint(
     norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None
-) -> Held:
-    """What was asked for, with the norm's own budget where none is given; pins is the budget of constant pins by another name.
+) -> Constraint:
+    """A constraint, with the norm's default budget where none is given; pins is another name for the budget of pins.
 
-    placement   whose wires are meant (folded without one); of constant wiring_volume only
+    placement  of constant wiring_volume only; folded by default
     Raises ValueError where these contradict each other.
     """
     if pins is not None and (norm != PINS or budget is not None):
@@ -91,13 +91,13 @@ def held(
     if placement is not None and norm != WIRING_VOLUME:
         raise ValueError(f"placement: expected with constant {WIRING_VOLUME} only, got constant {norm}; leave it out")
     amount = next(value for value in (budget, pins, NORMS[norm].budget) if value is not None)
-    return Held(norm, float(amount), (placement or PLACEMENT) if norm == WIRING_VOLUME else None)
+    return Constraint(norm, float(amount), (placement or PLACEMENT) if norm == WIRING_VOLUME else None)
 
 
 def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
     """Cost of one bit of width on every channel: pins, wires across the middle, or pitches of wire, a node.
 
-    columns   those of NORMS[norm], of the tables `static` and `layout`: bisection_upper and wire_length_total count each link once
+    columns  those of NORMS[norm], of the tables `static` and `layout`, which count each link once
     Raises ValueError for an unknown norm, missing or further columns, and a cost of 0 (a network without links).
     """
     if norm not in NORMS:
@@ -116,5 +116,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Bits of every channel under a budget of pins, wires across the middle, or pitches of wire, a node. Raises as `cost_per_bit`."""
+    """Bits of every channel under a budget in the norm's unit. Raises as `cost_per_bit`."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)

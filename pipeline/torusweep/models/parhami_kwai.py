@@ -29,7 +29,12 @@ LINEAR = 100.0  # from this scale on, the integrand is as good as linear
 
 
 class Arrivals(NamedTuple):
-    """What a channel's queue gets in a slot: a packet of each of `inputs` channels with probability `through`, one of its node with `local`."""
+    """Packets that arrive at a channel's queue in a slot.
+
+    inputs   channels that may bring a packet
+    through  probability that one of them does
+    local    probability of a packet of the node itself
+    """
 
     inputs: Floats
     through: Floats
@@ -58,7 +63,7 @@ def flits(message_bits: ArrayLike, width: ArrayLike) -> Floats:
     width = _array(width)
     if (width < 1).any():
         raise ValueError(
-            f"channels of {width.min():g} bits: expected a bit at least; raise the budget (of pins, or whatever is held constant)"
+            f"channels of {width.min():g} bits: expected a bit at least; raise the budget (of pins, or another norm)"
         )
     found = _array(message_bits) / width
     if (found < 1).any():
@@ -94,7 +99,7 @@ def saturation_rate(degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLik
 def arrivals(
     utilization: ArrayLike, degree: ArrayLike, flits: ArrayLike, mean_distance: ArrayLike, *, directed: ArrayLike
 ) -> Arrivals:
-    """What a channel of utilization ρ < 1 gets in a slot: ρ/(FΔ) of the node's own, the rest from d - 1 channels (d, if directed).
+    """Arrivals at a channel of utilization ρ < 1: ρ/(FΔ) from its node, the rest from d - 1 channels (d if directed).
 
     In an undirected network no packet goes back to where it came from.
     Raises ValueError for ρ outside 0 … 1, FΔ < 1 or channels without an input (undirected, d = 1).
@@ -104,11 +109,11 @@ def arrivals(
     inputs = np.where(np.asarray(directed, bool), degree, degree - 1)
     if (busy < 0).any() or (busy >= SATURATED).any():
         raise ValueError(
-            f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; the queue has no steady state at ρ ≥ 1"
+            f"utilization: expected 0 ≤ ρ < 1, got {busy.min():g} … {busy.max():g}; at ρ ≥ 1 there is no steady state"
         )
     if (length < 1).any():
         raise ValueError(
-            f"flits x mean distance: expected 1 at least, got {length.min():g}; the model needs messages that travel a hop"
+            f"flits x mean distance: expected 1 at least, got {length.min():g}; messages need a hop or more"
         )
     if (inputs < 1).any():
         raise ValueError(
@@ -139,9 +144,8 @@ def states_for(arrivals: Arrivals, tail: float) -> int:
     The packets left over after a slot follow Lindley's recursion, so i of them or more have a
     probability of z^-i at most, z > 1 the root of Σ q(i) z^i = z (Kingman 1964); a slot adds inputs + 1 at most.
     """
-    decay = np.full(
-        arrivals.inputs.shape, 1e-12
-    )  # log z, from below: the cumulant's excess is convex, negative up to the root
+    # log z, from below: the excess of the cumulant is convex, and negative up to the root
+    decay = np.full(arrivals.inputs.shape, 1e-12)
     above = np.full(arrivals.inputs.shape, 40.0)
     for _ in range(80):
         middle = np.sqrt(decay * above)

@@ -1,33 +1,32 @@
-"""The table `latency` (records.LATENCY) from numbers of networks: every combination of what is asked, column by column."""
+"""The table `latency` from numbers of networks: every combination of the parameters, column by column."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
 from torusweep.models import dally, link_classes
 from torusweep.models import parhami_kwai as model
-from torusweep.models.normalisation import BISECTION, NORMS, PINS, Held, channel_width
+from torusweep.models.normalisation import BISECTION, NORMS, PINS, Constraint, channel_width
 from torusweep.models.whole_radices import whole_radices
 from torusweep.tables.records import LATENCY, arrow_schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MODELS = (PARHAMI_KWAI, DALLY)
-AS_PRINTED = Held(PINS, model.PINS)
+AS_PRINTED = Constraint(PINS, model.PINS)
 
 
 class Network(NamedTuple):
-    """What the model of Parhami & Kwai knows of a network.
+    """Inputs of the model of Parhami & Kwai.
 
-    degree   of the node that has most channels: the printed model takes every node to be like it, the corrected one its channels as they are
-    class_loads, class_hops, max_channel_load   of uniform traffic on minimal routes, by link class (table `loads`); None where not known
+    degree            largest of any node: the printed model assumes it everywhere, the corrected one uses real loads
+    class_loads, class_hops, max_channel_load
+                      of uniform traffic on minimal routes, by link class (table `loads`); None where not known
     """
 
     topology: str
@@ -47,11 +46,13 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
     """
     if not static["connected"]:
         raise ValueError(
-            f"{static['topology']}: expected a connected network; its mean distance says nothing of those who cannot reach each other"
+            f"{static['topology']}: expected a connected network; the mean distance leaves out nodes that cannot reach"
+            " each other"
         )
     if static["terminals"] != static["nodes"]:
         raise ValueError(
-            f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at {static['nodes']} nodes"
+            f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at"
+            f" {static['nodes']} nodes"
         )
     network = Network(
         static["topology"], static["nodes"], static["degree_max"], static["directed"], static["mean_distance"]
@@ -65,24 +66,26 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
     )
 
 
-def width_of(held: Held, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
-    """Bits of a network's channels under that budget, from its record of `static`, and of `layout` where the norm is about wires.
+def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[str, Any] | None = None) -> float:
+    """Bits of a network's channels, from its records of `static` and, for norms of wires, of `layout`.
 
-    Raises ValueError, with the network's name, where it has not the columns that the norm needs, or costs nothing.
+    Raises ValueError, with the network's name, if a column of the norm is missing or the cost is 0.
     """
-    name, columns = static["topology"], NORMS[held.norm].columns
+    name, columns = static["topology"], NORMS[constraint.norm].columns
     record = {**static, **(layout or {})}
     if any(record.get(column) is None for column in columns):
-        where = f" placed {held.placement}" if held.placement else ""
-        raise ValueError(f"{name}: expected its {', '.join(columns)}{where} with constant {held.norm}, got none")
+        where = f" placed {constraint.placement}" if constraint.placement else ""
+        raise ValueError(f"{name}: expected its {', '.join(columns)}{where} with constant {constraint.norm}, got none")
     try:
-        return float(channel_width(held.norm, held.budget, **{column: record[column] for column in columns}))
+        return float(
+            channel_width(constraint.norm, constraint.budget, **{column: record[column] for column in columns})
+        )
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
 def check(network: Network, message_bits: Sequence[float], width: float) -> None:
-    """Raise ValueError, with the network's name, where the model of Parhami & Kwai does not fit it with channels of that many bits."""
+    """Raise ValueError, with the network's name, if the model does not fit it with channels of that many bits."""
     try:
         if network.mean_distance < 1:
             raise ValueError(
@@ -101,14 +104,14 @@ def parhami_kwai_columns(
     *,
     message_bits: Sequence[float],
     switch_delay: Sequence[float],
-    held: Held = AS_PRINTED,
+    constraint: Constraint = AS_PRINTED,
     rates: Sequence[float] = (),
     of_saturation: Sequence[float] = (),
 ) -> Columns:
     """Rows of every network, message length, switch delay and rate, the rate varying fastest.
 
     widths         bits of each network's channels
-    held           what gave them these widths
+    constraint           what gave them these widths
     rates          messages per node and cycle
     of_saturation  rates as shares of each network's saturation_rate, as printed; they follow `rates`
     Raises ValueError where the model does not fit a network (`check`).
@@ -142,10 +145,10 @@ def parhami_kwai_columns(
         "directed": directed,
         "mean_distance": distance,
         "message_bits": length,
-        "constant": np.full(len(which), held.norm, object),
-        "budget": np.full(len(which), float(held.budget)),
-        "placement": np.full(len(which), held.placement, object),
-        "pins": np.full(len(which), float(held.budget)) if held.norm == PINS else width * degree,
+        "constant": np.full(len(which), constraint.norm, object),
+        "budget": np.full(len(which), float(constraint.budget)),
+        "placement": np.full(len(which), constraint.placement, object),
+        "pins": np.full(len(which), float(constraint.budget)) if constraint.norm == PINS else width * degree,
         "switch_delay": delays,
         "width": width,
         "flits": flits,
@@ -283,8 +286,6 @@ def _cube_spelling(radices: Sequence[int] | None) -> str | None:
 
 def arrow_table(columns: Columns) -> pa.Table:
     """The columns as an Arrow table of the declared schema."""
-    import pyarrow as pa
-
     schema = arrow_schema("latency")
     return pa.Table.from_arrays(
         [pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema

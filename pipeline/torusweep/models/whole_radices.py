@@ -14,7 +14,7 @@ UNREACHED = np.iinfo(np.int64).max // 2
 def whole_radices(nodes: int) -> dict[int, list[int]]:
     """By dimension n ≥ 2, n whole radices ≥ 2, descending, whose product is N; dimensions that have none are left out.
 
-    Of all there are, those of the least maximum, of these the least sum, of these the smallest radix as small as may be,
+    Of all factorisations, that of the least maximum; of these the least sum; of these the least smallest radix,
     and so on upwards. Highly composite numbers have millions of factorisations: tables over N's divisors find the best
     ones without writing them out.
     """

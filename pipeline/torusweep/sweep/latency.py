@@ -91,10 +91,10 @@ def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
     """
     found: dict[Point, None] = {}
     for number, entry in enumerate(sweep.latency):
-        if isinstance(entry, Dally) or entry.held.placement is None:
+        if isinstance(entry, Dally) or entry.constraint.placement is None:
             continue
         with at(sweep, ("latency", number)):
-            placement = canonical(entry.held.placement)
+            placement = canonical(entry.constraint.placement)
             for spelling in chosen(entry, networks):
                 try:
                     check_suits(placement, plan(spelling)[1], spelling)
@@ -173,14 +173,18 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
         if loads is None
         else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
     )
-    held = (
-        entry.held if entry.held.placement is None else entry.held._replace(placement=canonical(entry.held.placement))
+    constraint = (
+        entry.constraint
+        if entry.constraint.placement is None
+        else entry.constraint._replace(placement=canonical(entry.constraint.placement))
     )
     placed = (
         {}
         if layout is None
         else {
-            row["topology"]: row for row in layout.select(USED_LAYOUT).to_pylist() if row["placement"] == held.placement
+            row["topology"]: row
+            for row in layout.select(USED_LAYOUT).to_pylist()
+            if row["placement"] == constraint.placement
         }
     )
     networks: list[Network] = []
@@ -188,7 +192,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
     for name in chosen(entry, [Point(topology) for topology in records]):
         try:
             network = network_of(records[name], carried.get(name))
-            width = width_of(held, records[name], placed.get(name))
+            width = width_of(constraint, records[name], placed.get(name))
             check(network, entry.message_bits, width)
         except ValueError as error:
             pass_over(error, skip=entry.skip_unsuitable)
@@ -201,7 +205,12 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
         )
     rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
     return parhami_kwai_columns(
-        networks, widths, message_bits=entry.message_bits, switch_delay=entry.switch_delay, held=held, **rates
+        networks,
+        widths,
+        message_bits=entry.message_bits,
+        switch_delay=entry.switch_delay,
+        constraint=constraint,
+        **rates,
     )
 
 

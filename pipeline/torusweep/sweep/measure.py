@@ -1,4 +1,4 @@
-"""What the models know of one network, measured: its distances, the loads of its channels, and what a bit of their width costs."""
+"""The models' inputs, computed for one network: distances, channel loads, and the cost of channel width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.models.normalisation import BISECTION, Held
+from torusweep.models.normalisation import BISECTION, Constraint
 from torusweep.models.table import Network, network_of, width_of
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
@@ -21,7 +21,7 @@ from torusweep.stages.static.survivors import surviving_network
 Record = dict[str, Any]
 
 
-def static_of(topology: Topology, held: Held, *, backend: str = "auto") -> Record:
+def static_of(topology: Topology, constraint: Constraint, *, backend: str = "auto") -> Record:
     """Those columns of `static` that the models need; of the bisection's bounds only where it is held constant.
 
     Raises ValueError for a network that the models do not fit.
@@ -41,21 +41,26 @@ def static_of(topology: Topology, held: Held, *, backend: str = "auto") -> Recor
         "mean_distance": hops.mean,
     }
     network_of(found)  # refused before the longer work
-    if held.norm != BISECTION:
+    if constraint.norm != BISECTION:
         return found
     bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
     return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
 
 
-def width_measured(topology: Topology, held: Held, static: Record) -> float:
-    """Bits of its channels under that budget. Raises BadInput where the placement does not suit it, ValueError where it has no cost."""
-    return width_of(held, static, None if held.placement is None else layout_record(topology, held.placement))
+def width_measured(topology: Topology, constraint: Constraint, static: Record) -> float:
+    """Bits of its channels under a constraint.
+
+    Raises BadInput if the placement does not fit the network, ValueError if it costs nothing.
+    """
+    return width_of(
+        constraint, static, None if constraint.placement is None else layout_record(topology, constraint.placement)
+    )
 
 
 def with_loads(
     topology: Topology, static: Record, *, backend: str = "auto", progress: Callable[[float], None] | None = None
 ) -> tuple[Network, str]:
-    """The network with the loads of uniform traffic on minimal routes, and ''; or without, and why they are not known."""
+    """(network, '') with the loads of uniform traffic on minimal routes; or (network, why they are unknown)."""
     try:
         loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
     except BadInput as refusal:

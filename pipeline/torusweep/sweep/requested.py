@@ -22,7 +22,7 @@ def latency_asked(sweep: Sweep) -> bool:
 
 def layout_asked(sweep: Sweep) -> bool:
     """Whether there is a table `layout`: asked for, or needed by the papers' numbers or by latency at constant wiring volume."""
-    of_wires = any(isinstance(entry, ParhamiKwai) and entry.held.placement is not None for entry in sweep.latency)
+    of_wires = any(isinstance(entry, ParhamiKwai) and entry.constraint.placement is not None for entry in sweep.latency)
     return bool(sweep.layout or of_wires or expected_layout(sweep.papers))
 
 

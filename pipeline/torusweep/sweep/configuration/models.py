@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from torusweep.models.normalisation import Held, held
+from torusweep.models.normalisation import Constraint, constraint
 from torusweep.sweep.configuration.entries import MOST_NODES, Choice, Section, listed
 
 
@@ -97,13 +97,13 @@ class ParhamiKwai(Choice):
 
     @model_validator(mode="after")
     def _one_cost(self) -> ParhamiKwai:
-        assert self.held
+        assert self.constraint
         return self
 
     @property
-    def held(self) -> Held:
+    def constraint(self) -> Constraint:
         """What its networks have alike. Raises ValueError for keys that contradict each other."""
-        return held(self.constant, budget=self.budget, pins=self.pins, placement=self.placement)
+        return constraint(self.constant, budget=self.budget, pins=self.pins, placement=self.placement)
 
 
 class Dally(Section):
