@@ -14,6 +14,8 @@ import pytest
 from torusweep.cli import COMMANDS
 from torusweep.cli.options import _latest_results
 
+from tests.faults import command_line
+
 
 def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -27,10 +29,9 @@ def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "step"])
 def test_help_has_examples(command):
-    run = torusweep(command, "--help")
-    assert run.returncode == 0
-    assert "Examples:\n    torusweep " in run.stdout
-    assert run.stderr == ""
+    said = command_line.torusweep(command, "--help")
+    assert (said.status, said.err) == (0, "")
+    assert "Examples:\n    torusweep " in said.out
 
 
 def test_help_imports_nothing_heavy():
@@ -96,12 +97,15 @@ def test_every_command_has_bad_input():
 
 @pytest.mark.parametrize(("arguments", "says"), BAD_INPUT)
 def test_bad_input_is_one_line_and_a_status(arguments, says):
-    run = torusweep(*arguments)
-    assert run.returncode == 2
-    assert run.stdout == ""
-    assert run.stderr.count("\n") == 1
+    said = command_line.torusweep(*arguments)
+    assert not command_line.settled(said)
+    assert says in said.err
+
+
+def test_a_process_ends_with_the_status_of_bad_input():
+    run = torusweep("decribe", "torus(k=8, n=3)")
+    assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("torusweep: ")
-    assert says in run.stderr
 
 
 def test_cupy_without_a_gpu_is_refused():
@@ -158,18 +162,14 @@ def test_compilation_is_announced_once_on_a_terminal(tmp_path):
     def said() -> str:
         ours, its = pty.openpty()
         command = [sys.executable, "-c", "from torusweep.cli import main; main()", "loads", "ring(k=4)", "--json"]
-        subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=its,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-            check=True,
-        )
-        os.close(its)
-        read = bytearray()
-        with contextlib.suppress(OSError):  # raised at the end of a terminal
-            while some := os.read(ours, 4096):
-                read += some
+        cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **cache}) as process:
+            os.close(its)
+            read = bytearray()
+            with contextlib.suppress(OSError):  # raised at the end of a terminal
+                while some := os.read(ours, 4096):
+                    read += some
+        assert process.returncode == 0
         os.close(ours)
         return read.decode()
 
