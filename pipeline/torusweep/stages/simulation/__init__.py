@@ -1,7 +1,7 @@
-"""Simulated networks: packets of a traffic in, accepted load, latency and utilisation out, with confidence intervals.
+"""Simulation: accepted load, latency and utilisation of a network under traffic, with confidence intervals.
 
-The flit-level router is `torusweep_kernels.router`; here are the packets that it is given, the routers' presets,
-and what follows from when its packets arrive.
+`torusweep_kernels.router` is the flit-level router. This package generates its packets, has the presets of routers,
+and evaluates the times of delivery.
 """
 
 from torusweep.stages.simulation.placement import Completion

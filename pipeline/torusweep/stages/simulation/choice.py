@@ -97,7 +97,7 @@ def choose_rule(
 
 
 def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
-    """Whether packets that do not cross a ring's dateline may also use the class behind it, else nearly empty.
+    """Whether packets that do not cross a ring's dateline may also use its second class, otherwise nearly empty.
 
     They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
     uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
