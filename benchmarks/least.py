@@ -23,7 +23,7 @@ def main(config: Path, folder: Path) -> None:
     child = os.fork()
     if not child:
         os.close(here)
-        importlib.import_module("torusweep.sweep.evaluate")  # while the points are written out
+        importlib.import_module("torusweep.stages")  # while the points are written out
         with os.fdopen(there, "rb") as points:
             half(*pickle.load(points))
         os._exit(0)

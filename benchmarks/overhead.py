@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
+from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 from torusweep.tables.store import read_shards
@@ -124,7 +125,7 @@ def scaling() -> Iterator[Row]:
     with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
         pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:
-        points = [Point(name) for name in networks(sleepers * NAPS)]
+        points = [Point("static", name, StaticRequest()) for name in networks(sleepers * NAPS)]
         settings = Cluster(workers=sleepers, batch_seconds=NAP)
         begin = time.perf_counter()
         with cluster.connect(settings, backend=manner.backend, tasks=len(points)) as workers:

@@ -11,7 +11,11 @@ class BadInput(Exception):
 
     The message is one line: what was expected, what was got, what to do. The command line prints it
     on standard error, without a traceback, and exits with status 2.
+
+    place   keys of the configuration's entry that it is about: ("routing",); () where it is about the whole entry
     """
+
+    place: tuple[str, ...] = ()
 
 
 class Refused(BadInput):

@@ -10,8 +10,8 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
-from torusweep.networks.families import build
 from torusweep.cli.run import run_step
+from torusweep.networks.families import build
 from torusweep_kernels.philox import philox
 
 from benchmarks import native

@@ -24,6 +24,7 @@ from torusweep.sweep.points import Point
 from torusweep.tables import store
 
 from tests.faults.command_line import settled, torusweep
+from tests.run.faulty_worker import made_up
 from tests.run.rings import Run
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -303,7 +304,7 @@ def a_config(content: bytes) -> None:
         assert table.num_rows
         assert all(0 < seconds < 1e6 for seconds in table.column("estimated_seconds").to_pylist())
         rows = table.drop_columns(["key", "estimated_seconds"]).to_pylist()
-        assert [Point(**row).key for row in rows] == table.column("key").to_pylist()
+        assert [Point.of_record(row).key for row in rows] == table.column("key").to_pylist()
 
 
 # --- SQL -----------------------------------------------------------------------------------------
@@ -405,7 +406,7 @@ def test_many_more_bytes(what: str):
 @pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])
 def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.MonkeyPatch, examples: int):
     """Under its old name, where the digest finds it, and under that of its new content, where nothing but the file itself can."""
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate_all", lambda point, **_: [made_up(point)])
+    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
     rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
     rings.here("points")
     rings.here("static", workers=0)
@@ -423,12 +424,6 @@ def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.Mo
         assert rings.static() == clean
 
     always()
-
-
-def made_up(point: Point) -> dict[str, Any]:
-    from tests.run.faulty_worker import evaluate
-
-    return evaluate(point)
 
 
 # --- the corpus ----------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from torusweep.errors import Refused
 from torusweep.run.batches import disk_bytes
-from torusweep.sweep.costs import estimates
-from torusweep.sweep.points import Point
+from torusweep.stages.static.stage import StaticRequest
+from torusweep.sweep.points import Point, estimates
 from torusweep.tables import store
 
 from tests.run.rings import RINGS, Run
@@ -24,10 +24,10 @@ cluster: {workers: 0, batch_seconds: 0.01}
 
 def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
     from torusweep.sweep.configuration import load
-    from torusweep.sweep.requested import asked_points
+    from torusweep.sweep.requested import requested_points
 
     rings.config.write_text(SWEEP)
-    predicted = disk_bytes(estimates(asked_points(load(rings.config))), 0.01)
+    predicted = disk_bytes(estimates(requested_points(load(rings.config))), 0.01)
     for step in ("points", "static", "loads", "layout", "distances", "verification", "report"):
         assert rings.here(step) == 0
     taken = sum(path.stat().st_size for path in rings.folder.rglob("*") if path.is_file())
@@ -35,7 +35,7 @@ def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
 
 
 def test_more_points_and_shorter_batches_take_more():
-    points = estimates(Point(f"ring(k={k})") for k in range(3, 1003))
+    points = estimates(Point("static", f"ring(k={k})", StaticRequest()) for k in range(3, 1003))
     half = dict(list(points.items())[:500])
     assert disk_bytes(half, 2.0) < disk_bytes(points, 2.0) < disk_bytes(points, 0.01)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from torusweep.cli.latency import latency as command
 from torusweep.models import parhami_kwai as pk
-from torusweep.sweep.requested import asked_points, layout_asked
+from torusweep.sweep.requested import requested_points, requested_tables
 from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table
 
@@ -85,11 +85,12 @@ def test_a_network_of_equal_cost_is_one_of_as_many_pins(equal):
 
 def test_wires_that_latency_holds_constant_are_laid_out(tmp_path):
     sweep = load_sweep(tmp_path, EQUAL.replace("Folded", "folded"))
-    asked = [(point.topology, point.placement) for point in asked_points(sweep) if point.placement is not None]
+    asked = [(point.topology, point.request.placement) for point in requested_points(sweep) if point.stage == "layout"]
     names = ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "ring(k=8)", "faulty(torus(k=4, n=3), links=2, seed=1)"]
     assert asked == [(name, "folded") for name in names]
-    assert layout_asked(sweep)
-    assert not layout_asked(load_sweep(tmp_path, EQUAL.replace("constant: wiring_volume, placement: Folded, ", "")))
+    assert "layout" in requested_tables(sweep)
+    without = load_sweep(tmp_path, EQUAL.replace("constant: wiring_volume, placement: Folded, ", ""))
+    assert "layout" not in requested_tables(without)
 
 
 def test_the_command_compares_networks_under_one_budget():

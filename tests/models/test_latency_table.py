@@ -22,7 +22,7 @@ from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
 from torusweep.sweep.measure import static_of, with_loads
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.requested import requested_points
 from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table
 
@@ -205,15 +205,15 @@ def test_a_wrong_entry_is_refused_where_it_stands(tmp_path, entry, place, says):
 def test_an_entry_that_chooses_nothing_or_too_much_is_refused_before_anything_runs(tmp_path):
     networks = "topologies: [ring(k=8)]\nlatency:\n"
     with pytest.raises(BadInput, match=r":4:.* latency\[0\]: expected at least one network, got none"):
-        asked_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 1, nodes: 9}}\n"))
+        requested_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 1, nodes: 9}}\n"))
     wires = "constant: wiring_volume, placement:"
     with pytest.raises(BadInput, match=r"latency\[0\]: .*did you mean 'folded'"):
-        asked_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 0, {wires} foldd}}\n"))
+        requested_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 0, {wires} foldd}}\n"))
     with pytest.raises(BadInput, match=r"latency\[0\]: .*skip_unsuitable: true"):
-        asked_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 0, {wires} trellis}}\n"))
+        requested_points(load_sweep(tmp_path, f"{networks}  - {{{P04}, rates: 0, {wires} trellis}}\n"))
     many = "rates: {from: 0, to: 1, count: 1000000}"
     with pytest.raises(Refused, match=r"8,000,000 rows of latency up to here; the limit is 5,000,000"):
-        asked_points(
+        requested_points(
             load_sweep(tmp_path, f"{networks}  - {{{P04}, {many}}}\n  - {{{P04}, switch_delay: [1, 2, 3], {many}}}\n")
         )
 

@@ -19,7 +19,7 @@ from torusweep.papers.verification import (
     PAPERS,
     VERDICTS,
     Expected,
-    expected_loads,
+    expected_requests,
     expected_topologies,
     is_deadlock,
     is_latency,
@@ -33,8 +33,8 @@ from torusweep.papers.verification import (
     verification_rows,
 )
 from torusweep.stages.loads import loads_record
+from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.stages.static import static_record
-from torusweep.sweep.points import Point
 from torusweep.tables.records import STATIC, VERIFICATION
 
 ROWS = load_expected(PAPERS)
@@ -313,15 +313,15 @@ def test_expected_topologies_leaves_out_what_only_waits() -> None:
     assert "rtt(a=32)" in expected_topologies(["C10"])
 
 
-def test_expected_loads() -> None:
-    assert Point("pdtt(a=32)", routing="minimal", traffic="uniform") in expected_loads(["C10"])
-    assert {point.topology for point in expected_loads(["P04"])} == {
+def test_expected_requests() -> None:
+    assert ("pdtt(a=32)", LoadsRequest("minimal", "uniform")) in expected_requests(["C10"])["loads"]
+    assert {topology for topology, _ in expected_requests(["P04"])["loads"]} == {
         f"{family}(k={k}, n=3)"
         for k in (8, 16)
         for family in ("torus", "pruned_torus", "directed_torus", "pruned_directed_torus")
         if (k, family) != (16, "pruned_directed_torus")
     }
-    assert expected_loads(["P98", "D90", "R05"]) == []
+    assert "loads" not in expected_requests(["P98", "D90", "R05"])
 
 
 def test_largest_network_that_r05_mentions() -> None:
@@ -698,10 +698,10 @@ def loads_by_class(k: int, *, directed: bool) -> dict[bool, Fraction]:
 
 def test_small_networks_of_all_papers_leave_nothing_unexplained() -> None:
     small = [topology for topology in expected_topologies(PAPERS) if plan(topology)[1].nodes <= 520]
-    small_loads = [point for point in expected_loads(PAPERS) if plan(point.topology)[1].nodes <= 8192]
+    small_loads = [pair for pair in expected_requests(PAPERS)["loads"] if plan(pair[0])[1].nodes <= 8192]
     loads = [
-        loads_record(build(point.topology), routing=str(point.routing), traffic=str(point.traffic))
-        for point in small_loads
+        loads_record(build(topology), routing=request.routing, traffic=request.traffic)
+        for topology, request in small_loads
     ]
     other = [
         {**record, "traffic": "hot_region", "saturation_load": 0.0} for record in loads

@@ -12,7 +12,7 @@ from torusweep.papers.verification.simulated import SETTINGS, Simulated, is_simu
 from torusweep.stages.simulation.presets import preset
 from torusweep.stages.simulation.request import request_of
 from torusweep.sweep.configuration import load
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.requested import requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [row for row in load_expected(["C10", "R05"]) if is_simulated(row.quantity)]
@@ -211,8 +211,8 @@ def test_each_row_is_simulated_by_the_configuration_that_it_names() -> None:
     """Networks, router, traffic and settings; of the largest, too, which nobody waits for."""
     simulated = {}
     for config in dict.fromkeys(expected.waits_for for expected in ROWS):
-        points = [point for point in asked_points(load(ROOT / config)) if point.stage == "simulation"]
-        simulated[config] = {(point.topology, *_asked(str(point.simulation))) for point in points}
+        points = [point for point in requested_points(load(ROOT / config)) if point.stage == "simulation"]
+        simulated[config] = {(point.topology, *_asked(point.request.simulation)) for point in points}
     for expected in ROWS:
         for term, _ in read(expected.quantity, expected.topology):
             settings = {

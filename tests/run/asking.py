@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.sweep.configuration import load
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.requested import requested_points
 
 from tests.run.rings import Run
 
@@ -26,7 +26,7 @@ def refused_at_its_line(folder: Path, networks: str, section: str, entry: str) -
     path = folder / "my.yaml"
     path.write_text(f"sweep: my\ntopologies: {networks}\n{section}: [{entry}]\n")
     with pytest.raises(BadInput) as caught:
-        asked_points(load(path))
+        requested_points(load(path))
     said = str(caught.value)
     assert said.startswith(f"{path}:3:")
     return said
@@ -36,5 +36,5 @@ def refused_as_too_many(folder: Path, config: str, limit: int) -> str:
     path = folder / "my.yaml"
     path.write_text(f"{config}limits: {{points: {limit}}}\n")
     with pytest.raises(Refused) as caught:
-        asked_points(load(path))
+        requested_points(load(path))
     return str(caught.value)

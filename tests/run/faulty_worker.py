@@ -14,13 +14,14 @@ import signal
 import time
 from pathlib import Path
 
-import torusweep.sweep.evaluate
+import torusweep.run.driver
+from torusweep.sweep.points import keyed
 from torusweep.tables.records import STATIC
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
 
-def evaluate(point, **_):
+def made_up(point, _options):
     for wanted in os.environ.get("FAULT", "").split("; "):
         fault, _, about = wanted.partition(" ")
         if fault == "kill" and point.topology == about:
@@ -46,16 +47,11 @@ def evaluate(point, **_):
             while True:
                 swollen.append(b"x" * 2**24)
                 time.sleep(0.02)
-    made_up = {column.name: ZERO[column.type] for column in STATIC}
-    return {
-        "key": point.key,
-        **made_up,
-        "topology": point.topology,
-        "family": "ring",
-        "distance_histogram": [1, len(point.topology)],
-    }
+    record = {column.name: ZERO[column.type] for column in STATIC}
+    own = {"topology": point.topology, "family": "ring", "distance_histogram": [1, len(point.topology)]}
+    return keyed(point, [record | own])
 
 
 def dask_setup(worker):
     """Called by Dask in a worker that was told to load this file."""
-    torusweep.sweep.evaluate.evaluate = evaluate
+    torusweep.run.driver.rows_of = made_up

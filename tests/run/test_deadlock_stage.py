@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.sweep.configuration import load
 from torusweep.sweep.points import Point
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.requested import requested_points
 from torusweep.tables.store import read_manifest
 
 from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
@@ -88,9 +89,9 @@ def test_more_points_than_the_limit_are_refused(tmp_path: Path):
 def test_theorem_1_is_asked_for_with_its_paper(tmp_path: Path):
     path = tmp_path / "my.yaml"
     path.write_text("sweep: my\npapers: [R05]\n")
-    asked = {point for point in asked_points(load(path)) if point.stage == "deadlock"}
+    asked = {point for point in requested_points(load(path)) if point.stage == "deadlock"}
     assert asked == {
-        Point(f"{name}(m=4, n=4, levels=2, q={q})", routing="hierarchical", vc_rule=rule, virtual_channels=2)
+        Point("deadlock", f"{name}(m=4, n=4, levels=2, q={q})", DeadlockRequest("hierarchical", rule, 2))
         for name in ("mh3dt", "h3dt")
         for q in (0, 2)
         for rule in ("r05_wrap", "r05_phases")

@@ -18,12 +18,13 @@ from torusweep.errors import BadInput
 from torusweep.run import driver as sweep
 from torusweep.run.batches import Batches
 from torusweep.run.tasks import Outcome
-from torusweep.sweep.costs import estimated_cost, estimates
-from torusweep.sweep.points import Point
+from torusweep.stages.stage import Options
+from torusweep.stages.static.stage import StaticRequest
+from torusweep.sweep.points import Point, estimates
 from torusweep.tables.store import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory
 
-from tests.run.faulty_worker import evaluate as made_up
+from tests.run.faulty_worker import made_up
 from tests.run.rings import Run, alive, until
 
 
@@ -66,7 +67,7 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert rings.here("check") == 1
     assert "2 points failed, 0 numbers are unexplained" in capsys.readouterr().out
     before = rings.shards()
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)  # tried again, without their faults
+    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)  # tried again, without their faults
     assert rings.here("static", workers=0) == 0
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
@@ -95,7 +96,7 @@ def test_what_a_dead_worker_has_published_is_not_computed_again(
     rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     rings.here("points")
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
     lost = AnswersLost()
     monkeypatch.setattr("torusweep.run.workers.connect", lambda *_, **__: contextlib.nullcontext(lost))
     assert rings.here("static", workers=1) == 0
@@ -143,7 +144,7 @@ def test_one_signal_saves_what_runs(
     assert not (rings.folder / "static.parquet").exists()
     saved = rings.shards()
     assert len(saved) >= 2
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
     assert rings.here("static", workers=0) == 0
     assert rings.static() == clean
     assert set(saved) <= set(rings.shards())
@@ -179,7 +180,7 @@ def test_a_second_run_is_refused_at_once(rings: Run):  # 11
 
 
 def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 23
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
     rings.here("points")
     rings.here("static", workers=0)
     shards = rings.shards()
@@ -249,12 +250,12 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
 def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(
     rings: Run, monkeypatch: pytest.MonkeyPatch
 ):  # 30
-    def evaluate(point: Point, *, backend: str, **how: object) -> dict[str, object]:
-        if backend == "cupy" and point.topology == "ring(k=9)":
+    def rows_of(point: Point, options: Options) -> pa.Table:
+        if options.backend == "cupy" and point.topology == "ring(k=9)":
             raise GpuOutOfMemory("made up")
-        return made_up(point)
+        return made_up(point, options)
 
-    monkeypatch.setattr("torusweep.sweep.evaluate.evaluate", evaluate)
+    monkeypatch.setattr("torusweep.run.driver.rows_of", rows_of)
     monkeypatch.setattr("torusweep.run.driver.resolve", lambda backend: "cupy")
     monkeypatch.setattr("torusweep.run.driver.device_name", lambda backend: "a made-up GPU")
     rings.here("points")
@@ -269,8 +270,8 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
 
 @pytest.mark.parametrize("pace", [0.1, 1.0, 10.0])
 def test_batches_hold_every_point_once_long_ones_first(pace: float):
-    points = [Point(f"ring(k={k})") for k in (3, 100_000, 1000, 10)] + [
-        Point(f"mesh(k={k}, n=2)") for k in range(3, 60)
+    points = [Point("static", f"ring(k={k})", StaticRequest()) for k in (3, 100_000, 1000, 10)] + [
+        Point("static", f"mesh(k={k}, n=2)", StaticRequest()) for k in range(3, 60)
     ]
     batches = Batches(estimates(points), batch_seconds=1.0)
     total, seen, costs = batches.cost, [], []
@@ -282,12 +283,12 @@ def test_batches_hold_every_point_once_long_ones_first(pace: float):
     assert len(seen) == len(set(seen)) == len(points)
     assert sum(costs) == pytest.approx(total)
     assert batches.cost == pytest.approx(0, abs=1e-9)
-    expected = [estimated_cost(point) for point in seen]
+    expected = [point.seconds for point in seen]
     assert expected == sorted(expected, reverse=True)
 
 
 def test_halves_are_handed_out_before_anything_new():
-    points = [Point(f"ring(k={k})") for k in range(3, 12)]
+    points = [Point("static", f"ring(k={k})", StaticRequest()) for k in range(3, 12)]
     batches = Batches(estimates(points), batch_seconds=0.01)
     batch = batches.next(places=1)
     batches.halve(batch)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.sweep.configuration import load
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.requested import requested_points
 from torusweep.tables.store import read_manifest
 
 from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
@@ -47,7 +47,7 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
         ("{placement: trellis}", "(skip_unsuitable: true leaves such networks out)"),
         (
             "{placement: trellis, families: [torus], skip_unsuitable: true}",
-            "expected at least one network, got none: no placement suits",
+            "expected at least one network, got none: nothing requested suits",
         ),
         ("{placement: folded, families: [mesh]}", "none of the sweep's is chosen"),
         ("{placements: folded}", "did you mean 'placement'"),
@@ -64,7 +64,7 @@ def test_more_points_than_the_limit_are_refused(tmp_path: Path):
 def test_the_papers_layouts_are_asked_for_with_them(tmp_path: Path):
     path = tmp_path / "my.yaml"
     path.write_text("sweep: my\npapers: [P04, D90]\n")
-    asked = [(point.topology, point.placement) for point in asked_points(load(path)) if point.stage == "layout"]
+    asked = [(point.topology, point.request.placement) for point in requested_points(load(path)) if point.stage == "layout"]
     assert asked == [
         *((f"{family}(k={k}, n=3)", "folded") for k in (8, 16) for family in ("torus", "pruned_torus")),
         *((f"torus(k={k}, n={n}, directed=true)", "folded") for k, n in ((1024, 2), (32, 4), (2, 20))),

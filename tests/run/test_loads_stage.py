@@ -12,12 +12,10 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.results.query import query
-from torusweep.stages.loads import layered, monte_carlo, source
-from torusweep.stages.loads.requests import expand_loads
-from torusweep.sweep import costs
+from torusweep.stages import STAGES
+from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.sweep.configuration import load
-from torusweep.sweep.costs import estimated_cost
-from torusweep.sweep.expansion import expand
+from torusweep.sweep.expansion import expand, expand_stage
 from torusweep.sweep.points import Point
 from torusweep.tables.store import open_table, read_manifest, read_shards
 from torusweep.traffic import PATTERNS, SYMMETRIC, traffic
@@ -150,7 +148,7 @@ def test_a_load_that_fails_is_named_and_tried_again(
     )
     rings.here("points")
     with monkeypatch.context() as patch:
-        patch.setattr("torusweep.sweep.evaluate.loads_record", _fails_on_meshes)
+        patch.setattr("torusweep.stages.loads.stage.loads_record", _fails_on_meshes)
         computed(rings, workers=0)
     said = "mesh(k=3, n=2) under minimal, uniform failed: ZeroDivisionError: made up"
     assert said in capsys.readouterr().out
@@ -191,9 +189,9 @@ def test_the_whole_pipeline_declares_the_table_and_keeps_it(rings: Run):
 # --- what a configuration may ask ---------------------------------------------------------------
 
 
-def expanded(path: Path, expected: list[Point] | None = None) -> list[Point]:
+def expanded(path: Path, expected: list[tuple[str, LoadsRequest]] | None = None) -> list[Point]:
     sweep = load(path)
-    return expand_loads(sweep, expand(sweep), expected=expected or [])
+    return expand_stage(sweep, STAGES["loads"], expand(sweep), expected=expected or [])
 
 
 HEAD = f"sweep: rings\ntopologies: {NETWORKS}\n"
@@ -279,15 +277,10 @@ def test_too_much_is_refused_before_it_is_built(tmp_path: Path, line: str, limit
 def test_the_papers_loads_come_last_and_once(tmp_path: Path):
     path = tmp_path / "my.yaml"
     path.write_text(HEAD + "loads: [{traffic: [uniform, 'uniform'], families: [torus, hypercube]}]\n")
-    paper = [Point(name, routing="minimal", traffic="uniform") for name in ("rtt(a=4)", "torus(k=4, n=2)")]
+    paper = [(name, LoadsRequest("minimal", "uniform")) for name in ("rtt(a=4)", "torus(k=4, n=2)")]
     found = expanded(path, paper)
     assert [point.topology for point in found] == ["torus(k=4, n=2)", "hypercube(n=4)", "rtt(a=4)"]
-    assert {(point.stage, point.routing, point.traffic) for point in found} == {("loads", "minimal", "uniform")}
-
-
-def test_the_memory_is_counted_as_it_is_used():
-    assert (costs.DEMANDS, costs.PAIRS) == (layered.BLOCK, source.BLOCK)
-    assert (costs.GROUPS, costs.DRAWN) == (monte_carlo.GROUPS, monte_carlo.ROUND)
+    assert {(point.stage, point.request) for point in found} == {("loads", LoadsRequest("minimal", "uniform"))}
 
 
 def test_symmetric_patterns_are_those_that_say_so():
@@ -302,9 +295,7 @@ def test_costs_grow_with_the_network_and_without_symmetry():
         ("torus(k=16, n=3)", "transpose"),
         ("torus(k=32, n=3)", "transpose"),
     ]
-    costs = [estimated_cost(Point(topology, routing="minimal", traffic=pattern)) for topology, pattern in chain]
+    costs = [Point("loads", topology, LoadsRequest("minimal", pattern)).seconds for topology, pattern in chain]
     assert costs == sorted(costs)
-    assert (
-        estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)", routing="minimal", traffic="uniform"))
-        > costs[1]
-    )
+    faulty = Point("loads", "faulty(torus(k=16, n=3), links=1, seed=1)", LoadsRequest("minimal", "uniform"))
+    assert faulty.seconds > costs[1]

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
+from torusweep.stages.deadlock.stage import Deadlock
+from torusweep.stages.entry import Choice
+from torusweep.stages.layout.stage import Layout
+from torusweep.stages.loads.stage import Loads
+from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load
-from torusweep.sweep.configuration.entries import Choice
-from torusweep.sweep.configuration.schema import PAPERS, Deadlock, Layout, Loads
-from torusweep.sweep.configuration.simulation import Simulation
+from torusweep.sweep.configuration.schema import PAPERS
 from torusweep.sweep.configuration.words import documentation
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import plan
+from torusweep.stages import STAGES
+from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep import points
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.schema import Requirement
-from torusweep.sweep.costs import estimated_cost
-from torusweep.sweep.expansion import expand
-from torusweep.sweep.points import Point, sources, stage_digest
+from torusweep.sweep.expansion import SweepNetwork, expand
+from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
 from torusweep.sweep.requirements import meeting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,15 +84,15 @@ def test_the_papers_networks_come_last_and_once(tmp_path):
 def test_a_network_with_and_without_faults_is_one_point_with_them(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: [8, 9], fault_nodes: 1}\n- ring(k=9)\n- ring(k=10)")
     assert expand(sweep, expected_topologies=["ring(k=8)"]) == [
-        Point("ring(k=8)", 1),
-        Point("ring(k=9)", 1),
-        Point("ring(k=10)", None),
+        SweepNetwork("ring(k=8)", 1),
+        SweepNetwork("ring(k=9)", 1),
+        SweepNetwork("ring(k=10)", None),
     ]
 
 
 def test_the_sweeps_faults_are_every_networks_unless_it_has_its_own(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: 9, fault_nodes: 1}", "fault_nodes: 2\n")
-    expected = [Point("ring(k=8)", 2), Point("ring(k=9)", 1), Point("ring(k=7)", 2)]
+    expected = [SweepNetwork("ring(k=8)", 2), SweepNetwork("ring(k=9)", 1), SweepNetwork("ring(k=7)", 2)]
     assert expand(sweep, expected_topologies=["ring(k=7)", "ring(k=9)"]) == expected
 
 
@@ -282,37 +283,46 @@ def test_a_million_nodes_are_found_quickly():
 # --- keys ----------------------------------------------------------------------------------------
 
 
+def static(topology: str, fault_nodes: int | None = None) -> Point:
+    return Point("static", topology, StaticRequest(fault_nodes))
+
+
 def test_a_key_depends_on_the_point_its_files_and_the_code(tmp_path, monkeypatch):
     file = tmp_path / "edges.txt"
     file.write_text("0 1\n1 2\n")
-    point = Point(f'graph(path="{file}")')
-    keys = [point.key, Point("ring(k=8)").key, Point("ring(k=9)").key, Point("ring(k=8)", 1).key]
-    assert keys == [point.key, Point("ring(k=8)").key, Point("ring(k=9)").key, Point("ring(k=8)", 1).key]
+    point = static(f'graph(path="{file}")')
+    keys = [point.key, static("ring(k=8)").key, static("ring(k=9)").key, static("ring(k=8)", 1).key]
+    assert keys == [point.key, static("ring(k=8)").key, static("ring(k=9)").key, static("ring(k=8)", 1).key]
     file.write_text("0 1\n1 2\n2 3\n")
     keys.append(point.key)
-    keys.append(Point(f'faulty(graph(path="{file}"), links=0, seed=1)').key)
+    keys.append(static(f'faulty(graph(path="{file}"), links=0, seed=1)').key)
     monkeypatch.setattr(points, "stage_digest", lambda stage: "other code")
-    keys.append(Point("ring(k=8)").key)
+    keys.append(static("ring(k=8)").key)
     assert len(set(keys)) == len(keys)
     file.unlink()
     with pytest.raises(BadInput, match=r"edges\.txt"):
         _ = point.key
 
 
+def test_a_point_is_its_record_again():
+    point = static("ring(k=8)", 2)
+    assert Point.of_record({**point.record(), "key": "", "routing": None}) == point
+
+
 def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(tmp_path, monkeypatch):
     original = stage_digest("static")
     copied = {}
-    for name, file in sources("static").items():
+    for name, file in sources(STAGES["static"].sources).items():
         copied[name] = tmp_path / name
         copied[name].parent.mkdir(parents=True, exist_ok=True)
         copied[name].write_bytes(file.read_bytes())
-    monkeypatch.setattr(points, "sources", lambda stage: copied)
-    stage_digest.cache_clear()
+    monkeypatch.setattr(points, "sources", lambda names: copied)
+    digest_of_code.cache_clear()
     assert stage_digest("static") == original
-    copied["pipeline/torusweep/networks/families/cubes.py"].write_bytes(b"# other\n")
-    stage_digest.cache_clear()
+    copied["torusweep/networks/families/cubes.py"].write_bytes(b"# other\n")
+    digest_of_code.cache_clear()
     assert stage_digest("static") != original
-    stage_digest.cache_clear()
+    digest_of_code.cache_clear()
 
 
 def imported(name: str) -> set[str]:
@@ -325,7 +335,7 @@ def imported(name: str) -> set[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        found |= {name for name in names if name.startswith(("kernels.", "pipeline.")) and _is_module(name)}
+        found |= {name for name in names if name.startswith(("torusweep.", "torusweep_kernels.")) and _is_module(name)}
     return found
 
 
@@ -336,75 +346,56 @@ def _is_module(name: str) -> bool:
         return False
 
 
-COMPUTED_BY = {stage: f"pipeline.{stage}" for stage in ("static", "loads", "deadlock", "layout", "simulation")}
-NOT_FOLLOWED = ("torusweep.sweep.points", "torusweep.tables.store")
+# what no row depends on: messages, the configuration's entries, a file's digest, declarations of columns
 BESIDES = {
-    "static": {"pipeline/torusweep/errors.py", "pipeline/torusweep/sweep/points.py"}
-}  # messages and the key itself; reading a demand file
-BESIDES["loads"] = BESIDES["static"] | {"pipeline/torusweep/tables/store.py"}
-BESIDES["deadlock"] = BESIDES["layout"] = BESIDES["static"]
-BESIDES["simulation"] = BESIDES["loads"]
+    "torusweep/counts.py",
+    "torusweep/errors.py",
+    "torusweep/stages/entry.py",
+    "torusweep/tables/__init__.py",
+    "torusweep/tables/lock.py",
+    "torusweep/tables/records.py",
+    "torusweep/tables/store.py",
+}
+AMONG = {
+    "static": {"torusweep_kernels/distance/cpu.py", "torusweep/stages/static/bisection.py"},
+    "loads": {"torusweep_kernels/loads/cpu.py", "torusweep/traffic/demands.py", "torusweep/capacity/throughput.py"},
+    "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
+    "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
+    "simulation": {
+        "torusweep_kernels/router/cpu.py",
+        "torusweep/stages/deadlock/rules.py",
+        "torusweep/traffic/bits.py",
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("stage", "among_them"),
-    [
-        (
-            "static",
-            {
-                "kernels/torusweep_kernels/distance/cpu.py",
-                "pipeline/torusweep/networks/families/cubes.py",
-                "pipeline/torusweep/stages/static/__init__.py",
-            },
-        ),
-        (
-            "loads",
-            {
-                "kernels/torusweep_kernels/loads/cpu.py",
-                "pipeline/torusweep/networks/families/cubes.py",
-                "pipeline/torusweep/traffic/demands.py",
-                "pipeline/torusweep/networks/links.py",
-            },
-        ),
-        (
-            "deadlock",
-            {
-                "kernels/torusweep_kernels/dependencies/cpu.py",
-                "pipeline/torusweep/routing/dimension_order.py",
-                "pipeline/torusweep/stages/deadlock/rules.py",
-            },
-        ),
-        ("layout", {"pipeline/torusweep/stages/layout/wires.py", "pipeline/torusweep/networks/families/hermite.py"}),
-        (
-            "simulation",
-            {
-                "kernels/torusweep_kernels/router/cpu.py",
-                "pipeline/torusweep/stages/simulation/packets.py",
-                "pipeline/torusweep/stages/deadlock/rules.py",
-                "pipeline/torusweep/traffic/bits.py",
-            },
-        ),
-    ],
-)
-def test_a_stages_sources_are_all_that_its_computation_imports(stage, among_them):
-    """What computes a row is followed import by import, but for what computes other stages' rows."""
-    waiting, seen = ["torusweep.sweep.evaluate"], {module for other, module in COMPUTED_BY.items() if other != stage}
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stages_sources_are_all_that_its_computation_imports(stage):
+    """What computes a row is followed import by import."""
+    waiting, seen = [f"torusweep.stages.{stage}.stage"], set()
     while waiting:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
-            waiting += [] if name in NOT_FOLLOWED else imported(name)
-    seen -= {module for other, module in COMPUTED_BY.items() if other != stage}
-    files = {Path(importlib.util.find_spec(name).origin).relative_to(ROOT).as_posix() for name in seen}
-    assert files - set(sources(stage)) <= BESIDES[stage]
-    assert among_them <= files
+            waiting += imported(name)
+    files = {}
+    for name in seen:
+        package = importlib.import_module(name.partition(".")[0])
+        files[Path(importlib.util.find_spec(name).origin).relative_to(Path(package.__path__[0]).parent).as_posix()] = (
+            name
+        )
+    assert set(files) - set(sources(STAGES[stage].sources)) <= BESIDES
+    assert AMONG[stage] <= set(files)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_source_is_there(stage):
+    assert all(sources([name]) for name in STAGES[stage].sources)
 
 
 def test_cuda_sources_count_as_code():
-    assert set(sources("static")) >= {
-        f"kernels/torusweep_kernels/distance/{path.name}"
-        for path in ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
-    }
+    cuda = ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
+    assert set(sources(STAGES["static"].sources)) >= {f"torusweep_kernels/distance/{path.name}" for path in cuda}
 
 
 # --- costs and shipped sweeps --------------------------------------------------------------------
@@ -412,14 +403,12 @@ def test_cuda_sources_count_as_code():
 
 def test_costs_are_positive_and_grow_with_the_network():
     chain = ["ring(k=2)", "torus(k=8, n=3)", "torus(k=16, n=3)", "torus(k=64, n=3)", "torus(k=100, n=3)"]
-    costs = [estimated_cost(Point(spelling)) for spelling in chain]
+    costs = [static(spelling).seconds for spelling in chain]
     assert costs == sorted(costs)
     assert 0 < costs[0] < 0.1
     assert costs[-1] < 60
-    assert estimated_cost(Point("pruned_torus(k=8, n=3)", 3)) > estimated_cost(Point("pruned_torus(k=8, n=3)"))
-    assert estimated_cost(Point("faulty(torus(k=16, n=3), links=1, seed=1)")) > estimated_cost(
-        Point("torus(k=16, n=3)")
-    )
+    assert static("pruned_torus(k=8, n=3)", 3).seconds > static("pruned_torus(k=8, n=3)").seconds
+    assert static("faulty(torus(k=16, n=3), links=1, seed=1)").seconds > static("torus(k=16, n=3)").seconds
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
@@ -430,4 +419,4 @@ def test_shipped_sweeps_expand_and_are_small(path):
     found = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     assert len(found) <= 400
     assert {point.topology for point in found} >= set(expected_topologies(sweep.papers))
-    assert sum(map(estimated_cost, found)) < 200
+    assert sum(static(*network).seconds for network in found) < 200

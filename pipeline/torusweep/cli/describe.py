@@ -9,8 +9,7 @@ from torusweep.cli import options
 from torusweep.cli.describe_text import print_description
 from torusweep.networks.families import build
 from torusweep.stages.static import static_record
-from torusweep.sweep.costs import estimates, soonest
-from torusweep.sweep.points import Point
+from torusweep.stages.static.stage import StaticRequest, choose_backend
 
 
 @click.command()
@@ -38,7 +37,8 @@ def describe(
     """
     network = build(topology)
     use_symmetry = symmetry == "on"
-    running = resolve(soonest(backend, estimates([Point(network.spelling, fault_nodes)]), use_symmetry=use_symmetry))
+    request = StaticRequest(fault_nodes)
+    running = resolve(choose_backend(backend, network.plan, request, use_symmetry=use_symmetry))
     record = static_record(network, fault_nodes=fault_nodes, backend=running, use_symmetry=use_symmetry)
     if as_json:
         options.print_json(record)

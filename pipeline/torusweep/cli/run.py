@@ -90,7 +90,7 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
 
 def run_step(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
     """A step's exit status: a stage's, or one of torusweep.run.steps."""
-    from torusweep.tables.store import STAGES
+    from torusweep.stages import STAGES
 
     if name in STAGES:
         from torusweep.run.stage import make_table

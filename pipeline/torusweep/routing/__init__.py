@@ -30,6 +30,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
+SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down")  # that are a LayeredRouting on every network
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
@@ -63,6 +64,7 @@ def own_routing(family: str) -> str | None:
 
 __all__ = [
     "ROUTINGS",
+    "SHORTEST_PATHS",
     "LayeredRouting",
     "Moves",
     "Routes",

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 class Batches:
     """Points, long ones first, so that none is begun last.
 
-    Estimated seconds (torusweep.sweep.costs) are corrected by what batches took, since machines differ. Towards the end
+    Estimated seconds (torusweep.sweep.points.estimates) are corrected by what batches took, since machines differ. Towards the end
     batches become smaller, so that the workers finish together.
     """
 
@@ -87,7 +87,7 @@ class Batches:
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """What each stage's points will take together. estimates: of every point, in seconds on a core (torusweep.sweep.costs)."""
+    """What each stage's points will take together. estimates: of every point, in seconds on a core (torusweep.sweep.points.estimates)."""
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
         seconds[point.stage] += cost
@@ -98,17 +98,8 @@ def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
     rows, seconds = Counter[str](), _seconds_by_stage(estimates)
     for point in estimates:
-        rows[point.stage] += _rows_of(point)
+        rows[point.stage] += point.row_count
     shards = sum(
         min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows
     )
     return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
-
-
-def _rows_of(point: Point) -> int:
-    """A simulation has a row for each load, and one for its workload or its saturation."""
-    if point.simulation is None:
-        return 1
-    from torusweep.stages.simulation import request_of
-
-    return len(request_of(point.simulation).loads) + 1

@@ -11,11 +11,11 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 
 from torusweep.errors import BadInput
@@ -23,8 +23,8 @@ from torusweep.run import workers as cluster
 from torusweep.run.batches import Batch, Batches
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
-from torusweep.sweep.evaluate import evaluate_all
-from torusweep.sweep.points import Point, stage_digest
+from torusweep.stages import stage
+from torusweep.sweep.points import Point, rows_of, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 
@@ -91,10 +91,8 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
         )
     start, clock, backend = time.time(), time.monotonic(), resolve(options.backend)
     ran = {backend}
-    records, failed = [], []
-    rows = partial(
-        evaluate_all, use_symmetry=options.use_symmetry, threads=cluster.threads_of_worker(), memory=options.memory
-    )
+    how = stage.Options(backend, options.use_symmetry, cluster.threads_of_worker(), options.memory)
+    tables, failed = [], []
     for point, key in zip(points, keys, strict=True):
         try:
             if point.key != key:
@@ -102,18 +100,18 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
                     "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
                 )
             try:
-                records += rows(point, backend=backend)
+                tables.append(rows_of(point, how))
             except GpuOutOfMemory:
                 ran.add("numba")
-                records += rows(point, backend="numba")
+                tables.append(rows_of(point, how._replace(backend="numba")))
         except BackendUnavailable:
             raise
         except Exception as error:  # whatever one point does, the others are computed
             reason = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
             failed.append(Failure(point, " ".join(reason.split())))
     seconds = time.monotonic() - clock
-    digest = ""
-    if records:
+    digest, rows = "", 0
+    if tables:
         origin = {
             "backend": ", ".join(sorted(ran)),
             "device": device_name(backend),
@@ -126,14 +124,15 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
             "config": options.config,
             **software(),
         }
-        digest = store.publish_shard(Path(options.folder), records, origin, options.stage)
-    return Answer(digest, len(records), seconds, failed)
+        table = pa.concat_tables(tables)
+        digest, rows = store.publish_shard(Path(options.folder), table, origin, options.stage), table.num_rows
+    return Answer(digest, rows, seconds, failed)
 
 
 def compute(estimates: Mapping[Point, float], done: set[str], options: Options, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
-    estimates  the points, with the seconds that they will take (torusweep.sweep.costs)
+    estimates  the points, with the seconds that they will take (torusweep.sweep.points.estimates)
     settings   the configuration's cluster section
     Raises BadInput where there are no workers, they run other code, or nothing can be written.
     """

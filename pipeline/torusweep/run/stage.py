@@ -54,12 +54,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         part = {
             "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
             "failed": [
-                {
-                    "stage": name,
-                    "topology": failure.point.topology,
-                    "point": str(failure.point),
-                    "reason": failure.reason,
-                }
+                {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
                 for failure in computed.failed
             ],
         }
@@ -76,7 +71,7 @@ def _estimates(folder: Path, stage: str) -> dict[Point, float]:
     estimates = {}
     for row in store.read_points(folder).to_pylist():
         key, seconds = row.pop("key"), row.pop("estimated_seconds")
-        point = Point(**row)
+        point = Point.of_record(row)
         if point.stage != stage:
             continue
         if point.key != key or not 0 < (seconds or 0) < inf:

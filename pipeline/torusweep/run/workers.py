@@ -35,8 +35,8 @@ from torusweep_kernels.backend import gpu_count, resolve
 
 from torusweep.errors import BadInput
 from torusweep.run.tasks import InProcess, Patience, Workers
+from torusweep.stages import STAGES
 from torusweep.sweep.points import stage_digest
-from torusweep.tables.store import STAGES
 
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped

@@ -16,7 +16,7 @@ from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family
 from torusweep.sweep.derived import DERIVED
-from torusweep.sweep.points import stage_digest
+from torusweep.sweep.points import program_digest, stage_digest
 from torusweep.sweep.requested import requested_stages
 from torusweep.traffic import files_of as traffic_files
 
@@ -86,7 +86,7 @@ def of_configuration(sweep: Sweep, config: str, results: str, overrides: dict[st
         },
         inputs=[config, *input_files(sweep)],
         options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in overrides.items()),
-        code={name: stage_digest(name) for name in [*stages, "tables"]},
+        code={**{name: stage_digest(name) for name in stages}, "tables": program_digest()},
         path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
     )
 

@@ -1,1 +1,19 @@
+"""The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from torusweep.stages.deadlock.stage import DeadlockStage
+from torusweep.stages.layout.stage import LayoutStage
+from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.simulation.stage import SimulationStage
+from torusweep.stages.stage import Stage
+from torusweep.stages.static.stage import StaticStage
+
+# in the order in which they are computed; their tables join static's
+STAGES: dict[str, Stage] = {
+    "static": StaticStage(),
+    "loads": LoadsStage(),
+    "deadlock": DeadlockStage(),
+    "layout": LayoutStage(),
+    "simulation": SimulationStage(),
+}
+
+__all__ = ["STAGES", "Stage"]

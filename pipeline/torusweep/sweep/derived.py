@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.latency import latency_table
-from torusweep.sweep.requested import latency_asked
+from torusweep.sweep.requested import latency_requested
 from torusweep.tables.records import arrow_schema
 
 
@@ -49,5 +49,5 @@ def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
 
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
-    "latency": Derived(("static", "loads", "layout"), latency_asked, latency),
+    "latency": Derived(("static", "loads", "layout"), latency_requested, latency),
 }

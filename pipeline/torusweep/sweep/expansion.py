@@ -1,28 +1,35 @@
-"""From a sweep to its points: every entry of `topologies` written out, counted before anything is built."""
+"""From a sweep to its networks and points: every entry written out, counted before anything is built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput, Refused, nearest
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
-from torusweep.sweep.configuration.entries import Choice
+from torusweep.stages import Stage
+from torusweep.stages.entry import Choice
+from torusweep.stages.stage import Network
 from torusweep.sweep.configuration.schema import Family, Required, Sweep
 from torusweep.sweep.configuration.yaml import Place, shown
 from torusweep.sweep.points import Point
 from torusweep.sweep.requirements import meeting
 from torusweep.sweep.values import count, values_of
 
-Network = tuple[str, int | None]  # canonical spelling, fault_nodes of its own
+
+class SweepNetwork(NamedTuple):
+    """A network of a sweep: canonical spelling, and node faults at a time for its fault diameter (None: not computed)."""
+
+    topology: str
+    fault_nodes: int | None = None
 
 
-def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Point]:
-    """The sweep's points in the order in which the configuration asks for them, the papers' networks last, each once.
+def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[SweepNetwork]:
+    """The sweep's networks in the order of the configuration, the papers' last, each once.
 
     expected_topologies  spellings of the networks that the sweep's papers print numbers for
 
@@ -51,7 +58,92 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Poi
     with at(sweep, ("papers",)):
         for spelling in expected:
             _add(faults, *_network(sweep, *plan(spelling), memory))
-    return [Point(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
+    return [SweepNetwork(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
+
+
+def expand_stage(
+    sweep: Sweep,
+    stage: Stage,
+    networks: Sequence[SweepNetwork],
+    *,
+    expected: Iterable[tuple[str, Any]] = (),
+) -> list[Point]:
+    """A stage's points in the order of the configuration, those that are needed beside its section last, each once.
+
+    networks  the sweep's networks (`expand`), among which an entry chooses
+    expected  (topology, request) of further points
+
+    Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
+    skip_unsuitable), Refused for more points than limits.points or one that would not fit into
+    limits.memory_gib, each as `path:line:column: loads[0]: …`.
+    """
+    memory = memory_limit(sweep)
+    found = {
+        Point(stage.name, network.topology, request): None
+        for network in networks
+        if (request := stage.request_for_network(network.fault_nodes)) is not None
+    }
+    for number, entry in enumerate(getattr(sweep, stage.name, ())):
+        with at(sweep, (stage.name, number)):
+            requests = _counted_requests(stage, entry, sweep.limits.points)
+            spellings = chosen(entry, networks)
+            total = len(spellings) * len(requests)
+            if len(found) + total > sweep.limits.points:
+                raise Refused(
+                    f"{total:,} points of {stage.name}; limits.points is {sweep.limits.points:,}:"
+                    " choose fewer networks, give fewer values, or raise it"
+                )
+            suitable = []
+            for spelling in spellings:
+                network = Network(spelling, memory)
+                for request in requests:
+                    _check_memory(stage, network, request, memory)
+                suitable += [
+                    Point(stage.name, spelling, request) for request in _suitable(stage, entry, network, requests)
+                ]
+            if not suitable:
+                reason = "nothing requested suits any of those chosen" if spellings else "none of the sweep's is chosen"
+                raise BadInput(
+                    f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out"
+                )
+            found |= dict.fromkeys(suitable)
+    with at(sweep, ("papers",)):
+        for topology, request in expected:
+            _check_memory(stage, Network(topology), request, memory)
+            found[Point(stage.name, topology, request)] = None
+    return list(found)
+
+
+def _counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
+    """The requests of an entry, each once. Raises Refused for more than `limit`, before they are all written out."""
+    found: dict[Any, None] = {}
+    for request in stage.requests(entry):
+        found[request] = None
+        if len(found) > limit:
+            raise Refused(
+                f"more than {limit:,} points of {stage.name} for each network, which is limits.points: give fewer values, or raise it"
+            )
+    return list(found)
+
+
+def _suitable(stage: Stage, entry: Choice, network: Network, requests: Iterable[Any]) -> Iterator[Any]:
+    """The requests that suit a network; what does not is refused, or left out where the entry skips it."""
+    for request in requests:
+        try:
+            stage.check(network, request)
+        except BadInput as error:
+            pass_over(error, skip=entry.skip_unsuitable)
+        else:
+            yield request
+
+
+def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> None:
+    needed = stage.memory(network.plan, request)
+    if needed > limit:
+        raise Refused(
+            f"{stage.name} of {network.spelling} {request} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB:"
+            " choose fewer nodes or raise limits.memory_gib"
+        )
 
 
 def memory_limit(sweep: Sweep) -> int:
@@ -59,7 +151,7 @@ def memory_limit(sweep: Sweep) -> int:
     return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
 
 
-def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
+def chosen(entry: Choice, networks: Iterable[SweepNetwork]) -> list[str]:
     """Spellings of the networks that an entry chooses, in their order. Raises BadInput for a family, or a network, that is not there."""
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
@@ -67,7 +159,7 @@ def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
             raise BadInput(
                 f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all"
             )
-    of_families = [point.topology for point in networks if point.topology.partition("(")[0] in families]
+    of_families = [topology for topology, _ in networks if topology.partition("(")[0] in families]
     if entry.topologies is not None:
         named = [plan(spelling)[0] for spelling in entry.topologies]
         among = "" if entry.families == "all" else " and the families chosen"
@@ -84,9 +176,12 @@ def chosen(entry: Choice, networks: Sequence[Point]) -> list[str]:
     ]
 
 
-def pass_over(error: Exception, *, skip: bool) -> None:
-    """Go on after what does not fit a network, where an entry skips such; raise it otherwise, with how to skip it, and Refused always."""
-    if isinstance(error, Refused):
+def pass_over(error: BadInput, *, skip: bool) -> None:
+    """Go on after what does not suit a network, where an entry skips such; raise it otherwise, with how to skip it.
+
+    Refused, and what is wrong with a key of the entry, is always raised.
+    """
+    if isinstance(error, Refused) or error.place:
         raise error
     if not skip:
         raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
@@ -115,7 +210,7 @@ def _check_count(sweep: Sweep, expected: int) -> None:
                 raise Refused(f"{so_far}; limits.points is {sweep.limits.points:,}: give fewer values or raise it")
 
 
-def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
+def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
     entry = sweep.topologies[number]
     if isinstance(entry, str):
         yield _network(sweep, *plan(entry), memory)
@@ -126,16 +221,16 @@ def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
             yield _network(sweep, canonical, planned, memory)
 
 
-def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> Network:
+def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> SweepNetwork:
     """A network that fits, and that the faults leave a node of: its own number of faults, or the sweep's."""
     check_size(canonical, planned, memory)
     faults = sweep.fault_nodes if own is None else own
     if faults is not None and faults >= planned.nodes:
         raise BadInput(f"{canonical}: fault_nodes={faults}: expected fewer than its {planned.nodes} nodes")
-    return canonical, own
+    return SweepNetwork(canonical, own)
 
 
-def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[Network]:
+def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
     """The Cartesian product of a family's values, the first parameter varying slowest."""
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
@@ -182,4 +277,4 @@ def at(sweep: Sweep, place: Place) -> Iterator[None]:
     except BadInput as error:
         if str(error).startswith(f"{sweep.source}:"):
             raise
-        raise type(error)(shown(f"{sweep.where(place)}: {error}")) from None
+        raise type(error)(shown(f"{sweep.where((*place, *error.place))}: {error}")) from None

@@ -23,11 +23,12 @@ from torusweep.models.table import (
 )
 from torusweep.networks.families import plan
 from torusweep.papers.verification import expected_latency
+from torusweep.stages.entry import Rates, Spread
 from torusweep.stages.layout.placements import canonical, check_suits
-from torusweep.sweep.configuration.models import Dally, ParhamiKwai, Rates, Spread
+from torusweep.stages.layout.stage import LayoutRequest
+from torusweep.sweep.configuration.models import Dally, ParhamiKwai
 from torusweep.sweep.configuration.schema import Sweep
-from torusweep.sweep.expansion import at, chosen, pass_over
-from torusweep.sweep.points import Point
+from torusweep.sweep.expansion import SweepNetwork, at, chosen, pass_over
 from torusweep.tables.records import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
@@ -72,7 +73,7 @@ def entries(sweep: Sweep) -> list[Entry]:
     return [*sweep.latency, *printed]
 
 
-def check_latency(sweep: Sweep, networks: Sequence[Point]) -> None:
+def check_latency(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
     """Raise BadInput for an entry that chooses no network, Refused for more rows than MOST_ROWS, with the place in the file."""
     total = 0
     for number, entry in enumerate(sweep.latency):
@@ -84,12 +85,12 @@ def check_latency(sweep: Sweep, networks: Sequence[Point]) -> None:
                 )
 
 
-def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
-    """The points of layout whose wires the sweep's `latency` holds constant, each once, in order.
+def latency_layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
+    """The networks and placements whose wires the sweep's `latency` holds constant, each once, in order.
 
     Raises BadInput, with the place in the file, for a placement that does not exist, or does not suit a network (unless skip_unsuitable).
     """
-    found: dict[Point, None] = {}
+    found: dict[tuple[str, LayoutRequest], None] = {}
     for number, entry in enumerate(sweep.latency):
         if isinstance(entry, Dally) or entry.constraint.placement is None:
             continue
@@ -101,7 +102,7 @@ def latency_layouts(sweep: Sweep, networks: Sequence[Point]) -> list[Point]:
                 except BadInput as error:
                     pass_over(error, skip=entry.skip_unsuitable)
                 else:
-                    found[Point(spelling, placement=placement)] = None
+                    found[spelling, LayoutRequest(placement)] = None
     return list(found)
 
 
@@ -133,7 +134,7 @@ def latency_table(
     return table.take(first["place_min"].combine_chunks().sort())
 
 
-def _rows(entry: Entry, networks: Sequence[Point]) -> int:
+def _rows(entry: Entry, networks: Sequence[SweepNetwork]) -> int:
     if isinstance(entry, Dally):
         return (
             sum(nodes.bit_length() - 2 for nodes in entry.nodes)
@@ -189,13 +190,13 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
     )
     networks: list[Network] = []
     widths: list[float] = []
-    for name in chosen(entry, [Point(topology) for topology in records]):
+    for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
         try:
             network = network_of(records[name], carried.get(name))
             width = width_of(constraint, records[name], placed.get(name))
             check(network, entry.message_bits, width)
         except ValueError as error:
-            pass_over(error, skip=entry.skip_unsuitable)
+            pass_over(BadInput(str(error)), skip=entry.skip_unsuitable)
         else:
             networks.append(network)
             widths.append(width)

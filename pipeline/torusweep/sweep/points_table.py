@@ -1,4 +1,4 @@
-"""The table of points: what a sweep asks for, written out and weighed."""
+"""The table of points: what a sweep requests, written out and weighed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pyarrow as pa
 from torusweep.counts import counted
 from torusweep.run.batches import disk_bytes
 from torusweep.sweep.configuration import Sweep
-from torusweep.sweep.costs import estimates
-from torusweep.sweep.points import Point
-from torusweep.sweep.requested import asked_points
+from torusweep.sweep.points import Point, estimates
+from torusweep.sweep.requested import requested_points
 from torusweep.tables import store
 from torusweep.tables.records import arrow_schema
 
@@ -22,15 +21,14 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
     Raises BadInput where one is wrong, Refused where there are too many, or too little room for what comes of them.
     """
-    asked = estimates(asked_points(sweep))
+    points = estimates(requested_points(sweep))
     store.check_room(
-        folder, disk_bytes(asked, sweep.cluster.batch_seconds), f"the sweep's {counted(len(asked), 'point')}"
+        folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(len(points), 'point')}"
     )
-    return asked
+    return points
 
 
-def points_table(asked: Mapping[Point, float]) -> pa.Table:
+def points_table(points: Mapping[Point, float]) -> pa.Table:
     """A row (torusweep.tables.records: POINTS) for every point."""
-    schema = arrow_schema("points")
-    columns = {name: [getattr(point, name) for point in asked] for name in schema.names if name != "estimated_seconds"}
-    return pa.table({**columns, "estimated_seconds": list(asked.values())}, schema=schema)
+    rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
+    return pa.Table.from_pylist(rows, schema=arrow_schema("points"))

@@ -104,6 +104,7 @@ STATIC = (
 
 POINTS = (
     Column("key", "string", "", "digest of the network, the files it names, what is asked, and the code that answers"),
+    Column("stage", "string", "", "the table that it has a row of, or several"),
     Column("topology", "string", "", "canonical spelling"),
     Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it is not asked for"),
     Column("routing", "string", "", "of a row of loads or deadlock: its routing's canonical spelling"),

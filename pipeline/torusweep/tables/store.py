@@ -160,10 +160,11 @@ def shard_schema(stage: str = "static") -> pa.Schema:
 
 
 def publish_shard(
-    folder: Path, records: Iterable[dict[str, Any]], origin: dict[str, Any], stage: str = "static"
+    folder: Path, records: Iterable[dict[str, Any]] | pa.Table, origin: dict[str, Any], stage: str = "static"
 ) -> str:
-    """Publish finished points (`shard_schema` records) of a stage with their origin; returns the shard's digest."""
-    rows = pa.Table.from_pylist(list(records), schema=shard_schema(stage))
+    """Publish finished points (`shard_schema`) of a stage with their origin; returns the shard's digest."""
+    schema = shard_schema(stage)
+    rows = records.cast(schema) if isinstance(records, pa.Table) else pa.Table.from_pylist(list(records), schema=schema)
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
     name = digest(content)
     publish(folder / "shards" / f"{name}.parquet", content)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
 from torusweep.networks.topology import NO_PORT
-from torusweep.papers.verification import PAPERS, expected_layout, is_layout, load_expected, verification_rows
+from torusweep.papers.verification import PAPERS, expected_requests, is_layout, load_expected, verification_rows
 from torusweep.stages.layout import layout_record
 from torusweep.tables.records import LAYOUT
 
@@ -213,8 +213,8 @@ def test_c10_and_p04_as_printed():
 
 
 def verdicts(papers, limit):
-    points = [point for point in expected_layout(papers) if build(point.topology).nodes <= limit]
-    records = [layout_record(build(point.topology), str(point.placement)) for point in points]
+    requests = [pair for pair in expected_requests(papers)["layout"] if build(pair[0]).nodes <= limit]
+    records = [layout_record(build(topology), request.placement) for topology, request in requests]
     rows = verification_rows({"layout": records}, papers)
     return {(row["topology"], row["quantity"]): row["verdict"] for row in rows if row["our_value"] is not None}
 

@@ -7,10 +7,8 @@ the quantity of ours that it is compared with, and how closely (value, tolerance
 """
 
 from torusweep.papers.verification.needed import (
-    expected_deadlock,
     expected_latency,
-    expected_layout,
-    expected_loads,
+    expected_requests,
     expected_topologies,
 )
 from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
@@ -33,10 +31,8 @@ __all__ = [
     "PAPER_NAMES",
     "VERDICTS",
     "Expected",
-    "expected_deadlock",
     "expected_latency",
-    "expected_layout",
-    "expected_loads",
+    "expected_requests",
     "expected_topologies",
     "is_deadlock",
     "is_latency",

@@ -1,8 +1,9 @@
-"""What these papers' rows need to be computed, besides what a sweep asks for itself. Simulations are not among it: they take long."""
+"""What these papers' rows need to be computed, besides what a sweep requests itself; no simulations, which take long."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from torusweep.papers.verification.quantities import (
     CUBES,
@@ -18,7 +19,9 @@ from torusweep.papers.verification.quantities import (
     parts,
 )
 from torusweep.papers.verification.rows import Expected, load_expected
-from torusweep.sweep.points import Point
+from torusweep.stages.deadlock.stage import DeadlockRequest
+from torusweep.stages.layout.stage import LayoutRequest
+from torusweep.stages.loads.stage import LoadsRequest
 
 
 def expected_topologies(papers: Iterable[str]) -> list[str]:
@@ -26,23 +29,15 @@ def expected_topologies(papers: Iterable[str]) -> list[str]:
     return _needed(papers, is_static)
 
 
-def expected_loads(papers: Iterable[str]) -> list[Point]:
-    """The points of loads that these papers' rows need, each once, in row order."""
-    return [Point(topology, routing=ROUTING, traffic=TRAFFIC) for topology in _needed(papers, is_load)]
-
-
-def expected_deadlock(papers: Iterable[str]) -> list[Point]:
-    """The points of deadlock that these papers' rows need, each once, in row order."""
-    return list(dict.fromkeys(analysed(row) for row in load_expected(papers) if is_deadlock(row.quantity)))
-
-
-def expected_layout(papers: Iterable[str]) -> list[Point]:
-    """The points of layout that these papers' rows need, each once, in row order."""
-    return list(
-        dict.fromkeys(
-            Point(row.topology, placement=placement_of(row)) for row in load_expected(papers) if is_layout(row.quantity)
-        )
-    )
+def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
+    """By stage, the topologies and requests that these papers' rows need, each once, in row order; a stage without any is absent."""
+    rows = load_expected(papers)
+    found: dict[str, list[tuple[str, Any]]] = {
+        "loads": [(topology, LoadsRequest(ROUTING, TRAFFIC)) for topology in _needed(papers, is_load)],
+        "deadlock": [(row.topology, deadlock_request(row)) for row in rows if is_deadlock(row.quantity)],
+        "layout": [(row.topology, LayoutRequest(placement_of(row))) for row in rows if is_layout(row.quantity)],
+    }
+    return {stage: list(dict.fromkeys(requests)) for stage, requests in found.items() if requests}
 
 
 def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:
@@ -62,11 +57,11 @@ def placement_of(row: Expected) -> str:
     return parts(row.quantity)[1] or PLACEMENT
 
 
-def analysed(row: Expected) -> Point:
-    """The point of deadlock that a row compares with."""
+def deadlock_request(row: Expected) -> DeadlockRequest:
+    """The routing, rule and virtual channels that a row of deadlock compares with."""
     found = RULE.fullmatch(parts(row.quantity)[1])
     assert found is not None
-    return Point(row.topology, routing=found["routing"], vc_rule=found["rule"], virtual_channels=int(found["channels"]))
+    return DeadlockRequest(found["routing"], found["rule"], int(found["channels"]))
 
 
 def _needed(papers: Iterable[str], answers: Callable[[str], bool]) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from torusweep.errors import BadInput
-from torusweep.papers.verification.needed import analysed, cubes_of, placement_of
+from torusweep.papers.verification.needed import cubes_of, deadlock_request, placement_of
 from torusweep.papers.verification.quantities import (
     EXPRESSIONS,
     LAYOUT_EXPRESSIONS,
@@ -65,8 +66,7 @@ def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> lis
 
     def records(row: Expected) -> Mapping[str, Record]:
         if is_deadlock(row.quantity):
-            point = analysed(row)
-            found = graphs.get((point.topology, point.routing, point.vc_rule, point.virtual_channels))
+            found = graphs.get((row.topology, *astuple(deadlock_request(row))))
             return {} if found is None else {row.topology: found}
         if is_layout(row.quantity):
             found = layouts.get((row.topology, placement_of(row)))

@@ -7,19 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from torusweep.models.normalisation import Constraint, constraint
-from torusweep.sweep.configuration.entries import MOST_NODES, Choice, Section, listed
-
-
-class Spread(Section):
-    """Numbers at equal distances, both ends included."""
-
-    lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
-    highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
-    count: int = Field(ge=2, le=1_000_000, description="how many numbers")
-
-    def numbers(self) -> tuple[float, ...]:
-        step = (self.highest - self.lowest) / (self.count - 1)
-        return (*(self.lowest + step * number for number in range(self.count - 1)), self.highest)
+from torusweep.stages.entry import MOST_NODES, Choice, Rates, Section, listed
 
 
 def _numbers(value: Any) -> Any:
@@ -27,8 +15,6 @@ def _numbers(value: Any) -> Any:
 
 
 Positive = Annotated[float, Field(gt=0, le=10**9)]
-Rate = Annotated[float, Field(ge=0, le=10**9)]
-Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 Positives = Annotated[
     tuple[Positive, ...],
     Field(min_length=1, strict=False),

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -22,9 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-from torusweep.sweep.configuration.entries import Bounds, Choice, Section, Spellings
+from torusweep.stages.deadlock.stage import Deadlock
+from torusweep.stages.entry import Bounds, Section
+from torusweep.stages.layout.stage import Layout
+from torusweep.stages.loads.stage import Loads
+from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration.models import Latency
-from torusweep.sweep.configuration.simulation import Simulation
 from torusweep.sweep.configuration.yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
@@ -87,62 +89,6 @@ Entry = Annotated[
         custom_error_message="expected a topology such as torus(k=8, n=3), a mapping with 'family', or one with 'require'",
     ),
 ]
-
-
-class Sampled(Section):
-    """Loads from random packets instead of exact ones."""
-
-    packets: int = Field(10_000_000, ge=64, le=10**12, description="packets, at most")
-    seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
-    relative_error: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description="the sample ends once the standard error of the largest load is that share of it; null: all packets",
-    )
-
-
-class Loads(Choice):
-    """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
-
-    routing: Spellings = Field(
-        ("minimal",),
-        description="how packets find their way: a routing as 'torusweep loads --help' lists them, or several; minimal by default",
-    )
-    traffic: Spellings = Field(
-        description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
-    )
-    sample: Sampled | None = Field(None, description="from random packets; null: exact")
-    bounds: bool = Field(
-        False,
-        description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only",
-    )
-
-
-class Deadlock(Choice):
-    """Whether the sweep's networks can lock up: every routing with every rule and number of virtual channels on every network chosen."""
-
-    routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
-    vc_rule: Spellings = Field(
-        description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several"
-    )
-    virtual_channels: Annotated[
-        tuple[Annotated[int, Field(ge=1, le=16)], ...],
-        Field(min_length=1, strict=False),
-        BeforeValidator(
-            lambda value: [value] if isinstance(value, int) else value,
-            json_schema_input_type=Annotated[int, Field(ge=1, le=16)]
-            | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
-        ),
-    ] = Field((2,), description="virtual channels of every channel: a number, or several")
-
-
-class Layout(Choice):
-    """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
-
-    placement: Spellings = Field(
-        description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
-    )
 
 
 class Tls(Section):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from torusweep.sweep.configuration.entries import Choice
+from torusweep.stages.entry import Choice
 from torusweep.sweep.configuration.schema import Sweep, spelled
 from torusweep.sweep.configuration.yaml import Place
 

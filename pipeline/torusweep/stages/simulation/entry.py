@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from torusweep.sweep.configuration.entries import Choice, Spellings, listed
-from torusweep.sweep.configuration.models import Rates, Spread
+from torusweep.stages.entry import Choice, Rates, Spellings, Spread, listed
 
 
 def _several(value: Any) -> Any:

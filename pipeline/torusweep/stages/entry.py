@@ -1,12 +1,26 @@
-"""What a configuration's entries are made of: mappings whose keys are known, intervals, one or several names, a choice of networks."""
+"""Building blocks of a configuration's sections: mappings with known keys, intervals, one value or several, a choice of networks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from torusweep.errors import BadInput
+
 MOST_NODES = 2**31 - 1  # node numbers are 32-bit
+
+
+@contextmanager
+def under(key: str) -> Iterator[None]:
+    """Name the key of an entry that a refusal is about. Such a refusal is about the entry, whatever the network."""
+    try:
+        yield
+    except BadInput as refusal:
+        refusal.place = (key, *refusal.place)
+        raise
 
 
 class Section(BaseModel):
@@ -46,6 +60,22 @@ Spellings = Annotated[
     Field(min_length=1, strict=False),
     BeforeValidator(listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
+
+
+class Spread(Section):
+    """Numbers at equal distances, both ends included."""
+
+    lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
+    highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
+    count: int = Field(ge=2, le=1_000_000, description="how many numbers")
+
+    def numbers(self) -> tuple[float, ...]:
+        step = (self.highest - self.lowest) / (self.count - 1)
+        return (*(self.lowest + step * number for number in range(self.count - 1)), self.highest)
+
+
+Rate = Annotated[float, Field(ge=0, le=10**9)]
+Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
 class Choice(Section):

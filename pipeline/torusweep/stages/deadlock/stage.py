@@ -1,0 +1,98 @@
+"""The stage `deadlock`: the channel dependency graph of a routing under a virtual-channel rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from torusweep.networks.topology import Plan, Topology
+from torusweep.routing import SHORTEST_PATHS
+from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
+from torusweep.stages.entry import Choice, Spellings, under
+from torusweep.stages.stage import Network, Options, Stage
+from torusweep.tables.records import DEADLOCK
+
+
+class Deadlock(Choice):
+    """Whether the sweep's networks can lock up: every routing with every rule and number of virtual channels on every network chosen."""
+
+    routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
+    vc_rule: Spellings = Field(
+        description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several"
+    )
+    virtual_channels: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=16)], ...],
+        Field(min_length=1, strict=False),
+        BeforeValidator(
+            lambda value: [value] if isinstance(value, int) else value,
+            json_schema_input_type=Annotated[int, Field(ge=1, le=16)]
+            | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
+        ),
+    ] = Field((2,), description="virtual channels of every channel: a number, or several")
+
+
+@dataclass(frozen=True)
+class DeadlockRequest:
+    """routing, vc_rule: canonical spellings; virtual_channels: of every channel."""
+
+    routing: str
+    vc_rule: str
+    virtual_channels: int
+
+    def __str__(self) -> str:
+        return f"under {self.routing}, {self.vc_rule} with {self.virtual_channels} virtual channels"
+
+
+class DeadlockStage(Stage):
+    name = "deadlock"
+    columns = DEADLOCK
+    sources = (
+        "torusweep_kernels.backend",
+        "torusweep_kernels.dependencies",
+        "torusweep_kernels.distance",
+        "torusweep_kernels.threads",
+        "torusweep.counts",
+        "torusweep.networks",
+        "torusweep.routing",
+        "torusweep.stages.deadlock",
+        "torusweep.stages.stage",
+    )
+    Entry = Deadlock
+    Request = DeadlockRequest
+
+    def requests(self, entry: Deadlock) -> Iterator[DeadlockRequest]:
+        with under("routing"):
+            routings = list(map(routing_spelling, entry.routing))
+        with under("vc_rule"):
+            rules = list(map(rule_spelling, entry.vc_rule))
+        for values in product(routings, rules, entry.virtual_channels):
+            yield DeadlockRequest(*values)
+
+    def check(self, network: Network, request: DeadlockRequest) -> None:
+        deadlock_case(
+            network.topology,
+            routing=request.routing,
+            vc_rule=request.vc_rule,
+            virtual_channels=request.virtual_channels,
+        )
+
+    def seconds(self, planned: Plan, request: DeadlockRequest) -> float:
+        if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
+            return 2e-7 * planned.nodes**2
+        arcs = planned.nodes * max(planned.degree, 1)
+        if request.routing.partition("(")[0] in SHORTEST_PATHS:
+            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
+        return 5e-3 + 5e-6 * arcs
+
+    def rows(self, topology: Topology, request: DeadlockRequest, options: Options) -> list[dict[str, Any]]:
+        record = deadlock_record(
+            topology,
+            routing=request.routing,
+            vc_rule=request.vc_rule,
+            virtual_channels=request.virtual_channels,
+        )
+        return [record]

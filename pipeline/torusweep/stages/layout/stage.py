@@ -1,0 +1,55 @@
+"""The stage `layout`: the wires of a network under a placement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from torusweep.networks.topology import Plan, Topology
+from torusweep.stages.entry import Choice, Spellings, under
+from torusweep.stages.layout import canonical, check_suits, layout_record
+from torusweep.stages.stage import Network, Options, Stage
+from torusweep.tables.records import LAYOUT
+
+
+class Layout(Choice):
+    """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
+
+    placement: Spellings = Field(
+        description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
+    )
+
+
+@dataclass(frozen=True)
+class LayoutRequest:
+    """placement: canonical spelling."""
+
+    placement: str
+
+    def __str__(self) -> str:
+        return f"placed {self.placement}"
+
+
+class LayoutStage(Stage):
+    name = "layout"
+    columns = LAYOUT
+    sources = ("torusweep.networks", "torusweep.stages.layout", "torusweep.stages.stage")
+    Entry = Layout
+    Request = LayoutRequest
+
+    def requests(self, entry: Layout) -> Iterator[LayoutRequest]:
+        with under("placement"):
+            placements = list(map(canonical, entry.placement))
+        yield from map(LayoutRequest, placements)
+
+    def check(self, network: Network, request: LayoutRequest) -> None:
+        check_suits(request.placement, network.plan, network.spelling)
+
+    def seconds(self, planned: Plan, request: LayoutRequest) -> float:
+        return 1e-3 + 4e-7 * planned.nodes * max(planned.degree, 1)
+
+    def rows(self, topology: Topology, request: LayoutRequest, options: Options) -> list[dict[str, Any]]:
+        return [layout_record(topology, request.placement)]

@@ -1,0 +1,115 @@
+"""The stage `simulation`: flit-level simulations of a network, a row for each offered load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from torusweep.errors import Refused
+from torusweep.networks.topology import Plan, Topology
+from torusweep.stages.entry import under
+from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
+from torusweep.stages.simulation.entry import Simulation
+from torusweep.stages.stage import Network, Options, Stage
+from torusweep.tables.records import SIMULATION
+from torusweep.traffic import files_of as files_of_traffic
+from torusweep.traffic.reach import check_reach
+from torusweep.workloads import files_of as files_of_workload
+
+LISTED = (
+    *("router", "routing", "vc_rule", "virtual_channels", "buffer_flits", "packet_flits", "input_speedup"),
+    *("traffic", "injection", "workload", "placement"),
+)  # keys of an entry that may have several values
+SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
+MOST_COMBINATIONS = 10**6
+NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
+SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
+WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
+SATURATION_RUNS = 15  # experiments until saturation is found
+
+
+@dataclass(frozen=True)
+class SimulationRequest:
+    """traffic: canonical spelling; simulation: everything, the traffic included, as `Request.spelled` writes it."""
+
+    traffic: str
+    simulation: str
+
+    def __str__(self) -> str:
+        return f"simulated, {self.simulation}"
+
+
+class SimulationStage(Stage):
+    name = "simulation"
+    sources = (
+        "torusweep_kernels.backend",
+        "torusweep_kernels.dependencies",
+        "torusweep_kernels.distance",
+        "torusweep_kernels.philox",
+        "torusweep_kernels.router",
+        "torusweep_kernels.routes",
+        "torusweep_kernels.threads",
+        "torusweep.counts",
+        "torusweep.networks",
+        "torusweep.routing",
+        "torusweep.stages.deadlock",
+        "torusweep.stages.loads.packets",
+        "torusweep.stages.simulation",
+        "torusweep.stages.stage",
+        "torusweep.traffic",
+        "torusweep.workloads",
+    )
+    columns = SIMULATION
+    Entry = Simulation
+    Request = SimulationRequest
+
+    def requests(self, entry: Simulation) -> Iterator[SimulationRequest]:
+        lists: dict[str, Sequence[Any]] = {name: getattr(entry, name) or (None,) for name in LISTED}
+        if prod(map(len, lists.values())) > MOST_COMBINATIONS:
+            raise Refused(f"expected at most {MOST_COMBINATIONS:,} combinations of the lists; give fewer values")
+        single = {name: getattr(entry, name) for name in SINGLE}
+        for values in product(*lists.values()):
+            parameters = Parameters(**dict(zip(lists, values)), **single)
+            request = Request(parameters, entry.offered(), entry.seeds, entry.saturation_precision).canonical()
+            yield SimulationRequest(request.parameters.traffic, request.spelled())
+
+    def check(self, network: Network, request: SimulationRequest) -> None:
+        """Whether a rule that is given prevents deadlock is left to the simulation itself: that may take long."""
+        parameters, loads, _, _ = request_of(request.simulation)
+        check_reach(network.topology, request.traffic)
+        setup = set_up(network.topology, parameters, skip_proof=True)
+        with under("loads"):
+            setup.check(loads)
+
+    def files(self, request: SimulationRequest) -> list[Path]:
+        workload = request_of(request.simulation).parameters.workload
+        return files_of_traffic(request.traffic) + ([] if workload is None else files_of_workload(workload))
+
+    def row_count(self, request: SimulationRequest) -> int:
+        """A row for each load, or one for the workload or the saturation."""
+        return len(request_of(request.simulation).loads) + 1
+
+    def seconds(self, planned: Plan, request: SimulationRequest) -> float:
+        parameters, loads, seeds, precision = request_of(request.simulation)
+        workload = parameters.workload is not None
+        runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
+        cycles = WORKLOAD_CYCLES if workload else parameters.cycles or 0
+        speedup = parameters.input_speedup or PRESETS[parameters.router].input_speedup
+        return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * planned.nodes * cycles * runs
+
+    def rows(self, topology: Topology, request: SimulationRequest, options: Options) -> list[dict[str, Any]]:
+        parameters, loads, seeds, precision = request_of(request.simulation)
+        return simulation_records(
+            topology,
+            parameters,
+            loads=loads,
+            seeds=seeds,
+            precision=precision,
+            backend=options.backend,
+            threads=options.threads,
+            memory=options.memory,
+        )

@@ -1,0 +1,101 @@
+"""What a stage is: a table whose rows are computed point by point, each point a network and a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from torusweep.networks.families import build, plan
+from torusweep.networks.topology import Plan, Topology
+from torusweep.stages.entry import Choice
+from torusweep.tables.records import Column
+
+Rows = list[dict[str, Any]] | pa.Table
+
+
+class Options(NamedTuple):
+    """How rows are computed. Rows do not depend on it.
+
+    memory   bytes that the network's arrays may take; half the machine's where None
+    """
+
+    backend: str = "auto"
+    use_symmetry: bool = True
+    threads: int | None = None
+    memory: int | None = None
+
+
+class Network:
+    """A network of a sweep, built when its arrays are first needed. spelling: canonical; memory: as of `Options`."""
+
+    def __init__(self, spelling: str, memory: int | None = None) -> None:
+        self.spelling, self.memory = spelling, memory
+
+    @property
+    def plan(self) -> Plan:
+        return plan(self.spelling)[1]
+
+    @cached_property
+    def topology(self) -> Topology:
+        return build(self.spelling, memory=self.memory)
+
+
+class Stage(Protocol):
+    """One kind of computation; `torusweep.stages.STAGES` lists all. What stands here is what a stage may leave out.
+
+    name      of its table, its section of the configuration, its shards
+    columns   of its table, in order
+    sources   packages and modules whose code its rows depend on
+    Entry     an entry of its section of the configuration; None where its requests come from the networks alone
+    Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    sources: tuple[str, ...]
+    Entry: type[Choice] | None
+    Request: type[Any]
+
+    def request_for_network(self, fault_nodes: int | None) -> Any | None:
+        """The request that every network of a sweep has, whatever its entries; None: there is none.
+
+        fault_nodes   node faults at a time for the network's fault diameter
+        """
+        return None
+
+    def requests(self, entry: Any) -> Iterable[Any]:
+        """Every request of an entry, whatever the network, in canonical spellings.
+
+        Raises BadInput for what is wrong on every network, naming its key (torusweep.stages.entry.under).
+        """
+        return ()
+
+    def check(self, network: Network, request: Any) -> None:
+        """Raise BadInput where a request does not suit a network, Refused where it would take too long."""
+
+    def seconds(self, planned: Plan, request: Any) -> float:
+        """Seconds on one core, within a factor of about five."""
+        ...
+
+    def memory(self, planned: Plan, request: Any) -> int:
+        """Bytes that the rows' computation takes beside others, about; 0: no more than the network."""
+        return 0
+
+    def files(self, request: Any) -> Sequence[Path]:
+        """Files that a request names."""
+        return ()
+
+    def row_count(self, request: Any) -> int:
+        """Rows of a request."""
+        return 1
+
+    def rows(self, topology: Topology, request: Any, options: Options) -> Rows:
+        """The rows of one point: records, or an Arrow table where they are many; exactly the stage's columns, in order.
+
+        Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
+        """
+        ...
