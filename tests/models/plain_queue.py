@@ -1,4 +1,4 @@
-"""A channel's queue the long way: outcomes written out, a matrix of transitions solved, the paper's recurrence in exact fractions."""
+"""A channel's queue as oracle: a transition matrix solved, and the paper's recurrence in exact fractions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def arrivals(inputs: int, through: float | Fraction, local: float | Fraction) ->
 
 
 def stationary(q: list[float], states: int) -> np.ndarray:
-    """Contenders in steady state: one is forwarded in a slot, then packets come; states beyond the last are held in it."""
+    """Contenders in steady state: one is forwarded in a slot, then packets arrive; the last state counts all beyond."""
     moves = np.zeros((states, states))
     for now in range(states):
         for come, chance in enumerate(q):

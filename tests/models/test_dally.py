@@ -45,7 +45,7 @@ def test_the_best_dimension(delay, nodes, best):
 def test_the_best_dimensions_with_the_longer_wires_of_a_folded_layout():
     """Rings of more than two nodes fold: their wires are twice Eq. 13's (docs/papers.md).
 
-    By hand at N = 2^14, logarithmic delay: two dimensions have wires of 2 and cycles of 1 + 1, so 2 (127 + 150/64) = 258.69;
+    By hand at N = 2^14, logarithmic delay: in two dimensions wires of 2, cycles of 1 + 1, 2 (127 + 150/64) = 258.69;
     three have k = 2^(14/3), wires of 2 · 2^(7/3) and cycles of 13/3, so 13/3 (36.5976 + 150/12.6992) = 209.77.
     """
 
@@ -95,7 +95,7 @@ def test_pins_widths_and_wires(nodes, n, pins, width, wire, hops):
 
 @pytest.mark.parametrize("radices", [(16, 16), (8, 4), (4, 4, 2), (8, 4, 4, 2), (6, 2, 2), (2,) * 6])
 def test_every_cube_has_as_many_wires_across_its_middle_as_nodes(radices):
-    """Wires across the middle of the largest dimension, both directions of its rings, folded or with an end-around channel: N."""
+    """Wires across the middle of the largest dimension, both directions of its rings, folded or not: N."""
     cube = dally.whole_cube(radices)
     largest, nodes = max(radices), math.prod(radices)
     crossing = 2 * nodes // largest  # a ring crosses twice

@@ -15,8 +15,9 @@ from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import load_sweep, of, run, said
 
-# bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and 2 links,
-# twice that over the nodes. Wire: a folded ring of four has wires of 2, 1, 2, 1, one of eight 2 of 1 and 6 of 2; the torus
+# bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and
+# 2 links, twice that over the nodes. Wire: a folded ring of four has wires of 2, 1, 2, 1, one of eight 2 of 1 and 6
+# of 2; the torus
 # has 48 rings, the pruned one 16 + 8 + 8, both channels of a link count.
 WIDTHS = {
     ("pins", 96): {"torus(k=4, n=3)": 16, "pruned_torus(k=4, n=3)": 24, "ring(k=8)": 48},
@@ -28,8 +29,10 @@ topologies: ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", ring(k=8), "faulty(tor
 loads: [{traffic: uniform, families: [torus, pruned_torus, ring]}]
 latency:
   - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], families: [torus, pruned_torus, ring]}
-  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], families: [torus, pruned_torus, ring], constant: bisection, budget: 4}
-  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], constant: wiring_volume, placement: Folded, skip_unsuitable: true}
+  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001], families: [torus, pruned_torus, ring],
+     constant: bisection, budget: 4}
+  - {model: parhami-kwai-2004, message_bits: 384, rates: [0, 0.001],
+     constant: wiring_volume, placement: Folded, skip_unsuitable: true}
 """
 
 
@@ -61,7 +64,7 @@ def test_widths_are_what_a_budget_buys(equal):
 
 
 def test_saturation_in_bits_is_load_times_width(equal):
-    """Flits per node and cycle: 2 in the torus (d/Δ = 6/3), 4/k = 1 in the pruned one, 8/8 in the ring; as printed the pruned one has 4/3.375."""
+    """Flits per node and cycle: torus 2 (d/Δ = 6/3), pruned 4/k = 1 (as printed 4/3.375), ring 8/8."""
     flits = {"torus(k=4, n=3)": 2, "pruned_torus(k=4, n=3)": 1, "ring(k=8)": 1}
     for (norm, _), widths in WIDTHS.items():
         for name, width in widths.items():

@@ -1,4 +1,4 @@
-"""The table latency: its rows against the models, from a sweep's tables and from the command line; what is refused, and where."""
+"""The table latency: rows against the models, from a sweep and from the command line; refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ SWEEP = f"""
 topologies: ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "directed_torus(k=4, n=3)", pruned_xy(k=4), hypercube(n=1)]
 loads: [{{traffic: uniform, families: [torus, pruned_torus]}}]
 latency:
-  - {{{P04}, switch_delay: [3, 7], rates: [0, 0.01], of_saturation: {{from: 0.5, to: 1, count: 3}}, skip_unsuitable: true}}
+  - {{{P04}, switch_delay: [3, 7], rates: [0, 0.01], of_saturation: {{from: 0.5, to: 1, count: 3}},
+     skip_unsuitable: true}}
   - {{{P04}, rates: 0.01, families: [torus]}}
   - {{model: dally-1990, nodes: [256, 16384, 1048576], message_bits: 150, wire_delay: [constant, linear]}}
 """
@@ -292,7 +293,7 @@ def test_the_command_finds_dallys_best_dimension():
 
 
 def test_the_command_says_what_folded_wires_change():
-    """N = 2^14: k = 128 in two dimensions, wires of 1 as printed, and of 2 in folded rings: cycles of 1 and of 1 + log2 2."""
+    """N = 2^14, two dimensions: k = 128, wires of 1 as printed, of 2 in folded rings; cycles of 1 and 1 + log2 2."""
     asked = ["--model", "dally-1990", "--nodes", "16384", "--message-bits", "150", "--wire-delay", "logarithmic"]
     record = json.loads(said(*asked, "--json"))
     assert (record["best_dimension"], record["dimension"], record["best_dimension_corrected"]) == (2, 2, 3)

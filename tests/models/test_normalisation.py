@@ -24,7 +24,7 @@ def test_constant_bisection_is_d90s_width(k, n):
 
 
 def test_constant_bisection_of_p04s_networks():
-    """Table 1: 2k², k², k², 0.5k²: what the unpruned torus pays for 16 bits gives the pruned one 32, and the combination 64."""
+    """Table 1: 2k², k², k², 0.5k²: at the cost of a torus of 16 bits, pruned tori have 32 and the combination 64."""
     k = 16
     widths = np.array([2, 1, 1, 0.5]) * k * k
     budget = 16 * cost_per_bit("bisection", bisection_upper=2 * k * k, nodes=k**3)
@@ -33,7 +33,7 @@ def test_constant_bisection_of_p04s_networks():
 
 
 def test_constant_wiring_volume_is_bits_times_length():
-    """A ring of 8 straight: 7 wires of 1 and one of 7; folded: 2 of 1 and 6 of 2. The same length, 14, so the same width."""
+    """A ring of 8: straight, 7 wires of 1 and one of 7; folded, 2 of 1 and 6 of 2. Length 14 either way."""
     assert cost_per_bit("wiring_volume", wire_length_total=14, directed=[False, True], nodes=8).tolist() == [3.5, 1.75]
     assert channel_width("wiring_volume", 14, wire_length_total=[14, 14], directed=False, nodes=8).tolist() == [4, 4]
 

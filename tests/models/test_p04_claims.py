@@ -1,4 +1,4 @@
-"""What P04's Figs. 8 to 16 claim, on the numbers behind them: as printed, and where the loads that the links really have reverse it.
+"""Claims of P04's Figs. 8 to 16, on their numbers: as printed, and where the real loads of the links reverse them.
 
 Distances are Table 1's; of the pruned directed torus of radix 16, the breadth-first search's. A
 pruned torus's messages make k/4 hops in y and z each, as in the torus, over half as many channels:
@@ -106,7 +106,7 @@ def test_fig_12_pruning_improves_latency_uniformly_except_close_to_saturation():
 
 
 def test_fig_13_large_networks_and_long_messages_favour_pruning_over_orientation_as_printed_but_not_in_truth():
-    """The text: directed tori do better for smaller networks, pruned ones for larger; so it is of its long messages alone."""
+    """The text: directed tori are better for smaller networks, pruned ones for larger; true of long messages only."""
     even = range(4, 34, 2)
     assert [k for k in even if printed(PRUNED, k, 0.01, 384) < printed(DIRECTED, k, 0.01, 384)] == [28, 30, 32]
     assert [k for k in even if true(PRUNED, k, 0.01, 384) < true(DIRECTED, k, 0.01, 384)] == []

@@ -1,4 +1,4 @@
-"""Parhami & Kwai's queue: distributions against a Markov chain and exact fractions, closed forms against both, limits, refusals."""
+"""Parhami & Kwai's queue: distributions and closed forms against a Markov chain and exact fractions, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' figures: the numbers behind them against the papers' formulas, and what their captions claim of these numbers."""
+"""The papers' figures: their numbers against the papers' formulas, and the claims of their captions."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def tables() -> dict[str, list[Row]]:
 
 
 def made_up_simulations() -> list[Row]:
-    """As much of the table of simulations as the figures look at, with made-up numbers: what real ones say, test_paper_figures_simulated.py tells."""
+    """The columns of simulations that the figures read, with invented numbers."""
     patterns = ("uniform", "hot_region", "bit_complement", "bit_reversal", "perfect_shuffle")
     camara = [
         ("bluegene", name, 3, 64, 16, pattern)
@@ -510,7 +510,7 @@ def test_dally_latency_and_its_least(
     best: dict[int, tuple[int, float]],
     rows: dict[str, list[Row]],
 ) -> None:
-    """T = T_c (n(k-1)/2 + 2L/k) with k = N^(1/n), L = 150 and wires of k^(n/2-1) (Eqs. 12 and 13); twice as long where a ring of k > 2 is folded."""
+    """T = T_c (n(k-1)/2 + 2L/k), k = N^(1/n), L = 150, wires of k^(n/2-1) (Eqs. 12 and 13), twice that if folded."""
     drawn = [row for row in rows[figure] if row.get("variant") == variant]
     for row in drawn:
         k, n = row["nodes"] ** (1 / row["dimension"]), row["dimension"]
@@ -599,7 +599,7 @@ def test_camara_saturation(rows: dict[str, list[Row]]) -> None:
 
 
 def test_camara_use_of_the_links(rows: dict[str, list[Row]]) -> None:
-    """Per-dimension means a/2, a/4 of a straight torus; z of a PTT has a/4 hops where x and y have (2a/3 - 1/(6a))/2 each."""
+    """Mean hops by dimension: a/2, a/4 of a straight torus; a/4 of z and (2a/3 - 1/(6a))/2 of x and y in a PTT."""
     found = {line: values(rows["c10-fig-10"], "class", "use", line=line) for line in ("RT", "RTT", "PT", "PTT", "PDTT")}
     z = (16 / 4) / ((2 * 16 / 3 - 1 / 96) / 2)
     expected = {"RT": (1, 0.5), "RTT": (1, 1), "PT": (1, 0.5, 0.5), "PTT": (1, 1, z), "PDTT": (1, 1, 1)}

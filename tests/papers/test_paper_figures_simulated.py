@@ -1,4 +1,4 @@
-"""What the captions of the papers' simulated figures claim, on the papers' networks; fewer loads and cycles than config/papers/ has."""
+"""Claims of the simulated figures' captions, on the papers' networks; fewer loads and cycles than config/papers/."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_camara_figs_8_and_9_the_more_twists_the_more_load_and_the_less_latency(
         throughput = list(most(found[f"c10-fig-8{part}"]).values())
         assert all(straight < twisted for straight, twisted in pairwise(throughput))
         capacity = {row["line"]: row["capacity"] for row in found[f"c10-fig-8{part}"]}
-        # every node of these networks is like every other: nothing exceeds what their links can carry, and the router reaches most of it
+        # node-symmetric networks: nothing exceeds the load that the links can carry, and the router reaches most of it
         assert all(
             0.85 * capacity[line] < accepted <= capacity[line]
             for line, accepted in most(found[f"c10-fig-8{part}"]).items()
@@ -107,7 +107,7 @@ def test_camara_figs_8_and_9_the_more_twists_the_more_load_and_the_less_latency(
         for load, own in by_load(found["c10-fig-9b"], "latency").items()
         if len(own) == 3
     }
-    # of 7 and 7.33 hops on average: 4 cycles a hop, 3 at the destination, 15 more flits; where links fill, more turns make up for fewer hops
+    # means of 7 and 7.33 hops: 4 cycles a hop, 3 at the end, 15 more flits; near saturation turns offset fewer hops
     assert twice[0.05] == pytest.approx((4 * 7 + 18) / (4 * 22 / 3 + 18), abs=0.01)
     assert max(twice.values()) < 1.01
     assert [len(most(found[f"c10-fig-8{part}"])) for part in "ab"] == [2, 3]

@@ -1,4 +1,4 @@
-"""The papers' numbers: that they stand in pipeline/torusweep/papers/expected as printed, that errors are errors by a second way, and the verdicts."""
+"""The papers' numbers: papers/expected holds them as printed, errors are derived a second way; verdicts."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_spellings_are_canonical_and_quantities_known() -> None:
 
 
 def rtt_mean(a: int) -> Fraction:
-    """Mean distance of an RTT, exact for even a: a ball of 4d nodes at each distance d < a, and 2a - 1 at a (C10, Prop. 6)."""
+    """Mean distance of an RTT, exact for even a: 4d nodes at each distance d < a, 2a - 1 at a (C10, Prop. 6)."""
     return Fraction(sum(4 * d * d for d in range(a)) + a * (2 * a - 1), 2 * a * a)
 
 
@@ -275,7 +275,7 @@ def pdtt_mean(a: int) -> Fraction:
 
 @pytest.mark.parametrize("a", [4, 16, 32])
 def test_what_c10s_limits_are_granted_is_their_distance_from_the_exact_value(a: int) -> None:
-    """In edge-symmetric tori all channels carry the mean; in a PTT an x or y channel carries the RTT's, a z channel a ring's a/8."""
+    """Edge-symmetric tori: all channels carry the mean. PTT: x and y channels the RTT's, z channels a ring's a/8."""
     plane, ball = rtt_mean(a), pdtt_mean(a)
     exact = {
         ("rtt", "saturation_load"): 4 / plane,
@@ -454,9 +454,8 @@ def verdict_of(records: list[dict[str, object]], topology: str, quantity: str, p
 
 
 def reasons_of(records: list[dict[str, object]], topology: str, quantity: str, paper: str) -> set[str]:
-    rows = [
-        row for row in verification_rows({"static": records}, [paper]) if (row["topology"], row["quantity"]) == (topology, quantity)
-    ]
+    found = verification_rows({"static": records}, [paper])
+    rows = [row for row in found if (row["topology"], row["quantity"]) == (topology, quantity)]
     return {row["reason"] for row in rows if row["verdict"] == "agrees"}
 
 
@@ -597,7 +596,7 @@ def test_tesh_with_gates_at_every_corner() -> None:
     ("q", "topology"), [(q, f"{name}(m=4, n=4, levels=2, q={q})") for q in (0, 2) for name in ("h3dt", "mh3dt")]
 )
 def test_wiring_counted_link_by_link(q: int, topology: str) -> None:
-    """R05 sec. 2: a mesh or torus of 4 x 4 x 4, and at each of 2^q corners of three planes a ring through the modules."""
+    """R05 sec. 2: a mesh or torus of 4 x 4 x 4, and rings through the modules at 2^q corners of three planes."""
     wraps = topology.startswith("mh3dt")
     module = sum(1 for a in itertools.product(range(4), repeat=3) for digit in a if wraps or digit < 3)
     between = 3 * 2**q * 64
@@ -666,7 +665,7 @@ def test_p04_links_of_a_pruned_directed_torus_do_not_carry_the_same_load() -> No
 
 
 def loads_by_class(k: int, *, directed: bool) -> dict[bool, Fraction]:
-    """Load of a channel of dimension 0 (True) and of any other in a pruned 3D torus, under uniform traffic over every shortest path alike.
+    """Load of a channel of dimension 0 (True) and of any other in a pruned 3D torus, uniform traffic, minimal.
 
     By vertex-transitivity one source tells it: as many channels of both sorts leave a node.
     """

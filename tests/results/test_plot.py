@@ -111,7 +111,7 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
             ("nodes", "cost", "--colour", "distance_histogram"),
             "expected words or numbers to colour by, got list<int64>",
         ),
-        (("nodes", "cost", "--where", "nodes > 1000"), "expected rows of static with both nodes and cost where nodes > 1000, got none"),
+        (("nodes", "cost", "--where", "nodes > 1000"), "with both nodes and cost where nodes > 1000, got none"),
         (("nodes", "cost", "--where", "nodes >"), "the query cannot be read"),
         (
             ("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"),

@@ -187,7 +187,8 @@ def test_an_altered_table_is_refused_by_name(tmp_path):
 
 WORDS = re.findall(
     r"\S+",
-    "SELECT FROM static WHERE * , ( ) 1 'a' nodes topology = ; -- GROUP BY ALL ORDER LIMIT COPY TO SET x read_csv [ ] { } :: INT",
+    "SELECT FROM static WHERE * , ( ) 1 'a' nodes topology = ; -- GROUP BY ALL ORDER LIMIT COPY TO SET x read_csv"
+    " [ ] { } :: INT",
 )
 
 

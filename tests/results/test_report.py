@@ -225,9 +225,7 @@ def verification_body(rows: list[dict[str, Any]]) -> str:
 def test_verification_leads_with_what_needs_an_eye(verification: list[dict[str, Any]]) -> None:
     unexplained = {**verification[0], "verdict": "unexplained", "reason": "no reason"}
     body = verification_body([unexplained, *verification])
-    places = [
-        body.index(title) for title in ("Unexplained", "Errors of the papers", "Not compared yet", "<details>")
-    ]
+    places = [body.index(title) for title in ("Unexplained", "Errors of the papers", "Not compared yet", "<details>")]
     assert places == sorted(places)
     assert "Unexplained" not in verification_body(verification)
     assert verification_section([]) is None

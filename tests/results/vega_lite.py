@@ -20,6 +20,8 @@ def rows(specification: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
     def of(chart: dict[str, Any], inherited: str | None) -> list[list[dict[str, Any]]]:
         name = chart.get("data", {}).get("name", inherited)
-        return [found for layer in chart["layer"] for found in of(layer, name)] if "layer" in chart else [datasets[name]]
+        if "layer" not in chart:
+            return [datasets[name]]
+        return [found for layer in chart["layer"] for found in of(layer, name)]
 
     return of(specification, None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from torusweep.charts.chart import Chart
 from torusweep.tables.records import Column
@@ -44,6 +44,9 @@ class Panel(NamedTuple):
         )
 
 
+Part: TypeAlias = str | Sequence[Panel]
+
+
 class Section(NamedTuple):
     """A section of the page.
 
@@ -54,7 +57,7 @@ class Section(NamedTuple):
 
     id: str
     title: str
-    parts: Sequence[str | Sequence[Panel]]
+    parts: Sequence[Part]
 
     @property
     def body(self) -> str:
@@ -133,6 +136,11 @@ def word_field(column: str, title: str, meanings: Mapping[str, str], style: str 
 def number_field(column: str, title: str, meanings: Mapping[str, str], digits: int = 8) -> Field:
     """A column of numbers of a record."""
     return Field(title, lambda row: number(row[column], digits), meanings.get(column, ""), "number")
+
+
+def shared_field(field: Field) -> Field:
+    """The same column in a table of groups of records that agree in it."""
+    return field._replace(cell=lambda group: field.cell(group[0]))
 
 
 def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:

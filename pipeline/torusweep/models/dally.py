@@ -69,7 +69,7 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
     n, k = np.asarray(dimension, np.float64), radix(nodes, dimension)
     if (n < LEAST_DIMENSIONS).any() or (k < 2).any():
         raise ValueError(
-            f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; a cube's radix is at least 2"
+            f"dimensions: expected 2 … log2 of the nodes, got {n.min():g} … {n.max():g}; expected a radix of 2 or more"
         )
     n, k = np.broadcast_arrays(n, k)
     wire = k ** (n / 2 - 1)

@@ -18,6 +18,7 @@ from torusweep.charts.section import (
     number,
     number_field,
     paragraph,
+    shared_field,
     table,
     word_field,
 )
@@ -88,7 +89,7 @@ SHARED_FIELDS = (
     number_field("virtual_channels", "VCs", MEANING),
 )
 COUNT_FIELDS = (
-    *[field._replace(cell=lambda rows, field=field: field.cell(rows[0])) for field in SHARED_FIELDS],
+    *map(shared_field, SHARED_FIELDS),
     Field("networks", lambda rows: number(len(rows)), style="number"),
     *map(_count, VERDICTS),
 )

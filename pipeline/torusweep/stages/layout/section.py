@@ -14,6 +14,7 @@ from torusweep.charts.section import (
     Cell,
     Field,
     Panel,
+    Part,
     Record,
     Section,
     Tables,
@@ -65,7 +66,7 @@ def section(tables: Tables) -> Section | None:
     caption = CAPTION + (FOLDING if _pairs(shown) else "")
     caption += PLANE if any("dimensions=" in row["placement"] for row in shown) else ""
     ordered = sorted(wired, key=lambda row: (row["places"], row["topology"], row["wire_length_max"]))
-    parts = [
+    parts: list[Part] = [
         paragraph(_folding(wired)),
         [Panel("wire_lengths", "Wire lengths by placement", wire_lengths(shown), caption)] if shown else [],
         _drawings({row["placement"].partition("(")[0] for row in wired}),

@@ -14,6 +14,7 @@ from torusweep.charts.section import (
     Cell,
     Field,
     Panel,
+    Part,
     Record,
     Section,
     Tables,
@@ -61,7 +62,7 @@ def section(tables: Tables) -> Section | None:
     if drawn:
         title = "Saturation load against size"
         panels = [Panel("saturation_against_size", title, saturation_against_size(drawn), escape(caption(drawn)))]
-    parts = [panels, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
+    parts: list[Part] = [panels, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
     return Section("loads", "Channel loads", parts) if any(parts) else None
 
 

@@ -16,6 +16,7 @@ from torusweep.charts.section import (
     Cell,
     Field,
     Panel,
+    Part,
     Record,
     Section,
     Tables,
@@ -25,6 +26,7 @@ from torusweep.charts.section import (
     number,
     number_field,
     paragraph,
+    shared_field,
     table,
     word_field,
 )
@@ -53,7 +55,7 @@ def section(tables: Tables) -> Section | None:
     curves = _curves(rows)
     panels = _panels(curves)
     workloads = [row for row in rows if row["offered_load"] is None]
-    parts = [
+    parts: list[Part] = [
         paragraph(CAPTION) if panels else "",
         panels,
         _saturations(curves, tables.get("loads", ())),
@@ -182,7 +184,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     named = (*POINT, number_field("virtual_channels", "VCs", MEANING))
     saturation = MEANING["simulated_saturation"] + "; if it was not sought, the simulated loads next to it"
     fields = [
-        *[field._replace(cell=lambda curve, field=field: field.cell(curve[0])) for field in named],
+        *map(shared_field, named),
         Field("loads", lambda curve: number(len({row["offered_load"] for row in curve})), "simulated loads", "number"),
         Field("latency at the least", least_latency, MEANING["total_latency"], "number"),
         Field("most accepted", most_accepted, MEANING["accepted_load"], "number"),
