@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.run.elsewhere import Elsewhere, certificates
+from tests.run.fake_slurm import FakeSlurm
 from tests.run.rings import Run, until
 
 LISTENING = "0A"  # state of a TCP socket in /proc/net
@@ -50,6 +51,34 @@ def live(rings: Run) -> set[tuple[str, str, int]]:
     return bound(psutil.Process(run.pid))
 
 
+def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, tmp_path: Path):
+    slurm = FakeSlurm(tmp_path / "slurm")
+    rings.with_settings("slurm: {jobs: 1, cores: 2, memory: 2 GiB}")
+    rings.here("points")
+    home = tmp_path / "home"
+    home.mkdir()
+    try:
+        step = rings.start(
+            "step", "static", "rings.yaml", "results/rings", fault="slow 0.5", PATH=slurm.path, HOME=str(home)
+        )
+        until(rings.shards, seconds=150)
+        sockets = bound(psutil.Process(step.pid)).union(*(bound(psutil.Process(job)) for job in slurm.jobs()))
+        assert len(sockets) >= 3, "a scheduler and two workers"
+        for protocol, address, port in sockets:
+            if not ipaddress.ip_address(address).is_loopback:
+                assert protocol in ("tcp", "tcp6")
+                for context in strangers(tmp_path):
+                    assert answer(port, context, address).startswith("refused"), (address, port)
+        step.terminate()
+        said = step.communicate(timeout=60)[0]
+        assert step.returncode == 143, said
+        assert "Exception ignored" not in said
+        assert "Traceback" not in said
+        assert list(home.glob(".torusweep-*")) == []
+    finally:
+        slurm.cancel()
+
+
 def test_sockets_are_read_as_the_kernel_lists_them():
     with (
         socket.create_server(("0.0.0.0", 0)) as everywhere,
@@ -80,9 +109,9 @@ def strangers(folder: Path) -> list[ssl.SSLContext]:
     return [without, impostor]
 
 
-def answer(port: int, context: ssl.SSLContext) -> str:
+def answer(port: int, context: ssl.SSLContext, address: str = "127.0.0.1") -> str:
     """What a port says to a stranger: 'HTTP' where it speaks that, else 'refused: why', or its first bytes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain:
+    with socket.create_connection((address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60) as plain:
         plain.sendall(b"GET /health HTTP/1.0\r\n\r\n")
         try:
             if plain.recv(4) == b"HTTP":  # whether the process is alive, no more
@@ -91,7 +120,7 @@ def answer(port: int, context: ssl.SSLContext) -> str:
             pass
     try:
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=60) as plain,
+            socket.create_connection((address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60) as plain,
             context.wrap_socket(plain) as connection,
         ):
             connection.sendall(bytes(8))

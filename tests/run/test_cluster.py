@@ -21,6 +21,7 @@ from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster, Slurm
 
 from tests.run.elsewhere import Elsewhere, certificates
+from tests.run.fake_slurm import FakeSlurm
 from tests.run.rings import COMMAND, Run, until
 
 
@@ -380,6 +381,50 @@ def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
                 pytest.fail("connected to nobody")
             assert time.monotonic() - start < 10
             assert "\n" not in str(refusal.value)
+
+
+def test_workers_that_are_gone_end_the_run(rings: Run, elsewhere: Elsewhere):
+    """With the scheduler alive: after cluster.worker_ttl_seconds in one line, and at once where a signal says so."""
+    rings.config.write_text(elsewhere.config().replace("cluster: {", "cluster: {worker_ttl_seconds: 10, "))
+    rings.here("points")
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{Path(__file__).parent / "faulty_worker.py"}"]'}
+    for signalled in (False, True):
+        worker = elsewhere.worker(**preload, FAULT="slow 0.2")
+        before = len(rings.shards())
+        driver = rings.start("step", "static", str(rings.config), str(rings.folder))
+        until(lambda: len(rings.shards()) > before)  # noqa: B023
+        worker.kill()
+        worker.wait()
+        if signalled:
+            time.sleep(2)
+            driver.terminate()
+        said = driver.communicate(timeout=40)[0]
+        assert driver.returncode == (143 if signalled else 2), said
+        assert ("no worker for" in said) != signalled, said
+        assert "Traceback" not in said
+
+
+def test_slurm_jobs_that_are_gone_are_submitted_again(rings: Run, clean: bytes, tmp_path: Path):
+    slurm = FakeSlurm(tmp_path / "slurm")
+    (tmp_path / "home").mkdir()
+    rings.with_settings("worker_ttl_seconds: 10, slurm: {jobs: 1, cores: 1, memory: 2 GiB, interface: lo}")
+    rings.here("points")
+    try:
+        step = rings.start(
+            *("step", "static", "rings.yaml", "results/rings"),
+            fault="slow 0.1",
+            PATH=slurm.path,
+            HOME=str(tmp_path / "home"),
+        )
+        until(rings.shards)
+        slurm.cancel()
+        said = step.communicate(timeout=200)[0]
+    finally:
+        slurm.cancel()
+    assert step.returncode == 0, said
+    assert len(slurm.jobs()) == 2
+    assert rings.static() == clean
+    assert "Traceback" not in said
 
 
 def test_no_worker_comes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch):  # 26
