@@ -111,7 +111,9 @@ def strangers(folder: Path) -> list[ssl.SSLContext]:
 
 def answer(port: int, context: ssl.SSLContext, address: str = "127.0.0.1") -> str:
     """What a port says to a stranger: 'HTTP' where it speaks that, else 'refused: why', or its first bytes."""
-    with socket.create_connection((address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60) as plain:
+    with socket.create_connection(
+        (address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60
+    ) as plain:
         plain.sendall(b"GET /health HTTP/1.0\r\n\r\n")
         try:
             if plain.recv(4) == b"HTTP":  # whether the process is alive, no more
@@ -120,7 +122,9 @@ def answer(port: int, context: ssl.SSLContext, address: str = "127.0.0.1") -> st
             pass
     try:
         with (
-            socket.create_connection((address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60) as plain,
+            socket.create_connection(
+                (address if address not in ("0.0.0.0", "::") else "127.0.0.1", port), timeout=60
+            ) as plain,
             context.wrap_socket(plain) as connection,
         ):
             connection.sendall(bytes(8))

@@ -21,6 +21,7 @@ from torusweep.errors import BadInput
 
 DIED = "died"  # of what, nobody knows
 NEVER = float("-inf")
+ANSWER_SECONDS = 5.0  # that an answer, a digest and counts, may take to come
 TICKETS = itertools.count()  # of all stages that this process drives: a scheduler may still know an earlier one's
 
 
@@ -153,12 +154,12 @@ class Workers:
         future = self._futures.pop(ticket)
         with self._scheduler_alive():
             if not future.done():
-                self._futures[ticket] = future
-                self._lost.add(ticket)
-                return None
+                return self._come_back_to(ticket, future)
             if future.status == "finished":
                 try:
-                    return Outcome(ticket, future.result())
+                    return Outcome(ticket, future.result(timeout=ANSWER_SECONDS))
+                except TimeoutError:  # the worker died with the answer, and there is no other to compute it again
+                    return self._come_back_to(ticket, future)
                 except KilledWorker as death:  # with the answer; its shard, if published, is found later
                     return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
             if future.status == "error":
@@ -167,6 +168,10 @@ class Workers:
                     return Outcome(ticket, died=self._what_happened(ticket, error.last_worker.address))
                 return Outcome(ticket, error=error)
         raise LostScheduler  # a cancelled task: we cancel none
+
+    def _come_back_to(self, ticket: int, future: Any) -> None:
+        self._futures[ticket] = future
+        self._lost.add(ticket)
 
     def stop(self, ticket: int, why: str) -> None:
         """Stop the worker that computes a task, if one does; the task's outcome is a death, of `why`."""
