@@ -186,3 +186,16 @@ def every_route(routing: SourceRouting) -> Iterator[list[Hop]]:
                     yield hops_of(
                         source, [*runs, *((d, count, phase + routing.phases) for d, count, phase in second)], step
                     )[0]
+
+
+def shortest_cycle_length(plain):
+    """Length of a shortest cycle: search from every channel until the search returns to it."""
+    best = len(plain) + 1
+    for root in plain:
+        level, visited, length = {root}, set(), 0
+        while level and length < best:
+            level, length = {v for u in level for v in plain.successors(u)} - visited, length + 1
+            visited |= level
+            if root in level:
+                best = length
+    return best
