@@ -15,8 +15,9 @@ import pytest
 from torusweep.charts.chart import log_ticks
 from torusweep.charts.scatter import SYMBOLS, group_of, network_groups, value_groups
 from torusweep.networks.families import build
-from torusweep.results.designs import DISTINGUISHING, Axis, combinations, designs, is_better_large, sample_of
+from torusweep.results.designs import Axis, combinations, designs, is_better_large, joined_tables, sample_of
 from torusweep.results.page.explorer import Explorer, explored
+from torusweep.stages import STAGES
 from torusweep.stages.static import static_record
 from torusweep.tables.records import TABLES
 
@@ -112,18 +113,19 @@ def test_what_came_out_tells_no_rows_apart_and_a_fuller_row_is_taken(static: lis
     assert found["loads: uniform", "capacity"] == pytest.approx([math.nan, 5.0, 6.0], nan_ok=True)
 
 
-@pytest.mark.parametrize("table", DISTINGUISHING)
+@pytest.mark.parametrize("table", joined_tables())
 def test_what_distinguishes_rows_is_a_column(table: str) -> None:
-    assert set(DISTINGUISHING[table]) <= {column.name for column in TABLES[table]}
+    columns, distinguishing = joined_tables()[table]
+    assert set(distinguishing) <= {column.name for column in columns}
 
 
 def test_combinations_of_few_networks_are_left_out() -> None:
     rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [
         load(str(i), "valiant", "uniform", float(i)) for i in range(3)
     ]
-    assert [words for words, _ in combinations(rows, DISTINGUISHING["loads"], map(str, range(40)))] == [("minimal",)]
+    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [("minimal",)]
     rows.append(load("3", "valiant", "uniform", 3.0))
-    assert [words for words, _ in combinations(rows, DISTINGUISHING["loads"], map(str, range(40)))] == [
+    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [
         ("minimal",),
         ("valiant",),
     ]

@@ -16,34 +16,19 @@ import numpy as np
 from torusweep.charts.networks import comparable, distinct
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import Record, Tables
+from torusweep.stages import STAGES
 from torusweep.tables.records import TABLES, Column
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
 LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of fewer is left out
 NUMBERS = ("int64", "double")
-# by table: the columns of a request, which may distinguish a network's rows; columns of results never do
-DISTINGUISHING = {
-    "loads": ("routing", "traffic", "method", "packets", "seed"),
-    "deadlock": ("routing", "vc_rule", "virtual_channels"),
-    "layout": ("placement",),
+# of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`
+DERIVED = {
     "latency": (
-        "model",
-        "constant",
-        "budget",
-        "placement",
-        "message_bits",
-        "switch_delay",
-        "wire_delay",
-        "locality",
-        "radices",
-        "rate",
-    ),
-    "simulation": (
-        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup"),
-        *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),
-        "offered_load",
-    ),
+        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
+        *("radices", "rate"),
+    )
 }
 # words in a column's name that mean: more is better; of every other column, less is
 LARGER = {
@@ -85,6 +70,12 @@ class Designs(NamedTuple):
     left_out: int
 
 
+def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
+    """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
+    stages = {name: (stage.columns, stage.distinguishing) for name, stage in STAGES.items() if name != "static"}
+    return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
+
+
 def designs(tables: Tables) -> Designs:
     """The connected networks of two nodes and more, by nodes and name, with their columns of numbers.
 
@@ -94,10 +85,10 @@ def designs(tables: Tables) -> Designs:
     records = comparable(static)
     names = [record["topology"] for record in records]
     axes = list(_axes(TABLES["static"], "static", {record["topology"]: record for record in records}, names))
-    for table, columns in DISTINGUISHING.items():
-        for values, rows in combinations(tables.get(table, ()), columns, names):
+    for table, (columns, distinguishing) in joined_tables().items():
+        for values, rows in combinations(tables.get(table, ()), distinguishing, names):
             source = f"{table}: {', '.join(values)}" if values else table
-            axes += [axis for axis in _axes(TABLES[table], source, rows, names) if not _repeats(axis, axes)]
+            axes += [axis for axis in _axes(columns, source, rows, names) if not _repeats(axis, axes)]
     return Designs(records, axes, len(distinct(static)) - len(records))
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from torusweep.charts.section import Section, Tables
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice
@@ -51,6 +52,7 @@ class Stage(Protocol):
     columns   of its table, in order
     sources   packages and modules whose code its rows depend on
     Entry     an entry of its section of the configuration; None where its requests come from the networks alone
+    distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     """
 
@@ -59,6 +61,7 @@ class Stage(Protocol):
     sources: tuple[str, ...]
     Entry: type[Choice] | None
     Request: type[Any]
+    distinguishing: tuple[str, ...] = ()
 
     def request_for_network(self, fault_nodes: int | None) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
@@ -99,3 +102,7 @@ class Stage(Protocol):
         Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
         """
         ...
+
+    def section(self, tables: Tables) -> Section | None:
+        """Its section of the page, from a sweep's tables as lists of records; None without one."""
+        return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -20,28 +20,17 @@ from typing import Any
 from torusweep.charts.chart import DARK, LIGHT, specification
 from torusweep.charts.chart import config as theme
 from torusweep.charts.networks import distinct
-from torusweep.charts.section import Record, Section, Tables
+from torusweep.charts.section import Record, Tables
 from torusweep.papers.verification import summary
-from torusweep.results.designs import DISTINGUISHING, designs
+from torusweep.results.designs import designs, joined_tables
 from torusweep.results.page.bundle import bundled
 from torusweep.results.page.explorer import explored
 from torusweep.results.page.papers import papers_section
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
-from torusweep.stages.deadlock.section import section as deadlock_section
-from torusweep.stages.layout.section import section as layout_section
-from torusweep.stages.loads.section import section as loads_section
-from torusweep.stages.simulation.section import section as simulation_section
-from torusweep.stages.static.section import section as static_section
+from torusweep.stages import STAGES
 from torusweep.tables import store
 
-STAGE_SECTIONS: tuple[Callable[[Tables], Section | None], ...] = (
-    static_section,
-    loads_section,
-    deadlock_section,
-    layout_section,
-    simulation_section,
-)
 REQUIRED = ("static", "verification")
 THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
 RARE_VERDICTS = {
@@ -59,7 +48,7 @@ def write_report(folder: Path, out: Path) -> Tables:
     Raises BadInput where a required table or the manifest is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
-    names = [*REQUIRED, *(name for name in DISTINGUISHING if name in manifest["tables"])]
+    names = [*REQUIRED, *(name for name in joined_tables() if name in manifest["tables"])]
     tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables
@@ -72,7 +61,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     found = [
         verification_section(verification),
         explorer.section,
-        *[section(tables) for section in STAGE_SECTIONS],
+        *[stage.section(tables) for stage in STAGES.values()],
         papers_section(tables),
         provenance_section(manifest),
     ]

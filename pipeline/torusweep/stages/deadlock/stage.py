@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 from torusweep.networks.topology import Plan, Topology
 from torusweep.routing import SHORTEST_PATHS
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
+from torusweep.stages.deadlock.section import section
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.tables.records import DEADLOCK
@@ -63,6 +64,8 @@ class DeadlockStage(Stage):
     )
     Entry = Deadlock
     Request = DeadlockRequest
+    distinguishing = ("routing", "vc_rule", "virtual_channels")
+    section = staticmethod(section)
 
     def requests(self, entry: Deadlock) -> Iterator[DeadlockRequest]:
         with under("routing"):

@@ -11,6 +11,7 @@ from pydantic import Field
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.layout import canonical, check_suits, layout_record
+from torusweep.stages.layout.section import section
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.tables.records import LAYOUT
 
@@ -39,6 +40,8 @@ class LayoutStage(Stage):
     sources = ("torusweep.networks", "torusweep.stages.layout", "torusweep.stages.stage")
     Entry = Layout
     Request = LayoutRequest
+    distinguishing = ("placement",)
+    section = staticmethod(section)
 
     def requests(self, entry: Layout) -> Iterator[LayoutRequest]:
         with under("placement"):

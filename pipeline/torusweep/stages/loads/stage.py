@@ -16,6 +16,7 @@ from torusweep.routing import SHORTEST_PATHS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
+from torusweep.stages.loads.section import section
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.tables.records import LOADS
 from torusweep.traffic import SYMMETRIC, files_of, traffic
@@ -101,6 +102,8 @@ class LoadsStage(Stage):
     )
     Entry = Loads
     Request = LoadsRequest
+    distinguishing = ("routing", "traffic", "method", "packets", "seed")
+    section = staticmethod(section)
 
     def requests(self, entry: Loads) -> Iterator[LoadsRequest]:
         with under("traffic"):

@@ -14,6 +14,7 @@ from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.entry import Simulation
+from torusweep.stages.simulation.section import section
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.tables.records import SIMULATION
 from torusweep.traffic import files_of as files_of_traffic
@@ -66,6 +67,12 @@ class SimulationStage(Stage):
     columns = SIMULATION
     Entry = Simulation
     Request = SimulationRequest
+    distinguishing = (
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup"),
+        *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),
+        "offered_load",
+    )
+    section = staticmethod(section)
 
     def requests(self, entry: Simulation) -> Iterator[SimulationRequest]:
         lists: dict[str, Sequence[Any]] = {name: getattr(entry, name) or (None,) for name in LISTED}

@@ -11,6 +11,7 @@ from torusweep.networks.topology import Plan, Topology, no_symmetries
 from torusweep.stages.stage import Options, Stage
 from torusweep.stages.static import static_record
 from torusweep.stages.static.route_lengths import MAX_PAIRS
+from torusweep.stages.static.section import section
 from torusweep.stages.static.spectrum import INERTIA_NODES
 from torusweep.tables.records import STATIC
 
@@ -45,6 +46,7 @@ class StaticStage(Stage):
     )
     Entry = None
     Request = StaticRequest
+    section = staticmethod(section)
 
     def request_for_network(self, fault_nodes: int | None) -> StaticRequest:
         return StaticRequest(fault_nodes)
