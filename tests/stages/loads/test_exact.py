@@ -43,7 +43,7 @@ def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch):
         == 16
     )
     assert source.pairs_followed(form, traffic("transpose", topology)[1]) == 16
-    monkeypatch.setattr(source, "MOST_PAIRS", 255)
+    monkeypatch.setattr(source, "MAX_PAIRS", 255)
     with pytest.raises(
         Refused,
         match=r"at most 255 pairs of nodes to follow routes between, got 256; sample them: --method monte-carlo$",

@@ -17,7 +17,7 @@ from torusweep.traffic import Traffic
 from torusweep.traffic.matrix import same_from_all
 
 BLOCK = 1 << 20  # pairs at a time
-MOST_PAIRS = 10**10  # to follow: a quarter of an hour
+MAX_PAIRS = 10**10  # to follow: a quarter of an hour
 SUM_BITS = 54  # of a block's total: a route may pass a channel several times, and int64 must hold all passes
 
 
@@ -38,9 +38,9 @@ def source_flows(
     table, flows, done = RouteTable(routing), np.zeros(routing.moves.port.shape), 0
     parts = _parts(routing, traffic, use_symmetry)
     pairs = sum(part.pairs for part in parts)
-    if pairs > MOST_PAIRS:
+    if pairs > MAX_PAIRS:
         raise Refused(
-            f"expected at most {MOST_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,};"
+            f"expected at most {MAX_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,};"
             " sample them: --method monte-carlo"
         )
     for part in parts:

@@ -122,9 +122,9 @@ class LoadsStage(Stage):
             return
         demands = traffic(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
         pairs = source.pairs_followed(form, demands)
-        if pairs > source.MOST_PAIRS:
+        if pairs > source.MAX_PAIRS:
             raise Refused(
-                f"loads of {network.spelling} {request}: expected at most {source.MOST_PAIRS:,} pairs of nodes to follow"
+                f"loads of {network.spelling} {request}: expected at most {source.MAX_PAIRS:,} pairs of nodes to follow"
                 f" routes between, got {pairs:,}; sample them (sample: {{packets: 10000000}})"
             )
 
