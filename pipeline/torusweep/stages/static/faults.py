@@ -72,8 +72,8 @@ def fault_diameter(
         searches = _sample(near, n, faults, drawn)
         tried = sum(len(choices) + drawn for choices in near.values())
         method = (
-            f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours and"
-            f" {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
+            f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours"
+            f" and {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
         )
     diameter = 0
     counted = None if is_terminal.all() else is_terminal
