@@ -127,8 +127,11 @@ def _digest_of(file: Path) -> str:
 
 
 def stage_digest(stage: str) -> str:
-    """sha256 of the sources that a stage's rows depend on, by their names inside the packages."""
-    return digest_of_code(STAGES[stage].sources)
+    """sha256 of the sources that a stage's rows depend on, by their names inside the packages.
+
+    A section of the page (section.py) is left out: rows do not depend on captions.
+    """
+    return digest_of_code(STAGES[stage].sources, without="section.py")
 
 
 def program_digest() -> str:
@@ -137,10 +140,12 @@ def program_digest() -> str:
 
 
 @cache
-def digest_of_code(names: tuple[str, ...]) -> str:
-    """sha256 of packages' and modules' sources: the same wherever they are installed."""
+def digest_of_code(names: tuple[str, ...], without: str = "") -> str:
+    """sha256 of packages' and modules' sources, without files of one name: the same wherever they are installed."""
     digest = hashlib.sha256()
     for name, file in sorted(sources(names).items()):
+        if file.name == without:
+            continue
         content = file.read_bytes()
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
