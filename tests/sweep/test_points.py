@@ -384,7 +384,8 @@ def test_a_stages_sources_are_all_that_its_computation_imports(stage):
         files[Path(importlib.util.find_spec(name).origin).relative_to(Path(package.__path__[0]).parent).as_posix()] = (
             name
         )
-    assert set(files) - set(sources(STAGES[stage].sources)) <= BESIDES
+    others = set(files) - set(sources(STAGES[stage].sources))
+    assert {file for file in others if not file.startswith("torusweep/charts/")} <= BESIDES  # charts are of the page
     assert AMONG[stage] <= set(files)
 
 
