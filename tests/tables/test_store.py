@@ -262,3 +262,13 @@ with lock.held(Path({str(path)!r})):
     assert lock.holder(path) is None
     with lock.held(path):
         assert (lock.holder(path) or {})["pid"] == os.getpid()
+
+
+def test_a_lock_on_a_full_disk_is_one_line(tmp_path, monkeypatch):
+    def full() -> object:
+        return open("/dev/full", "a")
+
+    monkeypatch.setattr("torusweep.tables.lock.open_for_writing", lambda path: full())
+    monkeypatch.setattr("fcntl.flock", lambda *_: None)
+    with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), lock.held(tmp_path / ".lock"):
+        pytest.fail("locked")

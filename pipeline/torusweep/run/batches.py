@@ -20,7 +20,7 @@ FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those
 
 
 class Batch(NamedTuple):
-    """Points that one task computes; cost: estimated seconds; deaths: what the workers did that a lone point has cost so far."""
+    """Points that one task computes; cost: estimated seconds; deaths: of workers, that a lone point has cost so far."""
 
     points: list[Point]
     cost: float
@@ -67,7 +67,7 @@ class Batches:
         return self._taken / self._estimated if self._taken else 1.0
 
     def limit(self, batch: Batch, least: float) -> float:
-        """Seconds after which a batch is taken to hang: `least` or more, and more each time that a lone point is tried again."""
+        """Seconds after which a batch is taken to hang: `least` or more, and more for each retry of a lone point."""
         return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
 
     def took(self, batch: Batch, seconds: float) -> None:

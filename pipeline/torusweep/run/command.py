@@ -78,8 +78,8 @@ def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: S
     _check_names([str(config), str(results), *files])
     if ALTERED.search(str(results)):
         raise BadInput(
-            f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \" or a"
-            " blank at its end"
+            f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
+            " or a blank at its end"
         )
     points = weighed_points(sweep, folder)
     with lock.held(folder / RUN_LOCK):
@@ -110,7 +110,7 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 
 
 def _failed(sweep: Sweep, folder: Path) -> list[str]:
-    """Options by which points that failed the last time are tried again. Only names of our stages leave this function."""
+    """Options by which points that failed the last time are tried again. Names come from our stages only."""
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
     except BadInput:
@@ -155,7 +155,8 @@ class Snakemake:
             return 128 + self._signals[0]
         if status < 0:
             _say(
-                f"Snakemake was killed (signal {-status}); what is finished is kept, and the same command goes on from here"
+                f"Snakemake was killed (signal {-status}); what is finished is kept,"
+                " and the same command goes on from here"
             )
             return 128 - status
         if status > 0 and self._essential:
@@ -237,12 +238,13 @@ def _check_names(paths: Iterable[str]) -> None:
     for path in paths:
         if set(path) & set(PLACEHOLDERS):
             raise BadInput(
-                f"{shown(path)}: expected a path without any of {' '.join(PLACEHOLDERS)}, which Snakemake fills in; rename it"
+                f"{shown(path)}: expected a path without any of {' '.join(PLACEHOLDERS)}, which Snakemake fills in;"
+                " rename it"
             )
 
 
 def _check_options(options: Sequence[str]) -> None:
-    """Refuse in one line an option that neither this command nor Snakemake has, and those that this command gives Snakemake."""
+    """Refuse in one line an option that nobody has, and those that this command itself gives Snakemake."""
     known = re.findall(r"(?<![\w-])--[\w-]+", get_argument_parser().format_help()) if options else []
     ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
     for option in options:
@@ -260,7 +262,7 @@ def _check_options(options: Sequence[str]) -> None:
 
 
 def _not_from_the_future(files: Iterable[Path]) -> None:
-    """Snakemake refuses what it makes from files newer than now, as they are where a clock was set back: they are made of now."""
+    """Give files from the future, as there are where a clock was set back, the time of now: Snakemake refuses them."""
     now = time.time()
     for file in files:
         try:

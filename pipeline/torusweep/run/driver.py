@@ -33,7 +33,7 @@ FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so littl
 
 
 class Options(NamedTuple):
-    """How a stage's points are computed. Nothing here changes a record; `code` is the digest that the worker must have."""
+    """How a stage's points are computed. Nothing here changes a record; code: the digest that the worker must have."""
 
     folder: str
     backend: str
@@ -86,8 +86,8 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
     """
     if stage_digest(options.stage) != options.code:
         raise BadInput(
-            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code {options.code[:12]};"
-            " install the same version on both"
+            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code"
+            f" {options.code[:12]}; install the same version on both"
         )
     start, clock, backend = time.time(), time.monotonic(), resolve(options.backend)
     ran = {backend}
@@ -225,12 +225,13 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure |
     reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
     return Failure(
         point,
-        f"its worker died {LIVES} times: {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",
+        f"its worker died {LIVES} times:"
+        f" {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",
     )
 
 
 class _Stop:
-    """Ctrl-C or SIGTERM: the first asks the sweep to stop when the running batches are finished, the second stops it."""
+    """Ctrl-C or SIGTERM: the first stops the sweep when the running batches are finished, the second at once."""
 
     def __init__(self) -> None:
         self.signal: int | None = None

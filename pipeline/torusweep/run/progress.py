@@ -1,9 +1,8 @@
 """How far a sweep is: a bar on a terminal, plain lines elsewhere.
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
-The time left is reckoned from the points' estimated cost, because long ones come first. Estimates err by a
-factor of five, and the first points also wait for compilers: nothing is said of it before a third of the cost is paid, and a third
-of the points are finished.
+The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
+five, and the first points also wait for compilers: the time left is shown from a third of the cost and of the points on.
 """
 
 from __future__ import annotations
@@ -57,7 +56,8 @@ class Lines:
             )
             pace = f"{(self._done - self._before) / taken:.3g} points/s"
             self.say(
-                f"{self._title}: {self._done:,} of {counted(self._total, 'point')}, {', '.join(filter(None, (pace, left)))}"
+                f"{self._title}: {self._done:,} of {counted(self._total, 'point')},"
+                f" {', '.join(filter(None, (pace, left)))}"
             )
 
     def say(self, message: str) -> None:
@@ -83,7 +83,7 @@ class Bar:
 
 @contextlib.contextmanager
 def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Lines | Bar]:
-    """Show that `done` of `total` points are finished, and what `advance` adds of points and of the `cost` that is left."""
+    """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
     if not sys.stdout.isatty():
         yield Lines(title, total, done, cost)
         return

@@ -1,4 +1,4 @@
-"""The short steps of the pipeline, which the Snakefile's rules call: files in, files out. torusweep.run.stage is the long one.
+"""The short steps of the pipeline, which the Snakefile's rules call; torusweep.run.stage is the long one.
 
 Every step takes the configuration's path, the sweep's folder and overrides, and returns an exit status.
 """
@@ -29,7 +29,7 @@ Overrides = dict[str, Any]
 
 
 def points(config: Path, folder: Path, overrides: Overrides) -> int:
-    """points.parquet and manifest.json: what the configuration requests. Tables that it does not request are removed."""
+    """points.parquet and manifest.json: what the configuration requests. Other tables are removed."""
     sweep = load(config)
     about = {
         "sweep": sweep.sweep,
@@ -74,7 +74,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
 
 
 def check(config: Path, folder: Path, overrides: Overrides) -> int:
-    """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1, naming what is; tables and report stay."""
+    """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1 and a line for each; tables stay."""
     rows = store.open_table(folder / "verification.parquet").to_pylist()
     failed = store.read_manifest(folder).get("failed", [])
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]

@@ -36,9 +36,16 @@ def held(path: Path) -> Iterator[None]:
             "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "command": " ".join(sys.argv),
         }
-        file.truncate(0)
-        file.write(json.dumps(me))
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(json.dumps(me))
+            file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                file.close()  # which writes again what is left
+            raise BadInput(
+                f"cannot write {path}: {error.strerror}; make room, or choose another folder with --results"
+            ) from None
         try:
             yield
         finally:
