@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
-Result = TypeVar("Result")
+import numpy as np
 
 BACKENDS = ("auto", "numpy", "numba", "cupy")
 
@@ -26,46 +23,6 @@ class GpuOutOfMemory(MemoryError):
 
 class KernelCompileError(Exception):
     """NVRTC refused a kernel's source; the message names the kernel and holds the compiler's log."""
-
-
-def cuda_source(source: Path) -> str:
-    """A .cu file's text with its folder's headers, or this one's, in place of their #include lines.
-
-    So NVRTC needs no search path, and CuPy, which keys its cache by the text, compiles anew when a header changes.
-    """
-
-    def header(line: re.Match[str]) -> str:
-        own = source.with_name(line[1])
-        return (own if own.exists() else Path(__file__).with_name(line[1])).read_text()
-
-    return re.sub(r'^#include "(\w+\.cuh)"$', header, source.read_text(), flags=re.MULTILINE)
-
-
-@contextmanager
-def gpu_errors(kernel: str) -> Iterator[None]:
-    """CuPy's errors under our names, so that callers need not import CuPy to tell them apart."""
-    cupy = importlib.import_module("cupy")
-    try:
-        yield
-    except cupy.cuda.memory.OutOfMemoryError as error:
-        raise GpuOutOfMemory(
-            f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba"
-        ) from error
-    except cupy.cuda.compiler.CompileException as error:
-        raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
-
-
-def halved(width: int, run: Callable[[int], Result]) -> Result:
-    """run(width), and where the GPU's memory turns out too small for it, since others may use it too, with half the width, down to 1."""
-    cupy = importlib.import_module("cupy")
-    while True:
-        try:
-            return run(width)
-        except cupy.cuda.memory.OutOfMemoryError:
-            if width == 1:
-                raise
-        width //= 2
-        cupy.get_default_memory_pool().free_all_blocks()
 
 
 @cache
@@ -125,6 +82,17 @@ def _listen() -> None:
 def array_module(backend: str) -> ModuleType | Any:
     """NumPy, or CuPy for the backend cupy: the library in which reference kernels run."""
     return importlib.import_module("cupy" if backend == "cupy" else "numpy")
+
+
+def implementation(package: str, backend: str) -> ModuleType:
+    """A package's module for a resolved backend: only what computes is imported, since CuPy and its GPU may be missing."""
+    names = {"numba": "cpu", "cupy": "gpu", "numpy": "reference"}
+    return importlib.import_module(f"{package}.{names[backend]}")
+
+
+def host(array: Any) -> np.ndarray:
+    """The array of either library in main memory."""
+    return array.get() if hasattr(array, "get") else array
 
 
 def device_name(backend: str) -> str:

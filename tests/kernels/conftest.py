@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 from torusweep_kernels import backend
-from torusweep_kernels.distance import gpu
 
 from tests.kernels import fake_cupy
 
@@ -32,7 +31,6 @@ def as_cupy(monkeypatch: pytest.MonkeyPatch, built: Path) -> Iterator[Callable[.
 
     def forget() -> None:
         backend.gpu_count.cache_clear()
-        gpu.functions.cache_clear()
 
     yield put
     monkeypatch.undo()

@@ -7,7 +7,7 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-from torusweep_kernels.backend import cuda_source
+from torusweep_kernels.cuda import cuda_source
 
 PATTERNS = {12: "cuda_nvrtc/lib/libnvrtc.so.12", 13: "cu13/lib/libnvrtc.so.13"}  # where the wheels put it
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torusweep_kernels
-from torusweep_kernels import backend
+from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import all_pairs_distance, gpu, reference
 from torusweep_kernels.distance.lanes import Task
 
@@ -21,15 +20,11 @@ SOURCES = sorted(Path(torusweep_kernels.__file__).parent.rglob("*.cu"))
 OLDEST = {12: 70, 13: 75}
 
 
-def options(source: Path) -> tuple[str, ...]:
-    return importlib.import_module(f"kernels.{source.parent.name}.gpu").OPTIONS
-
-
-@pytest.mark.parametrize("cuda", OLDEST)
+@pytest.mark.parametrize("version", OLDEST)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
-def test_sources_compile_for_every_gpu(source: Path, cuda: int) -> None:
-    for architecture in nvrtc.architectures(cuda, OLDEST[cuda]):
-        log, code = nvrtc.compile_for(cuda, architecture, source, options(source))
+def test_sources_compile_for_every_gpu(source: Path, version: int) -> None:
+    for architecture in nvrtc.architectures(version, OLDEST[version]):
+        log, code = nvrtc.compile_for(version, architecture, source, cuda.OPTIONS)
         assert code[:4] == b"\x7fELF", f"sm_{architecture}: {log}"
         assert "warning" not in log.replace("warning: Architectures prior to", "")
 
@@ -80,7 +75,7 @@ def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) ->
 def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
     ports, from_one = network()
     task = Task(ports, np.arange(768, dtype=np.int32), np.zeros(768, np.int32), np.ones(768, bool), None, True)
-    histogram, eccentricity = reference.distances(task, 1, as_cupy(), None)
+    histogram, eccentricity = reference.distances(task, None, as_cupy())
     assert histogram.tolist() == [[768 * nodes for nodes in from_one]]
     assert eccentricity is not None
     assert eccentricity.tolist() == [len(from_one) - 1] * 768
@@ -89,7 +84,7 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"kernels/distance: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory, match=r"torusweep_kernels.distance: expected enough GPU memory, got: .*; make the work smaller"
     ):
         all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600, int), backend="cupy")
 
@@ -99,7 +94,7 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void advance(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/distance: NVRTC could not compile.*undeclared"):
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.distance: NVRTC could not compile.*undeclared"):
         all_pairs_distance(oracle.torus(4), np.arange(4), np.zeros(4, int), backend="cupy")
 
 
@@ -109,7 +104,7 @@ def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:
     for mixed in (lambda: device + host, lambda: cupy.take(host, device), lambda: device[host]):
         with pytest.raises(TypeError, match=r"numpy\.ndarray"):
             mixed()
-    advance = cupy.RawModule(code=gpu.SOURCE.read_text(), options=gpu.OPTIONS).get_function("advance")
+    advance = cupy.RawModule(code=gpu.SOURCE.read_text(), options=cuda.OPTIONS).get_function("advance")
     with pytest.raises(AssertionError, match="2 arguments for 13 parameters"):
         advance((1,), (1,), (device, device))
     with pytest.raises(AssertionError, match="argument 0 is int64, its parameter uint64"):

@@ -61,7 +61,7 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
     expected = minimal_loads(torus(), np.arange(256), split=split, backend="numpy")
     ports, roots = torus().astype(np.int32), np.arange(256, dtype=np.int32)
     task = network.Task(ports, roots, np.ones(256), split == "next-hops", np.ones(256), None, order(ports, roots))
-    load, totals = reference.loads(task, as_cupy())
+    load, totals = reference.loads(task, xp=as_cupy())
     assert load.reshape(ports.shape).tolist() == expected.load.tolist()
     assert totals.hops.sum() == expected.hops
 
@@ -69,7 +69,7 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"kernels/loads: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory, match=r"torusweep_kernels.loads: expected enough GPU memory, got: .*; make the work smaller"
     ):
         minimal_loads(oracle.torus(40, 40), np.arange(1600), backend="cupy")
 
@@ -79,7 +79,7 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/loads: NVRTC could not compile.*undeclared"):
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.loads: NVRTC could not compile.*undeclared"):
         minimal_loads(oracle.torus(4), np.arange(4), backend="cupy")
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels import backend as backends
+from torusweep_kernels import cuda
 from torusweep_kernels.distance import Distances, Task, gpu, gpu_many, many_distances
 
 from tests.kernels import oracle
@@ -192,9 +193,9 @@ def test_graphs_that_a_block_cannot_share_go_the_other_way(
     large: list[int] = []
     distances = gpu.distances
 
-    def watched(task: Task, rows: int) -> gpu_many.Answer:
+    def watched(task: Task) -> gpu_many.Answer:
         large.append(task.nodes)
-        return distances(task, rows)
+        return distances(task)
 
     monkeypatch.setattr(gpu, "distances", watched)
     check(tori([21, 20, 30, 7]), "cupy")
@@ -220,13 +221,14 @@ def test_fewer_at_a_time_where_memory_turns_out_too_small(
 
 def test_too_small_even_for_one(as_cupy: AsCupy) -> None:
     as_cupy(memory=100, free=2**30)
-    with pytest.raises(backends.GpuOutOfMemory, match="kernels/distance: expected enough GPU memory"):
+    with pytest.raises(backends.GpuOutOfMemory, match=r"torusweep_kernels\.distance: expected enough GPU memory"):
         many_distances(tori([20]), backend="cupy")
 
 
 @pytest.mark.parametrize(("asked", "granted"), [(None, 49152), (49000, 49000), (60000, 50000)])
 def test_the_stand_in_grants_what_was_asked_for(asked: int | None, granted: int, as_cupy: AsCupy) -> None:
-    search = gpu_many.function(as_cupy(shared=50000), 0)
+    as_cupy(shared=50000)
+    (search,) = cuda.Gpu().kernels(gpu_many.SOURCE, "search")
     if asked:
         search.max_dynamic_shared_size_bytes = asked
     with pytest.raises(AssertionError, match=f"search: {granted + 4} bytes of shared memory, {granted} granted"):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep_kernels import backend
+from torusweep_kernels import backend, cuda
 from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, gpu, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 
@@ -261,13 +261,13 @@ def test_launches(
     manner: dict[str, int], grid: int, block: int, launches: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     routes, made = Routes(4, 4), []
-    function = gpu.function
+    kernels = cuda.Gpu.kernels
 
-    def counted(cupy: Any, device: int) -> Any:
-        kernel = function(cupy, device)
-        return lambda *launch: made.append((launch[0][0], launch[1][0])) or kernel(*launch)
+    def counted(gpu: cuda.Gpu, *names: Any) -> list[Any]:
+        (kernel,) = kernels(gpu, *names)
+        return [lambda *launch: made.append((launch[0][0], launch[1][0])) or kernel(*launch)]
 
-    monkeypatch.setattr(gpu, "function", counted)
+    monkeypatch.setattr(cuda.Gpu, "kernels", counted)
     packets = uniform(routes, 0.9, 300, 5, [1, 2])
     with played(as_cupy, **manner):
         found = simulate(
@@ -313,7 +313,8 @@ def test_rounds_are_halved_until_they_fit(as_cupy: AsCupy, monkeypatch: pytest.M
 def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
     wiring, router, routes, packets = random_case(seed)
     task = checked(wiring, router, *routes, with_messages(seed, len(wiring.to), packets), 10, 0, 10, None)
-    network = gpu.Network(task, as_cupy())
+    as_cupy()
+    network = gpu.Network(task)
     for experiment in task.experiments:
         assert experiment.messages is not None
         held = gpu.Round(network, [experiment])
@@ -331,7 +332,7 @@ def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**10)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"kernels/network: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory, match=r"torusweep_kernels.router: expected enough GPU memory, got: .*; make the work smaller"
     ):
         simulate(
             torus_wiring(4, 4),
@@ -345,10 +346,10 @@ def test_out_of_memory(as_cupy: AsCupy) -> None:
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = tmp_path / "wrong.cu"
-    source.write_text(backend.cuda_source(gpu.SOURCE).replace("router.cycle()", "router.undeclared()"))
+    source.write_text(cuda.cuda_source(gpu.SOURCE).replace("router.cycle()", "router.undeclared()"))
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/network: NVRTC could not compile.*undeclared"):
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.router: NVRTC could not compile.*undeclared"):
         simulate(
             torus_wiring(4, 4),
             Router(2, 4),

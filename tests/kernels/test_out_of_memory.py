@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep_kernels import cuda
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.loads import gpu as loads_gpu
@@ -56,7 +57,7 @@ def test_blocks_are_halved_until_they_fit(
     monkeypatch.setattr(
         module.Network, "make_room", lambda self, width, *rest: used.append(width) or make_room(self, width, *rest)
     )
-    monkeypatch.setattr(module, "AHEAD", 2)  # counters of many levels would be larger than the blocks
+    monkeypatch.setattr(cuda, "AHEAD", 2)  # counters of many levels would be larger than the blocks
     as_cupy(cache=2**30, memory=memory, free=2**30)
     assert kernel("cupy").tolist() == kernel("numpy").tolist()
     assert used == widths

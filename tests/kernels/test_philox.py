@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep_kernels.backend import cuda_source
+from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.philox import below, philox
 from torusweep_kernels.philox import cpu as philox_cpu
 
@@ -29,7 +29,7 @@ KNOWN = {
     ),
 }
 TRIAL = """
-#include "philox.cuh"
+#include "philox/philox.cuh"
 extern "C" __global__ void draw(const unsigned int* counters, const unsigned int* keys, unsigned int* out, unsigned int bound, int items) {
     for (int i = 0; i < items; ++i) {
         philox4x32(counters + 4 * i, keys[2 * i], keys[2 * i + 1], out + 5 * i);

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torusweep_kernels
 
 SEARCH = """
 import numpy as np
@@ -19,11 +22,15 @@ def whole(backend, *radices, **options):
 """
 
 
-def python(program: str) -> list[str]:
+def python(program: str, **environment: str) -> list[str]:
     """The words that a program prints; tests/kernels is on its path."""
     setting = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", setting + program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "error", "-c", setting + program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -44,8 +51,30 @@ def test_a_second_process_finds_the_compiled_code() -> None:
 
 
 def test_without_any_folder_to_cache_in() -> None:
-    nowhere = "import numba.core.caching as caching\ncaching.CacheImpl._locator_classes = []\n"
+    nowhere = "import tempfile\ndef refuse(**_): raise PermissionError\ntempfile.TemporaryFile = refuse\n"
     python(nowhere + SEARCH + "\nwhole('numba', 8, 8, threads=1)")
+
+
+DRAW = """
+import numba, numpy as np
+from torusweep_kernels.walks.steps import HOPS, TILE, Counter, draw
+draws = np.zeros((HOPS, TILE), np.uint32)
+draw(np.arange(TILE, dtype=np.uint32), np.uint64(1), Counter(*np.zeros(5, np.uint32)), 0, draws)
+print(draws[0, 0], sum(draw.stats.cache_misses.values()), numba.config.CACHE_DIR)
+"""
+
+
+def test_a_change_in_another_file_leaves_no_stale_code(tmp_path: Path) -> None:
+    """`draw` contains what walks/steps.py takes from philox/cpu.py; a user's own cache folder is respected."""
+    package = tmp_path / "torusweep_kernels"
+    shutil.copytree(Path(torusweep_kernels.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "own")}
+    first, again = python(DRAW, **environment), python(DRAW, **environment)
+    assert first == [str(0x6627E8D5), "1", str(tmp_path / "own")]  # as Random123 gives for zeros
+    assert again == [str(0x6627E8D5), "0", str(tmp_path / "own")]
+    inner = package / "philox" / "cpu.py"
+    inner.write_text(inner.read_text().replace("range(10)", "range(0)"))
+    assert python(DRAW, **environment) == ["0", "1", str(tmp_path / "own")]
 
 
 def test_importing_the_kernel_imports_no_compiler() -> None:

@@ -192,7 +192,7 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
         "hops": np.int16,
         "amount": np.int64,
     }
-    found = reference.flows(Task(**{name: task[name].astype(dtype) for name, dtype in types.items()}), as_cupy())
+    found = reference.followed(Task(**{name: task[name].astype(dtype) for name, dtype in types.items()}), as_cupy())
     assert (found[0].tolist(), found[1].tolist(), found[2]) == (*walked(task), None)
 
 
@@ -328,7 +328,7 @@ def test_memory_does_not_grow_with_runs() -> None:
 def test_out_of_gpu_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backends.GpuOutOfMemory, match=r"kernels/routes: expected enough GPU memory, got: .*; make the work smaller"
+        backends.GpuOutOfMemory, match=r"torusweep_kernels.routes: expected enough GPU memory, got: .*; make the work smaller"
     ):
         route_flows(oracle.torus(32, 32), [0], [0], [[0]], [[1]], backend="cupy")
 
@@ -338,7 +338,7 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void follow(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backends.KernelCompileError, match=r"(?s)kernels/routes: NVRTC could not compile.*undeclared"):
+    with pytest.raises(backends.KernelCompileError, match=r"(?s)torusweep_kernels.routes: NVRTC could not compile.*undeclared"):
         route_flows(RING, [0], [0], [[0]], [[1]], backend="cupy")
 
 

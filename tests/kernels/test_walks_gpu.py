@@ -73,7 +73,7 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
     start, destination = np.random.default_rng(2).integers(0, NODES, (2, PACKETS)).astype(np.int32)
     group = (np.arange(PACKETS) % 3).astype(np.int32)
     task = Task(torus().astype(np.int32), start, destination, group, 3, 0, (5, 0), split == "paths", None)
-    count, unreachable = reference.walks(task, as_cupy())
+    count, unreachable = reference.walks(task, xp=as_cupy())
     assert count.reshape(expected.count.shape).tolist() == expected.count.tolist()
     assert unreachable.tolist() == expected.unreachable.tolist()
 
@@ -81,7 +81,7 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"kernels/walks: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory, match=r"torusweep_kernels.walks: expected enough GPU memory, got: .*; make the work smaller"
     ):
         walked("cupy")
 
@@ -91,7 +91,7 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)kernels/walks: NVRTC could not compile.*undeclared"):
+    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.walks: NVRTC could not compile.*undeclared"):
         walked("cupy")
 
 

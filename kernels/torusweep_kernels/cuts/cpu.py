@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.compile import cached
 
 
 @cached

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import expecting
 from torusweep_kernels.distance.lanes import Task
 
 
@@ -85,17 +86,7 @@ def searched(task: Task, backend: str, threads: int | None) -> Distances:
     """The distances of a task that has been checked, by a backend that has been resolved."""
     if not len(task.sources):
         return nothing(task)
-    if backend == "numba":
-        from torusweep_kernels.distance import cpu
-
-        return Distances(*cpu.distances(task, task.rows, threads))
-    if backend == "cupy":
-        from torusweep_kernels.distance import gpu
-
-        return Distances(*gpu.distances(task, task.rows))
-    from torusweep_kernels.distance import reference
-
-    return Distances(*reference.distances(task, task.rows, backends.array_module(backend), threads))
+    return Distances(*backends.implementation(__name__, backend).distances(task, threads))
 
 
 def nothing(task: Task) -> Distances:
@@ -122,11 +113,7 @@ def check(
     where: str,
 ) -> None:
     """Refuse arrays that contradict each other, naming the array and what was expected."""
-
-    def expect(holds: bool, what: str, got: object) -> None:
-        if not holds:
-            raise ValueError(f"{where}: expected {what}, got {got}")
-
+    expect = expecting(where)
     for name, array in (("ports", ports), ("sources", sources), ("groups", groups), ("removed", removed)):
         expect(
             array is None or not array.size or array.dtype.kind in "iu",

@@ -7,10 +7,10 @@ than the level.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from torusweep_kernels.distance.bits import TILE, search, tile_graph
+from torusweep_kernels.compile import thread_count
+from torusweep_kernels.distance.bits import graph_of, search
 from torusweep_kernels.distance.feeders import same_degree
 from torusweep_kernels.distance.lanes import (
     EMPTY,
@@ -26,6 +26,7 @@ from torusweep_kernels.distance.lanes import (
     part,
     side_by_side,
 )
+from torusweep_kernels.distance.level import TILE, Limits
 from torusweep_kernels.distance.single import breadth_first, turned_round
 from torusweep_kernels.threads import in_threads
 
@@ -39,13 +40,13 @@ SHALLOW = 256  # levels up to which the counts of all words of a million nodes a
 STEEP = 4  # levels per lane, from which on a queue is faster than bits
 
 
-def distances(task: Task, groups: int, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
     """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
-    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    threads = thread_count(threads)
     ports = np.ascontiguousarray(task.ports, np.int32)
     if len(task.sources) <= FEW * threads:
         shares = np.array_split(np.argsort(task.groups, kind="stable"), min(threads, len(task.sources)))
-        return collect(task, groups, in_threads(lambda slots: one_by_one(task, ports, slots), shares, threads))
+        return collect(task, in_threads(lambda slots: one_by_one(task, ports, slots), shares, threads))
     slots, per_lane = pack(task)
     words = width(len(slots) // WORD, task.nodes, threads)
     network = Network(task, ports)
@@ -54,7 +55,7 @@ def distances(task: Task, groups: int, threads: int | None) -> tuple[np.ndarray,
     counted = [piece for piece in found if not isinstance(piece, Part)]
     if counted:
         parts.append(part(task, *side_by_side(counted)))
-    return collect(task, groups, parts)
+    return collect(task, parts)
 
 
 def width(words: int, nodes: int, threads: int) -> int:
@@ -69,22 +70,15 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
-        self.sources = (
-            task.sources.copy()
-        )  # the caller's may be read-only: another type, for which Numba would compile anew
-        self.start, self.feeder = turned_round(ports)
-        self.degree = same_degree(self.start)
-        self.tiles = tile_graph(self.start, self.feeder)
+        start, feeder = turned_round(ports)
+        self.graph = graph_of(start, feeder, same_degree(start))
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
-        masked = task.counted is not None or task.removed is not None
-        self.weight = (
-            None
-            if not masked
-            else np.full(task.nodes, -1, np.int64)
-            if task.counted is None
-            else -task.counted.astype(np.int64)
-        )
+        self.weight = None
+        if task.counted is not None:
+            self.weight = -task.counted.astype(np.int64)
+        elif task.removed is not None:
+            self.weight = np.full(task.nodes, -1, np.int64)
 
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
         """The block's distances: by bits, unless the network turns out to have very many levels.
@@ -117,10 +111,11 @@ class Network:
             )
         else:
             totals, fresh, counts = np.empty(block.words, np.int64), None, np.zeros((16, block.words), np.int64)
+        limits = Limits(kept_at, kept)
+        origin = np.where(block.slots == EMPTY, np.int32(-1), self.task.sources[block.slots])
         levels, counts = search(
-            self.start, self.feeder, self.degree, *self.tiles, old, new, self.sources, block.slots, kept_at, kept, self.weight,
-            totals, fresh, counts, STEEP, (0,) * block.words,
-        )  # fmt: skip
+            self.graph, limits, self.weight, old, new, origin, totals, fresh, counts, STEEP, (0,) * block.words
+        )
         self.scratch.append((old, new))
         return levels, counts
 

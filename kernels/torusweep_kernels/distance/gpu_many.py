@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from torusweep_kernels import backend as backends
+from torusweep_kernels import cuda
 from torusweep_kernels.distance import gpu
 from torusweep_kernels.distance.feeders import by_head
 from torusweep_kernels.distance.lanes import EMPTY, Task
@@ -32,31 +31,23 @@ Answer = tuple[np.ndarray, np.ndarray | None]  # (histogram int64[G, D+1], eccen
 def distances(tasks: Sequence[Task]) -> list[Answer]:
     """Each task's distances; see `many_distances`. Every task has a source."""
     answers: dict[int, Answer] = {}
-    with backends.gpu_errors("kernels/torusweep_kernels/distance"):
-        cupy = backends.array_module("cupy")
-        device = cupy.cuda.Device().id
-        search = function(cupy, device)
-        most = cupy.cuda.runtime.getDeviceProperties(device)["sharedMemPerBlockOptin"]
-        free = (cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()) // 2
+    with cuda.gpu_errors("torusweep_kernels.distance"):
+        device = cuda.Gpu()
+        cupy, free = device.cupy, device.free() // 2
+        (search,) = device.kernels(SOURCE, "search")
         for small, threads in THREADS.items():
             some = [
                 i
                 for i, task in enumerate(tasks)
-                if (task.nodes <= SMALL) == small and shared(task) <= most and size(task) <= free
+                if (task.nodes <= SMALL) == small and shared(task) <= device.shared and size(task) <= free
             ]
 
             def run(together: int, some: list[int] = some, threads: int = threads) -> list[Answer]:
                 parts = rounds([tasks[i] for i in some], free, together)
                 return [answer for part in parts for answer in searched(cupy, search, part, threads)]
 
-            answers |= zip(some, backends.halved(max(len(some), 1), run), strict=True)
-    return [answers[i] if i in answers else gpu.distances(task, task.rows) for i, task in enumerate(tasks)]
-
-
-@cache
-def function(cupy: Any, device: int) -> Any:
-    """search, compiled once for a device."""
-    return cupy.RawModule(code=SOURCE.read_text(), options=gpu.OPTIONS).get_function("search")
+            answers |= zip(some, cuda.halved(max(len(some), 1), run), strict=True)
+    return [answers[i] if i in answers else gpu.distances(task) for i, task in enumerate(tasks)]
 
 
 def shared(task: Task) -> int:

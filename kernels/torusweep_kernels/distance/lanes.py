@@ -157,11 +157,11 @@ def last_level(reached: np.ndarray) -> np.ndarray:
     return np.where(reached.any(axis=0), last, 0).astype(np.int32)
 
 
-def collect(task: Task, groups: int, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray | None]:
+def collect(task: Task, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray | None]:
     """(int64[G, D+1], int32[S] | None): the parts added up, trailing zero columns trimmed."""
     eccentricity = np.zeros(len(task.sources), np.int32) if task.eccentricity else None
     depth = max((piece.columns.shape[1] for piece in parts), default=1)
-    histogram = np.zeros((groups, depth), np.int64)
+    histogram = np.zeros((task.rows, depth), np.int64)
     for piece in parts:
         histogram[piece.groups, : piece.columns.shape[1]] += piece.columns
         if eccentricity is not None:

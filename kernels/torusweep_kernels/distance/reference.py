@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from torusweep_kernels.backend import host
 from torusweep_kernels.distance.feeders import feeders
 from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
 from torusweep_kernels.threads import in_threads
@@ -20,13 +21,13 @@ WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gath
 SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower
 
 
-def distances(task: Task, groups: int, xp: Any, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+def distances(task: Task, threads: int | None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None]:
     """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
     slots, per_lane = pack(task, per_lane_allowed=False)
     words = max(1, min(WORDS, len(slots) // WORD, SCRATCH // (24 * task.nodes)))
     threads = 1 if xp is not np else threads or len(os.sched_getaffinity(0))
     network = Network(task, xp)
-    return collect(task, groups, in_threads(network.part, list(blocks(slots, words, per_lane)), threads))
+    return collect(task, in_threads(network.part, list(blocks(slots, words, per_lane)), threads))
 
 
 class Network:
@@ -99,8 +100,3 @@ def any_row(rows: Any) -> Any:
         rows = rows[:half] | rows[half : 2 * half]
         rows[: len(rest)] |= rest
     return rows[0]
-
-
-def host(array: Any) -> np.ndarray:
-    """The array in main memory."""
-    return array.get() if hasattr(array, "get") else array

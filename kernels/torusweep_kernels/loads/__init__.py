@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads.network import Task
 
 SPLITS = ("paths", "next-hops")
@@ -76,18 +77,7 @@ def minimal_loads(
     from torusweep_kernels.loads.order import order
 
     task = Task(ports, roots, weights, split == "next-hops", demand, capacity, order(ports, roots))
-    if chosen == "numba":
-        from torusweep_kernels.loads import cpu
-
-        load, totals = cpu.loads(task, threads)
-    elif chosen == "cupy":
-        from torusweep_kernels.loads import gpu
-
-        load, totals = gpu.loads(task)
-    else:
-        from torusweep_kernels.loads import reference
-
-        load, totals = reference.loads(task, backends.array_module(chosen))
+    load, totals = backends.implementation(__name__, chosen).loads(task, threads)
     if not np.isfinite(totals.most_paths).all():
         raise OverflowError(
             "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit"
@@ -108,11 +98,7 @@ def check(
     threads: int | None,
 ) -> None:
     """Refuse arrays that contradict each other, naming the array and what was expected."""
-
-    def expect(holds: bool, what: str, got: object) -> None:
-        if not holds:
-            raise ValueError(f"minimal_loads: expected {what}, got {got}")
-
+    expect = expecting("minimal_loads")
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
     nodes = len(ports)
@@ -124,22 +110,10 @@ def check(
         demand.shape,
     )
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
-    for name, array, low in (("ports", ports, -1), ("roots", roots, 0)):
-        if array.size:
-            expect(
-                low <= int(array.min()) and int(array.max()) < nodes,
-                f"{name} of {low} … {nodes - 1}",
-                f"{array.min()} … {array.max()}",
-            )
+    within(expect, "ports", ports, -1, nodes - 1)
+    within(expect, "roots", roots, 0, nodes - 1)
     for name, array in (("weights", weights), ("demand", demand)):
         if array.size:
             least, most = float(array.min()), float(array.max())
             expect(least >= 0 and most < np.inf, f"{name} ≥ 0 and finite", f"{least} … {most}")
-    if capacity is not None:
-        expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)
-        used = capacity[ports >= 0]
-        expect(
-            not used.size or int(used.min()) >= 1,
-            "capacity ≥ 1 wherever a port leads somewhere",
-            used.min() if used.size else "",
-        )
+    check_capacity(expect, capacity, ports)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import numba
 import numpy as np
 
+from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.feeders import same_degree
-from torusweep_kernels.loads.lanes import accumulate
+from torusweep_kernels.loads.lanes import Rows, Side, accumulate
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import BLOCK, SINGLE, share
 
@@ -19,23 +18,20 @@ SCRATCH = 2**30  # bytes that a thread's rows may take before roots are searched
 
 def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
-    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    threads = thread_count(threads)
     number = len(task.roots)
     toward, away = arcs(task)
-    sides = *compiled(toward), *compiled(away)
+    sides = compiled(toward), compiled(away)
     width = 1 if number <= SINGLE or 25 * BLOCK * task.nodes > SCRATCH else BLOCK
     size = share(number)
-    scratch: list[tuple[np.ndarray, ...]] = []  # append and pop are atomic
+    scratch: list[Rows] = []  # append and pop are atomic
 
     def of_share(first: int) -> tuple[np.ndarray, np.ndarray]:
         roots, weights, demand = task.block(first, size)
         rows = scratch.pop() if scratch else buffers(task.nodes, width)
-        asked = (
-            np.empty(task.nodes, np.uint16)
-            if len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size
-            else None
-        )
-        result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, *rows, asked, (0,) * width)
+        sparse = len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size
+        wanted = np.empty(task.nodes, np.uint16) if sparse else None
+        result = accumulate(*sides, roots.astype(np.uint32), weights, demand, task.inward, rows, wanted, (0,) * width)
         scratch.append(rows)
         return result
 
@@ -53,16 +49,18 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
     return by_port, Totals(*of_root)
 
 
-def compiled(side: Arcs) -> tuple[Any, ...]:
-    """What `accumulate` takes of one side; unsigned, since Numba checks signed indices."""
-    return side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start)
+def compiled(side: Arcs) -> Side:
+    """As `accumulate` takes it."""
+    return Side(side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start))
 
 
-def buffers(nodes: int, width: int) -> tuple[np.ndarray, ...]:
-    """(masks uint16[2, N], count and unit float64[N·W], distance int32[N·W]), rows on cache lines."""
+def buffers(nodes: int, width: int) -> Rows:
+    """Scratch of W lanes, on cache lines."""
     line = 64
     raw = np.empty(20 * nodes * width + 3 * line, np.uint8)
     first = -raw.ctypes.data % line
     size = -(-8 * nodes * width // line) * line
     count, unit = (raw[first + i * size :][: 8 * nodes * width].view(np.float64) for i in (0, 1))
-    return np.empty((2, nodes), np.uint16), count, unit, raw[first + 2 * size :][: 4 * nodes * width].view(np.int32)
+    return Rows(
+        np.empty((2, nodes), np.uint16), count, unit, raw[first + 2 * size :][: 4 * nodes * width].view(np.int32)
+    )

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from torusweep_kernels import backend as backends
+from torusweep_kernels import cuda
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
 
 SOURCE = Path(__file__).with_name("flows.cu")
-OPTIONS = ("--std=c++17", "--fmad=false")
-THREADS = 256  # a block
-RESIDENT = 2048  # threads that a multiprocessor holds
-AHEAD = 16  # levels launched between two looks at whether the search has ended
 NARROW = 32  # lanes that make full use of what is read, whatever the cache holds
 ROW = 20  # bytes a node and lane: count, unit, distance
 TEMPORARY = 32  # bytes a node and lane, for totals
-CACHED = 0.7  # part of the second-level cache that the rows should fit in
 
 
-def loads(task: Task) -> tuple[np.ndarray, Totals]:
+def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
-    with backends.gpu_errors("kernels/torusweep_kernels/loads"):
+    with cuda.gpu_errors("torusweep_kernels.loads"):
         network = Network(task)
 
         def search(lanes: int) -> tuple[np.ndarray, Totals]:
@@ -33,14 +27,7 @@ def loads(task: Task) -> tuple[np.ndarray, Totals]:
             of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
             return network.load(), Totals(*np.concatenate(of_root, axis=1))
 
-        return backends.halved(network.lanes(), search)
-
-
-@cache
-def functions(cupy: Any, device: int) -> tuple[Any, Any, Any]:
-    """(reach, carry, add_up), compiled once for a device."""
-    module = cupy.RawModule(code=SOURCE.read_text(), options=OPTIONS)
-    return module.get_function("reach"), module.get_function("carry"), module.get_function("add_up")
+        return cuda.halved(network.lanes(), search)
 
 
 class Network:
@@ -48,12 +35,9 @@ class Network:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.cupy = cupy = backends.array_module("cupy")
-        device = cupy.cuda.Device().id
-        self.reach, self.carry, self.add_up = functions(cupy, device)
-        properties = cupy.cuda.runtime.getDeviceProperties(device)
-        self.most_threads = properties["multiProcessorCount"] * RESIDENT
-        self.cache = properties["l2CacheSize"]
+        self.gpu = cuda.Gpu()
+        self.cupy = cupy = self.gpu.cupy
+        self.reach, self.carry, self.add_up = self.gpu.kernels(SOURCE, "reach", "carry", "add_up")
         toward, away = arcs(task)
         self.toward, self.away = self.on_device(toward), self.on_device(away)
         self.channel = away.channel
@@ -67,9 +51,8 @@ class Network:
 
     def lanes(self) -> int:
         """Roots at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
-        free = self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
-        wanted = max(NARROW, int(CACHED * self.cache) // (ROW * self.task.nodes))
-        return max(1, min(len(self.task.roots), wanted, free // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
+        wanted = max(NARROW, self.gpu.cache // (ROW * self.task.nodes))
+        return max(1, min(len(self.task.roots), wanted, self.gpu.free() // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
 
     def make_room(self, lanes: int) -> None:
         """Rows of so many lanes, and no load yet."""
@@ -100,7 +83,7 @@ class Network:
         totals = self.totals(*(rows.reshape(by_node) for rows in (count, unit, distance)))
         size = np.int32(nodes), np.int32(lanes), np.int32(self.task.inward)
         for level in range(depth, -1, -1):
-            self.launch(self.carry, len(unit), (*self.away, count, distance, unit, np.int32(level), *size))
+            self.gpu.launch(self.carry, len(unit), *self.away, count, distance, unit, np.int32(level), *size)
         if len(self.own):
             sums = (
                 self.partial,
@@ -110,21 +93,20 @@ class Network:
                 np.int64(first),
                 np.int64(share(len(self.task.roots))),
             )
-            self.launch(self.add_up, len(self.own), (self.own, *self.away[1:], count, distance, unit, *sums))
+            self.gpu.launch(self.add_up, len(self.own), self.own, *self.away[1:], count, distance, unit, *sums)
         return totals
 
     def outwards(self, count: Any, distance: Any, lanes: int) -> int:
         """Fill in distances and counts; the greatest distance."""
-        depth, reached = 0, AHEAD
+        depth, reached = 0, cuda.AHEAD
         size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.inward)
-        while reached == AHEAD:
-            happened = self.cupy.zeros(AHEAD + 1, np.int32)
+        while reached == cuda.AHEAD:
+            happened = self.cupy.zeros(cuda.AHEAD + 1, np.int32)
             happened[0] = 1
-            for step in range(AHEAD):
+            for step in range(cuda.AHEAD):
                 level = np.int32(depth + step + 1)
-                self.launch(
-                    self.reach, len(count), (*self.toward, count, distance, happened, np.int32(step), level, *size)
-                )
+                what = *self.toward, count, distance, happened, np.int32(step), level
+                self.gpu.launch(self.reach, len(count), *what, *size)
             reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
             depth += reached
         return depth
@@ -146,7 +128,3 @@ class Network:
         load = np.zeros(self.task.ports.size)
         load[self.channel] = (self.total + self.partial).get()
         return load
-
-    def launch(self, function: Any, items: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel with a thread an item, or as many as the device holds."""
-        function((-(-min(items, self.most_threads) // THREADS),), (THREADS,), arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.compile import cached
 
 BLOCK = 16  # roots that the CPU searches from at once
 SINGLE = 8  # up to so many roots are searched from one by one

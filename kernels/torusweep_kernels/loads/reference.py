@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep_kernels.backend import host
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
 
@@ -20,7 +21,7 @@ LANES = 64  # roots searched from at once
 SCRATCH = 2**29  # bytes that a block's arrays may take before it gets fewer lanes
 
 
-def loads(task: Task, xp: Any) -> tuple[np.ndarray, Totals]:
+def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, Totals]:
     """(load float64[N·P], totals per root); see `minimal_loads`."""
     toward, away = (Side(side, xp) for side in arcs(task))
     roots = len(task.roots)
@@ -110,8 +111,3 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
     delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
     totals = [*(values.sum(axis=0) for values in (delivered, stranded, delivered * distance)), count.max(axis=0)]
     return carried, host(xp.stack(totals))
-
-
-def host(array: Any) -> np.ndarray:
-    """The array in main memory."""
-    return array.get() if hasattr(array, "get") else array

@@ -26,4 +26,4 @@ def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, ba
     xp = backends.array_module(chosen)
     number = xp.asarray(packet)
     drawn = xp.stack(philox((number & (WORD - 1), number >> 32, purpose, stream), key, xp))
-    return np.asarray(drawn.get() if hasattr(drawn, "get") else drawn)
+    return np.asarray(backends.host(drawn))

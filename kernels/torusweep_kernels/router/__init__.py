@@ -114,17 +114,7 @@ def simulate(
     """
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
     chosen = backends.resolve(backend)
-    if chosen == "numpy":
-        from torusweep_kernels.router import reference
-
-        return reference.simulated(task)
-    if chosen == "cupy":
-        from torusweep_kernels.router import gpu
-
-        return gpu.simulated(task)
-    from torusweep_kernels.router import cpu
-
-    return cpu.simulated(task, threads, progress)
+    return backends.implementation(__name__, chosen).simulated(task, threads, progress)
 
 
 def state_bytes(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.router.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Messages, Router, Task, Wiring
 from torusweep_kernels.routes import route_ends
 
+expect = expecting("simulate")
 MOST_CYCLES = 2**30
 MOST_VCS = 16
 MOST_INPUTS = 63  # of a node, injection among them: a machine word has a bit for each, and one for what comes behind
@@ -99,21 +101,21 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     expect(classes.ndim == 2 and classes.shape[1] == 2, "classes of shape [F, 2]", classes.shape)
     expect(shares.ndim == 1, "shares of shape [C]", shares.shape)
     expect(wiring.memory in MEMORIES, f"memory of {', '.join(MEMORIES)}", repr(wiring.memory))
-    within("to", to, -1, nodes - 1)
-    within("port_of", port_of, -1, ports - 1)
+    within(expect, "to", to, -1, nodes - 1)
+    within(expect, "port_of", port_of, -1, ports - 1)
     expect(ports <= MOST_INPUTS, f"at most {MOST_INPUTS} ports", ports)
-    within("delay", delay, 0, MOST_BUFFER)
+    within(expect, "delay", delay, 0, MOST_BUFFER)
     capacity = np.ones(to.shape, np.int16) if wiring.capacity is None else np.asarray(wiring.capacity)
     expect(capacity.shape == to.shape, f"capacity of shape {to.shape}", capacity.shape)
-    within("capacity", capacity[to >= 0], 1, router.virtual_channels)
+    within(expect, "capacity", capacity[to >= 0], 1, router.virtual_channels)
     least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
     expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
     used = np.where(
         port_of >= 0, np.take_along_axis(to, np.maximum(port_of, 0).astype(np.int64), axis=1) if ports else -1, 0
     )
     expect(bool((used >= 0).all()), "port_of that names ports with a channel", "one without")
-    within("shares", shares, 1, MOST_VCS)
-    within("classes", classes, 0, len(shares) - 1)
+    within(expect, "shares", shares, 1, MOST_VCS)
+    within(expect, "classes", classes, 0, len(shares) - 1)
     fits = not wiring.balanced or (wiring.memory in ("run", "axis") and not router.adaptive)
     expect(fits, "memory run or axis, and no adaptive, with balanced", "another")
     escape = router.virtual_channels if router.escape is None else router.escape
@@ -150,10 +152,10 @@ def _checked_routes(
         f"1 … {MOST_RUNS} runs of a route (of 0 hops where it needs fewer)",
         hops.shape[1],
     )
-    within("hops", hops, 0, 2**15 - 1)
+    within(expect, "hops", hops, 0, 2**15 - 1)
     taken = hops > 0
-    within("direction", direction[taken], 0, wiring.port_of.shape[1] - 1)
-    within("phase", phase[taken], 0, len(wiring.classes) - 1)
+    within(expect, "direction", direction[taken], 0, wiring.port_of.shape[1] - 1)
+    within(expect, "phase", phase[taken], 0, len(wiring.classes) - 1)
     direction, phase = (np.ascontiguousarray(np.where(taken, array, 0), np.int8) for array in (direction, phase))
     return direction, np.ascontiguousarray(hops, np.int16), phase
 
@@ -175,10 +177,10 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     )
     expect(packets < 2**31, "fewer than 2³¹ packets", packets)
     time, row, length, destination = each
-    within("time", time, 0, MOST_CYCLES)
-    within("row", row, 0, len(hops) - 1)
-    within("length", length, 1, MOST_BUFFER)
-    within("destination", destination, 0, nodes - 1)
+    within(expect, "time", time, 0, MOST_CYCLES)
+    within(expect, "row", row, 0, len(hops) - 1)
+    within(expect, "length", length, 1, MOST_BUFFER)
+    within(expect, "destination", destination, 0, nodes - 1)
     falls = np.flatnonzero(np.diff(time.astype(np.int64)) < 0) + 1
     late = falls[~np.isin(falls, flat)]
     expect(
@@ -204,8 +206,8 @@ def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -
         rises = array[0] == 0 and array[-1] == most and bool((np.diff(array) >= 0).all())
         expect(rises, f"{name} of messages that rises from 0 to {most}", "another")
     expect(number < 2**31, "fewer than 2³¹ messages", number)
-    within("packets of messages", packets, 0, len(time))
-    within("delay of messages", delay, 0, MOST_CYCLES // 2)
+    within(expect, "packets of messages", packets, 0, len(time))
+    within(expect, "delay of messages", delay, 0, MOST_CYCLES // 2)
     expect(not time.any(), "time 0 of packets that belong to messages", "another")
     some = np.flatnonzero(packets > 0)
     some = some[np.argsort(begin[some], kind="stable")]
@@ -254,15 +256,3 @@ def _check_destinations(task: Task) -> None:
         raise ValueError(
             f"simulate: expected routes that lead to their destinations, got {where}, not {batch.destination[packet]}"
         )
-
-
-def expect(holds: bool, what: str, got: object) -> None:
-    if not holds:
-        raise ValueError(f"simulate: expected {what}, got {got}")
-
-
-def within(name: str, array: np.ndarray, low: int, high: int) -> None:
-    if array.size:
-        expect(array.dtype.kind in "iub", f"whole numbers in {name}", array.dtype)
-        least, most = int(array.min()), int(array.max())
-        expect(low <= least and most <= high, f"{name} of {low} … {high}", f"{least} … {most}")

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from threading import Lock
 
-import numba
-
+from torusweep_kernels.compile import thread_count
 from torusweep_kernels.router.live import EJECTED, INJECTED, LEFT, fixed_of, live_of
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.steps import advance
@@ -21,7 +20,7 @@ MOST_SHARES = 64  # numbered in a byte, with a wheel for each pair
 
 def simulated(task: Task, threads: int | None, progress: Callable[[float], None] | None = None) -> Simulated:
     """See `torusweep_kernels.router.simulate`."""
-    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    threads = thread_count(threads)
     experiments = task.experiments
     if not experiments:
         return joined(task, [])

@@ -6,39 +6,37 @@ all blocks simulate all of them, a launch a cycle. The host looks at what came o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torusweep_kernels import backend as backends
+from torusweep_kernels import cuda
 from torusweep_kernels.router.device import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
 from torusweep_kernels.router.live import size
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.task import Experiment, Simulated, Task
 from torusweep_kernels.router.waits import deadlock
 
-OPTIONS = ("--std=c++17",)
 THREADS = 512  # a block that simulates an experiment alone has at most; router.cu knows it, too
 SHARED_THREADS = 128  # a block of several that simulate an experiment has
 WINDOW = 4096  # cycles between two looks, at most
 Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells
 
 
-def simulated(task: Task) -> Simulated:
+def simulated(
+    task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None
+) -> Simulated:
     """See `torusweep_kernels.router.simulate`."""
-    with backends.gpu_errors("kernels/torusweep_kernels/router"):
-        cupy = backends.array_module("cupy")
-        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
-        network = Network(task, cupy)
+    with cuda.gpu_errors("torusweep_kernels.router"):
+        network = Network(task)
+        free = network.gpu.free()
 
         def run(most: int) -> Simulated:
             return joined(
                 task, [outcome for some in rounds(task, free // 2, most) for outcome in Round(network, some).outcomes()]
             )
 
-        return backends.halved(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
+        return cuda.halved(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
 
 
 def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
@@ -57,20 +55,13 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
         yield some
 
 
-@cache
-def function(cupy: Any, device: int) -> Any:
-    """advance, compiled once for a device."""
-    return cupy.RawModule(code=backends.cuda_source(SOURCE), options=OPTIONS).get_function("advance")
-
-
 class Network:
     """What all experiments share, on the device. Ports come before nodes there."""
 
-    def __init__(self, task: Task, cupy: Any) -> None:
-        self.task, self.cupy = task, cupy
-        device = cupy.cuda.Device().id
-        self.advance = function(cupy, device)
-        self.multiprocessors = cupy.cuda.runtime.getDeviceProperties(device)["multiProcessorCount"]
+    def __init__(self, task: Task) -> None:
+        self.task, self.gpu = task, cuda.Gpu()
+        self.cupy = cupy = self.gpu.cupy
+        (self.advance,) = self.gpu.kernels(SOURCE, "advance")
         wiring, router, nodes = task.wiring, task.router, task.nodes
         far, feed = task.land.reshape(nodes, task.ports), task.feed.reshape(nodes, task.inputs)[:, : task.transit]
         far, feed = turned(far, task.inputs, nodes), turned(feed, task.ports, nodes)
@@ -171,7 +162,7 @@ class Round:
     def run(self, running: np.ndarray, t: int, stop: int) -> None:
         """Launch the cycles t … stop − 1."""
         network, nodes = self.network, self.task.nodes
-        shared = nodes > THREADS and len(running) < network.multiprocessors
+        shared = nodes > THREADS and len(running) < network.gpu.multiprocessors
         threads = SHARED_THREADS if shared else -(-min(nodes, THREADS) // 32) * 32
         blocks = -(-nodes // threads) if shared else 1
         kept = *self.of_experiment.values(), *self.of_packets.values(), self.undelivered

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
@@ -183,7 +185,9 @@ def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int =
     return place[rank < (many if isinstance(many, int) else many[place])]
 
 
-def simulated(task: Task) -> Simulated:
+def simulated(
+    task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None
+) -> Simulated:
     """See `torusweep_kernels.router.simulate`."""
     return joined(task, [outcome(task, experiment) for experiment in task.experiments])
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.routes.task import Task, most_passes
 
 SUMS = 2**63  # what an int64 cannot hold
@@ -58,18 +59,7 @@ def route_flows(
                 f"route_flows: expected amounts whose sum, times the {passes} passes of a channel that a route may make, is below 2^63;"
                 f" got a sum of {total}; scale the amounts down, or call with fewer packets"
             )
-    if chosen == "numba":
-        from torusweep_kernels.routes import cpu
-
-        flow, stranded = cpu.flows(task, laid, threads)
-    elif chosen == "cupy":
-        from torusweep_kernels.routes import gpu
-
-        flow, stranded = gpu.flows(task, laid)
-    else:
-        from torusweep_kernels.routes import reference
-
-        flow, _, stranded = reference.flows(task, backends.array_module(chosen))
+    flow, stranded = backends.implementation(__name__, chosen).flows(task, laid, threads)
     if stranded is not None:
         raise ValueError(dead_end("route_flows", task, stranded))
     return flow
@@ -82,7 +72,7 @@ def route_ends(
     task = checked("route_ends", next, start, row, direction, hops, None)
     from torusweep_kernels.routes import reference
 
-    _, end, stranded = reference.flows(task, np)
+    _, end, stranded = reference.followed(task, np)
     if stranded is not None:
         raise ValueError(dead_end("route_ends", task, stranded))
     return end
@@ -90,16 +80,7 @@ def route_ends(
 
 def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: Any, amount: Any) -> Task:
     """The task in its types, before which whatever contradicts itself is refused, naming the array and what was expected."""
-
-    def expect(holds: bool, what: str, got: object) -> None:
-        if not holds:
-            raise ValueError(f"{name}: expected {what}, got {got}")
-
-    def within(array: np.ndarray, what: str, low: int, high: int) -> None:
-        if array.size:
-            least, most = int(array.min()), int(array.max())
-            expect(low <= least and most <= high, f"{what} of {low} … {high}", f"{least} … {most}")
-
+    expect = expecting(name)
     next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
     shape = (1,) if amount is None else start.shape
     amount = np.ones(1, np.int64) if amount is None else np.asarray(amount)
@@ -124,13 +105,13 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
         "at most 2^30 nodes × directions and 2^31 − 1 packets",
         f"{next.size} and {len(start)}",
     )
-    within(next, "next", -1, nodes - 1)
-    within(start, "start", 0, nodes - 1)
-    within(row, "row", 0, len(hops) - 1)
-    within(hops, "hops", 0, 2**15 - 1)
-    within(amount, "amount", 0, 2**63 - 1)
+    within(expect, "next", next, -1, nodes - 1)
+    within(expect, "start", start, 0, nodes - 1)
+    within(expect, "row", row, 0, len(hops) - 1)
+    within(expect, "hops", hops, 0, 2**15 - 1)
+    within(expect, "amount", amount, 0, 2**63 - 1)
     if direction.size and (int(direction.min()) < 0 or int(direction.max()) >= directions):
-        within(direction[hops > 0], "direction", 0, directions - 1)
+        within(expect, "direction", direction[hops > 0], 0, directions - 1)
     types = np.int32, np.int32, np.int32, np.int8, np.int16, np.int64
     arrays = next, start, row, direction, hops, amount
     return Task(*(np.ascontiguousarray(array, dtype) for array, dtype in zip(arrays, types)))

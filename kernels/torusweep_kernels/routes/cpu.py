@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numba
 import numpy as np
 
-from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.compile import cached, thread_count
 from torusweep_kernels.routes.lines import Lines
 from torusweep_kernels.routes.task import Task
 from torusweep_kernels.threads import in_threads
@@ -17,7 +16,7 @@ FEW = 2**12  # packets that a thread is worth
 
 def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, int | None]:
     """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
-    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    threads = thread_count(threads)
     nodes, directions = task.next.shape
     where = lines.place.ravel(), lines.node, np.uint64(nodes), np.uint64(directions)
     what = (

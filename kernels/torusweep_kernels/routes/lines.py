@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.compile import cached
 
 
 class Lines(NamedTuple):

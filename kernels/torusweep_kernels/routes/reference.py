@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from torusweep_kernels.backend import host
+from torusweep_kernels.routes.lines import Lines
 from torusweep_kernels.routes.task import Task
 
 BLOCK = 2**20  # packets together; so many halves of an amount, of 32 bits, have sums that float64 holds exactly
 HALF = 2**32
 
 
-def flows(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+def flows(task: Task, lines: Lines | None = None, threads: int | None = None) -> tuple[np.ndarray, int | None]:
+    """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
+    flow, _, stranded = followed(task, np)
+    return flow, stranded
+
+
+def followed(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
     """(flow int64[N, D], where each packet arrives int32[B], the first that cannot go on | None); see `route_flows`."""
     directions = task.next.shape[1]
     leads_to, direction, hops = (xp.asarray(array) for array in (task.next.ravel(), task.direction, task.hops))
@@ -39,8 +47,3 @@ def flows(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
             return host(flow), host(at), first + int(stranded[0])
         ends.append(host(at))
     return host(flow).reshape(task.next.shape), np.concatenate([task.start[:0], *ends]), None
-
-
-def host(array: Any) -> np.ndarray:
-    """The array in main memory."""
-    return array.get() if hasattr(array, "get") else array

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads import SPLITS
 from torusweep_kernels.walks.task import Task
 
@@ -82,18 +83,8 @@ def shortest_walks(
     )
     if not len(start):
         count, unreachable = np.zeros(groups * ports.size, np.int64), np.zeros(groups, np.int64)
-    elif chosen == "numba":
-        from torusweep_kernels.walks import cpu
-
-        count, unreachable = cpu.walks(task, threads)
-    elif chosen == "cupy":
-        from torusweep_kernels.walks import gpu
-
-        count, unreachable = gpu.walks(task)
     else:
-        from torusweep_kernels.walks import reference
-
-        count, unreachable = reference.walks(task, backends.array_module(chosen))
+        count, unreachable = backends.implementation(__name__, chosen).walks(task, threads)
     return Walks(count.reshape(groups, *ports.shape), unreachable)
 
 
@@ -110,11 +101,7 @@ def check(
     threads: int | None,
 ) -> None:
     """Refuse arrays that contradict each other, naming the array and what was expected."""
-
-    def expect(holds: bool, what: str, got: object) -> None:
-        if not holds:
-            raise ValueError(f"shortest_walks: expected {what}, got {got}")
-
+    expect = expecting("shortest_walks")
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
     expect(start.ndim == 1, "start of shape [B]", start.shape)
@@ -126,22 +113,8 @@ def check(
     expect(0 <= seed < 2**64, "seed of 0 … 2⁶⁴ − 1", seed)
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
     nodes = len(ports)
-    within = (
-        ("ports", ports, -1, nodes),
-        ("start", start, 0, nodes),
-        ("destination", destination, 0, nodes),
-        ("group", group, 0, groups),
-    )
-    for name, array, low, end in within:
-        if array.size:
-            expect(np.issubdtype(array.dtype, np.integer), f"{name} of integers", array.dtype)
-            least, most = int(array.min()), int(array.max())
-            expect(low <= least and most < end, f"{name} of {low} … {end - 1}", f"{least} … {most}")
-    if capacity is not None:
-        expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)
-        used = capacity[ports >= 0]
-        expect(
-            not used.size or int(used.min()) >= 1,
-            "capacity ≥ 1 wherever a port leads somewhere",
-            used.min() if used.size else "",
-        )
+    within(expect, "ports", ports, -1, nodes - 1)
+    within(expect, "start", start, 0, nodes - 1)
+    within(expect, "destination", destination, 0, nodes - 1)
+    within(expect, "group", group, 0, groups - 1)
+    check_capacity(expect, capacity, ports)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
+from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.single import turned_round
 from torusweep_kernels.threads import in_threads
-from torusweep_kernels.walks.steps import spread, tally, walk
+from torusweep_kernels.walks.steps import Counter, Jobs, Network, spread, tally, walk
 from torusweep_kernels.walks.task import STREAM, Task, too_many_paths
 
 PIECE = 2**16  # packets to one destination that are one job: a hot spot's are shared out among the threads
@@ -18,24 +18,13 @@ SHARES = 32  # shares a thread, taken one after the other, so that unequal ones 
 UNROLLED = 12  # ports up to which the width is compiled in
 
 
-class Jobs(NamedTuple):
-    """Packets by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
-
-    destination int64[J], bound int64[J+1], rows uint32[B, 3]: each packet's start, place in the task's arrays and group
-    """
-
-    destination: np.ndarray
-    bound: np.ndarray
-    rows: np.ndarray
-
-
 def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
-    threads = threads or numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set by its import
+    threads = thread_count(threads)
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
-    network = task.heads.astype(np.uint32).ravel(), capacity, *turned_round(task.ports)
-    words = [np.uint32(word) for word in (task.first % 2**32, task.first // 2**32, STREAM, *task.key)]
+    network = Network(task.heads.astype(np.uint32).ravel(), *turned_round(task.ports), task.by_paths)
+    words = Counter(*map(np.uint32, (task.first % 2**32, task.first // 2**32, STREAM, *task.key)))
     width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)
     counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
 
@@ -46,8 +35,8 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
             else (np.zeros(task.groups * task.ports.size, np.int32), np.zeros(task.groups, np.int64))
         )
         low, high = share[0], share[-1] + 1
-        own = jobs.destination[low:high], jobs.bound[low : high + 1], jobs.rows
-        fine = walk(*network, *own, *words, task.by_paths, *counter, width)
+        own = Jobs(jobs.destination[low:high], jobs.bound[low : high + 1], jobs.rows)
+        fine = walk(network, capacity, own, words, *counter, width)
         counters.append(counter)
         return bool(fine)
 

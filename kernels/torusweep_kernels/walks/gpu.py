@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from torusweep_kernels import backend as backends
+from torusweep_kernels import cuda
 from torusweep_kernels.walks.task import Task, too_many_paths
 
 SOURCE = Path(__file__).with_name("walks.cu")
-OPTIONS = ("--std=c++17", "--fmad=false")
-THREADS = 256  # a block
-RESIDENT = 2048  # threads that a multiprocessor holds
-AHEAD = 16  # levels launched between two looks at whether the search has ended
 NARROW = 32  # destinations at once, whatever the cache holds
-CACHED = 0.7  # part of the second-level cache that the rows should fit in
 
 
-def walks(task: Task) -> tuple[np.ndarray, np.ndarray]:
+def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
-    with backends.gpu_errors("kernels/torusweep_kernels/walks"):
+    with cuda.gpu_errors("torusweep_kernels.walks"):
         network = Network(task)
         number = np.bincount(task.destination, minlength=task.nodes)
         targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
@@ -38,14 +32,7 @@ def walks(task: Task) -> tuple[np.ndarray, np.ndarray]:
                 begin = end
             return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
 
-        return backends.halved(network.lanes(len(targets)), walk)
-
-
-@cache
-def functions(cupy: Any, device: int) -> tuple[Any, Any]:
-    """(reach, walk), compiled once for a device."""
-    module = cupy.RawModule(code=backends.cuda_source(SOURCE), options=OPTIONS)
-    return module.get_function("reach"), module.get_function("walk")
+        return cuda.halved(network.lanes(len(targets)), walk)
 
 
 class Network:
@@ -53,12 +40,9 @@ class Network:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.cupy = cupy = backends.array_module("cupy")
-        device = cupy.cuda.Device().id
-        self.reach_level, self.walk_packets = functions(cupy, device)
-        properties = cupy.cuda.runtime.getDeviceProperties(device)
-        self.most_threads = properties["multiProcessorCount"] * RESIDENT
-        self.cache = properties["l2CacheSize"]
+        self.gpu = cuda.Gpu()
+        self.cupy = cupy = self.gpu.cupy
+        self.reach_level, self.walk_packets = self.gpu.kernels(SOURCE, "reach", "walk")
         self.heads = cupy.asarray(task.heads)
         self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
         self.start, self.destination, self.group = (
@@ -72,9 +56,8 @@ class Network:
 
     def lanes(self, targets: int) -> int:
         """Destinations at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
-        free = self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
         lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
-        return max(1, min(targets, max(NARROW, int(CACHED * self.cache) // lane), free // 2 // lane))
+        return max(1, min(targets, max(NARROW, self.gpu.cache // lane), self.gpu.free() // 2 // lane))
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
         """Rows of so many lanes, and nothing counted; rank int64[N]: each destination's place among all of them."""
@@ -98,24 +81,14 @@ class Network:
         size = *map(np.int32, self.task.ports.shape), np.int32(len(targets)), np.int32(self.task.by_paths)
         depth = reached = 0
         while reached == depth:
-            happened = cupy.zeros(AHEAD + 1, np.int32)
+            happened = cupy.zeros(cuda.AHEAD + 1, np.int32)
             happened[0] = 1
-            for step in range(AHEAD):
-                what = (
-                    self.heads,
-                    self.capacity,
-                    self.distance,
-                    self.count,
-                    self.limit,
-                    happened,
-                    np.int32(step),
-                    np.int32(depth + step + 1),
-                )
-                self.launch(self.reach_level, len(targets) * nodes, (*what, *size))
-            reached += (
-                int(happened.sum()) - 1
-            )  # the only wait for the device; launches after the last level did nothing
-            depth += AHEAD
+            for step in range(cuda.AHEAD):
+                what = self.heads, self.capacity, self.distance, self.count, self.limit, happened
+                level = np.int32(step), np.int32(depth + step + 1)
+                self.gpu.launch(self.reach_level, len(targets) * nodes, *what, *level, *size)
+            reached += int(happened.sum()) - 1  # the only wait for the device; launches past the last level do nothing
+            depth += cuda.AHEAD
         if not np.isfinite(float(self.count.max())):
             raise too_many_paths()
 
@@ -129,12 +102,5 @@ class Network:
             *map(np.uint32, self.task.key),
             *map(np.int32, self.task.ports.shape),
         )
-        self.launch(
-            self.walk_packets,
-            end - begin,
-            (self.heads, self.distance, self.limit, *packets, *numbers, self.passed, self.unreachable),
-        )
-
-    def launch(self, function: Any, items: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel with a thread an item, or as many as the device holds."""
-        function((-(-min(items, self.most_threads) // THREADS),), (THREADS,), arguments)
+        rows = self.heads, self.distance, self.limit
+        self.gpu.launch(self.walk_packets, end - begin, *rows, *packets, *numbers, self.passed, self.unreachable)

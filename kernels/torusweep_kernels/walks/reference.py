@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep_kernels.backend import host
 from torusweep_kernels.distance.feeders import feeders
 from torusweep_kernels.philox import philox
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
@@ -20,7 +21,7 @@ SCRATCH = 2**27  # bytes that a block's rows may take
 PACKETS = 2**20  # most packets in lockstep
 
 
-def walks(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray]:
+def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray]:
     """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
     network = Network(task, xp)
     passed, unreachable = xp.zeros(task.groups * task.ports.size, np.int64), xp.zeros(task.groups, np.int64)
@@ -133,8 +134,3 @@ class Network:
             packets = packets._replace(row=packets.row - node + self.heads[node, port])
             packets = packets.only(packets.row != packets.end)
             hop += 1
-
-
-def host(array: Any) -> np.ndarray:
-    """The array in main memory."""
-    return array.get() if hasattr(array, "get") else array

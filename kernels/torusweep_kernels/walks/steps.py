@@ -11,10 +11,12 @@ array of that length. Indices are unsigned, since Numba checks signed ones.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from torusweep_kernels.distance.bits import cached
+from torusweep_kernels.compile import cached
 from torusweep_kernels.philox.cpu import philox4x32
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE
 
@@ -24,6 +26,47 @@ philox = njit(inline="always")(
 )  # within the loop that calls it, so that eight counters share an instruction
 ONE = np.uint64(1)
 GREATEST = np.uint32(MOST - 1)
+
+
+class Network(NamedTuple):
+    """heads uint32[N·P]: where each port leads, a missing one to its own node; feeder_start int64[N+1], feeder int32[A]:
+    `turned_round`; by_paths: see `Task`."""
+
+    heads: np.ndarray
+    feeder_start: np.ndarray
+    feeder: np.ndarray
+    by_paths: bool
+
+
+class Jobs(NamedTuple):
+    """Packets by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
+
+    destination int64[J], bound int64[J+1], rows uint32[B, 3]: start of each packet, its place in the task's arrays, group
+    """
+
+    destination: np.ndarray
+    bound: np.ndarray
+    rows: np.ndarray
+
+
+class Tree(NamedTuple):
+    """Shortest paths to one destination: distance int32[N], −2 = not reached; count float64[N] and limit uint32[N·P]
+    of the nodes that are reached; queue uint32[A+1]: scratch."""
+
+    distance: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
+    limit: np.ndarray
+    queue: np.ndarray
+
+
+class Counter(NamedTuple):
+    """First words of the Philox counter, the packet's number aside (low, high: that of the first packet), and the key."""
+
+    low: np.uint32
+    high: np.uint32
+    stream: np.uint32
+    key0: np.uint32
+    key1: np.uint32
 
 
 @cached
@@ -49,23 +92,22 @@ def spread(start, destination, group, low, high, place, rows):
 
 
 @njit  # not inlined by Numba: it makes branches of the choices here, and LLVM does not
-def weight(heads, capacity, by_paths, distance, count, channel, nearer):
-    """A channel's part of what its node's ports divide; 0 unless it leads nearer."""
-    other = np.uint64(heads[channel])
-    beyond = count[other] if by_paths else 1.0
+def weight(network, capacity, tree, channel, nearer):
+    """What its node's draws are divided by: a channel's weight, 0 unless it leads nearer."""
+    other = np.uint64(network.heads[channel])
+    beyond = tree.count[other] if network.by_paths else 1.0
     if capacity is not None:
         beyond *= capacity[channel]
-    return beyond if distance[other] == nearer else 0.0
+    return beyond if tree.distance[other] == nearer else 0.0
 
 
 @cached
-def search(heads, capacity, feeder_start, feeder, destination, by_paths, distance, count, queue, limit, width):
+def search(network, capacity, destination, tree, width):
     """Distances to a node, and each node's draws divided among its ports; True unless there are too many paths to count.
 
-    heads uint32[N·P], capacity float64[N·P] or None, feeder_start int64[N+1], feeder int32[A]: see `walk`.
-    Fills distance int32[N] (−2 where the node is not reached) and, where reached, count float64[N] and limit uint32[N·P].
-    queue uint32[A+1]: scratch.
+    capacity float64[N·P] or None; fills `tree`.
     """
+    distance, count, limit, queue = tree
     ports = np.uint64(len(width))
     distance[:] = -2  # so that one more is no distance either
     distance[destination], count[destination], queue[0] = 0, 1.0, destination
@@ -74,8 +116,8 @@ def search(heads, capacity, feeder_start, feeder, destination, by_paths, distanc
         node = np.uint64(queue[begin])
         begin += ONE
         farther = distance[node] + 1
-        for i in range(feeder_start[node], feeder_start[node + ONE]):
-            other = np.uint64(feeder[np.uint64(i)])
+        for i in range(network.feeder_start[node], network.feeder_start[node + ONE]):
+            other = np.uint64(network.feeder[np.uint64(i)])
             before = distance[other]
             queue[end] = other  # stays where it is met for the first time
             distance[other] = farther if before < 0 else before
@@ -86,20 +128,21 @@ def search(heads, capacity, feeder_start, feeder, destination, by_paths, distanc
         nearer, row = distance[node] - 1, node * ports
         total = 0.0
         for p in range(len(width)):
-            total += weight(heads, capacity, by_paths, distance, count, row + np.uint64(p), nearer)
+            total += weight(network, capacity, tree, row + np.uint64(p), nearer)
         count[node] = total
         most = max(most, total)
         share = SCALE / total
         total = 0.0
         for p in range(len(width)):
-            total += weight(heads, capacity, by_paths, distance, count, row + np.uint64(p), nearer)
+            total += weight(network, capacity, tree, row + np.uint64(p), nearer)
             limit[row + np.uint64(p)] = np.uint32(np.int64(min(total * share, float(MOST))))
     return most < np.inf
 
 
 @cached
-def draw(number, packets, low, high, block, stream, key0, key1, draws):
+def draw(number, packets, counter, block, draws):
     """draws uint32[4, TILE]: of four hops, for the packets first + number uint32[TILE]; first = low + 2³² · high."""
+    low, high, stream, key0, key1 = counter
     for i in range(packets):
         word = np.uint64(number[i]) + np.uint64(low)
         c0, c1, c2, c3 = philox(
@@ -126,27 +169,21 @@ def step(heads, limit, destination, draws, packets, node, base, passed, width):
 
 
 @cached
-def walk(
-    heads, capacity, feeder_start, feeder, destinations, bound, rows, low, high, stream, key0, key1, by_paths, passed, unreachable, width
-):  # fmt: skip
+def walk(network, capacity, jobs, counter, passed, unreachable, width):
     """Walk the packets of some jobs; False where there are too many paths to count.
 
-    heads uint32[N·P]: where each port leads, a missing one to its own node; capacity float64[N·P] or None;
-    feeder_start int64[N+1], feeder int32[A]: `turned_round`; destinations int64[J], bound int64[J+1], rows uint32[B, 3]:
-    `Jobs`; low, high: the first packet's number, in words of 32 bits; stream: see `task`; key0, key1: the seed's words; by_paths: see `Task`.
-    Adds to passed int32[G·N·P] and unreachable int64[G].
+    capacity float64[N·P] or None; adds to passed int32[G·N·P] and unreachable int64[G].
     """
-    nodes = len(feeder_start) - 1
-    distance, count = np.empty(nodes, np.int32), np.zeros(nodes)
-    queue, limit = np.empty(len(feeder) + 1, np.uint32), np.empty(len(heads), np.uint32)
+    heads, rows, bound = network.heads, jobs.rows, jobs.bound
+    nodes = len(network.feeder_start) - 1
+    distance, queue = np.empty(nodes, np.int32), np.empty(len(network.feeder) + 1, np.uint32)
+    tree = Tree(distance, np.zeros(nodes), np.empty(len(heads), np.uint32), queue)
     node, number, base = np.empty(TILE, np.uint32), np.empty(TILE, np.uint32), np.empty(TILE, np.uint64)
     draws = np.empty((HOPS, TILE), np.uint32)
     before = -1
-    for job in range(len(destinations)):
-        target = destinations[job]
-        if target != before and not search(
-            heads, capacity, feeder_start, feeder, target, by_paths, distance, count, queue, limit, width
-        ):
+    for job in range(len(jobs.destination)):
+        target = jobs.destination[job]
+        if target != before and not search(network, capacity, target, tree, width):
             return False
         before = target
         destination = np.uint32(target)
@@ -154,18 +191,15 @@ def walk(
             packets = np.uint64(0)
             for i in range(np.uint64(tile), np.uint64(min(tile + TILE, bound[job + 1]))):
                 hops = distance[rows[i, 0]]
-                node[packets], number[packets], base[packets] = (
-                    rows[i, 0],
-                    rows[i, 1],
-                    np.uint64(rows[i, 2]) * np.uint64(len(heads)),
-                )
+                node[packets], number[packets] = rows[i, 0], rows[i, 1]
+                base[packets] = np.uint64(rows[i, 2]) * np.uint64(len(heads))
                 packets += np.uint64(hops > 0)
                 unreachable[rows[i, 2]] += hops < 0
             block = 0
             while packets:
-                draw(number, packets, low, high, block, stream, key0, key1, draws)
+                draw(number, packets, counter, block, draws)
                 for word in range(HOPS):
-                    step(heads, limit, destination, draws[word], packets, node, base, passed, width)
+                    step(heads, tree.limit, destination, draws[word], packets, node, base, passed, width)
                 block += 1
                 left = np.uint64(0)
                 for i in range(packets):

@@ -7,7 +7,7 @@
 // Every sum is one thread's, over ports in their order: the limits are those of the specification to the bit (compile
 // without contraction to fused operations). What packets add up are integers, whose order does not matter.
 
-#include "philox.cuh"
+#include "philox/philox.cuh"
 
 // One level back from the destinations. happened[step] says whether the launch before reached any node; where it did not,
 // the rest return at once. Another thread may set the distance that is read here, from "not reached" to this level:

@@ -1,0 +1,251 @@
+"""Compilation by Numba, and vector code for it in LLVM's terms.
+
+Numba's own cache notices a change in the file of the cached function only, not in the files of the functions that it
+calls. The cache folder is therefore named by a digest of all Python files of this package: after any change every
+function is compiled again, and files can be as small as their ideas.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from llvmlite import ir
+from numba import config, extending, njit, types
+from numba.core import cgutils
+
+intrinsic: Any = extending.intrinsic  # Numba's type hint keeps the typing context in the signature
+settings: Any = config  # whose attributes are set when Numba is imported
+BIT, INT32, INT64, DOUBLE = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+ONE = ir.Constant(INT64, 1)
+UNROLLED = 3, 4, 6  # degrees with a loop of their own: rings of rings, two-dimensional and three-dimensional tori
+_settings_in_use = Lock()
+
+
+def cached(function: Callable[..., Any]) -> Any:
+    """Compile without the GIL, and keep the machine code on disk where a cache folder can be written."""
+    return _compiled(function, nogil=True)
+
+
+def plain(function: Callable[..., Any]) -> Any:
+    """As `cached`, without reference counting of arrays, which takes half the time; the function cannot create arrays."""
+    return _compiled(function, nogil=True, _nrt=False)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile into the callers, which then pass no arguments: for small functions that are handed a whole state."""
+    return njit(nogil=True, _nrt=False, forceinline=True)(function)
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    folder = cache_folder()
+    if not folder:
+        return njit(**options)(function)
+    with _settings_in_use:  # Numba looks for the folder while it decorates; other packages keep theirs
+        before, settings.CACHE_DIR = settings.CACHE_DIR, folder
+        try:
+            return njit(cache=True, **options)(function)
+        finally:
+            settings.CACHE_DIR = before
+
+
+@cache
+def cache_folder() -> str:
+    """Where the compiled code of exactly these sources is kept; empty where no folder can be written.
+
+    In NUMBA_CACHE_DIR where that is set, else beside the package, else in the user's cache folder.
+    """
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for source in sorted(package.rglob("*.py")):
+        digest.update(f"{source.relative_to(package)}\0".encode() + source.read_bytes())
+    name = f"torusweep_kernels-{digest.hexdigest()[:16]}"
+    return next((str(folder / name) for folder in _folders(package) if _writable(folder / name)), "")
+
+
+def _folders(package: Path) -> Iterator[Path]:
+    if settings.CACHE_DIR:
+        yield Path(settings.CACHE_DIR)
+    yield package / "__pycache__"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "torusweep"
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def thread_count(threads: int | None) -> int:
+    """CPU threads to use: as many as asked for, by default all that Numba may use."""
+    return threads or int(settings.NUMBA_NUM_THREADS)
+
+
+class Vectors:
+    """Emits vector code over an intrinsic's arguments: fields of NamedTuples and other arguments, by name.
+
+    A row of an array is `width` consecutive elements, one a lane.
+    """
+
+    def __init__(self, names: str, width: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self.context, self.builder, self.width = context, builder, width
+        self.values: dict[str, tuple[Any, Any]] = {}
+        for name, kind, value in zip(names.split(), signature.args, arguments, strict=True):
+            self.values[name] = kind, value
+            if isinstance(kind, types.BaseNamedTuple):
+                for i, field in enumerate(kind.fields):
+                    self.values[f"{name}.{field}"] = kind.types[i], builder.extract_value(value, i)
+        self.doubles, self.integers, self.bits = (ir.VectorType(kind, width) for kind in (DOUBLE, INT32, BIT))
+        self.words = ir.VectorType(INT64, width)
+        self.zero = ir.Constant(self.doubles, None)
+
+    def value(self, name: str) -> Any:
+        """A scalar argument."""
+        return self.values[name][1]
+
+    def data(self, name: str, kind: Any = None) -> Any:
+        """Pointer to an array's elements, or to rows of a vector type; None where the argument is None."""
+        array, value = self.values[name]
+        if isinstance(array, types.NoneType):
+            return None
+        pointer = self.context.make_array(array)(self.context, self.builder, value).data
+        return pointer if kind is None else self.builder.bitcast(pointer, kind.as_pointer())
+
+    def item(self, pointer: Any, place: Any) -> Any:
+        return self.builder.load(self.builder.gep(pointer, [place]))
+
+    def index(self, pointer: Any, place: Any) -> Any:
+        """An unsigned 32-bit element, as an index."""
+        return self.builder.zext(self.item(pointer, place), INT64)
+
+    def at(self, pointer: Any, row: Any, kind: Any = None) -> Any:
+        """Pointer to a row of doubles, or of another vector type."""
+        first = self.builder.gep(pointer, [self.builder.mul(row, ir.Constant(INT64, self.width))])
+        return self.builder.bitcast(first, (kind or self.doubles).as_pointer())
+
+    def load(self, pointer: Any) -> Any:
+        """A row, which need not be aligned to more than its elements."""
+        value = self.builder.load(pointer)
+        value.align = value.type.element.width // 8 if isinstance(value.type.element, ir.IntType) else 8
+        return value
+
+    def store(self, value: Any, pointer: Any) -> None:
+        element = value.type.element
+        self.builder.store(value, pointer).align = element.width // 8 if isinstance(element, ir.IntType) else 8
+
+    def call(self, name: str, result: Any, *values: Any) -> Any:
+        """Call an LLVM intrinsic."""
+        kind = ir.FunctionType(result, [value.type for value in values])
+        return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}"), values)
+
+    def lanes(self, mask: Any) -> Any:
+        """<width x i1> of the low bits of an integer."""
+        wide = mask.type.width > self.width
+        return self.builder.bitcast(self.builder.trunc(mask, ir.IntType(self.width)) if wide else mask, self.bits)
+
+    def spread(self, value: Any) -> Any:
+        """The same value in every lane."""
+        kind = ir.VectorType(value.type, self.width)
+        single = self.builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(INT32, 0))
+        return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(INT32, self.width), None))
+
+    def variable(self, value: Any) -> Any:
+        """Space for a value that a loop changes."""
+        place = cgutils.alloca_once(self.builder, value.type)
+        self.builder.store(value, place)
+        return place
+
+    def loop(self, first: Any, last: Any) -> Any:
+        """A context that yields (index, _) for first … last − 1."""
+        return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
+
+    def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
+        """body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
+        if unrolled:
+            first = self.builder.mul(node, ir.Constant(INT64, unrolled))
+            for place in range(unrolled):
+                body(self.builder.add(first, ir.Constant(INT64, place)))
+            return
+        with self.loop(self.item(start, node), self.item(start, self.builder.add(node, ONE))) as (arc, _):
+            body(arc)
+
+    def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
+        """Emit loop(d) for every degree of UNROLLED, taken where all nodes have it, and loop(0) for the rest."""
+        builder = self.builder
+        differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
+        choice = builder.switch(degree, differs)
+        for unrolled in UNROLLED:
+            same = builder.append_basic_block(f"of_{unrolled}")
+            choice.add_case(ir.Constant(INT64, unrolled), same)
+            with builder.goto_block(same):
+                loop(unrolled)
+                builder.branch(done)
+        with builder.goto_block(differs):
+            loop(0)
+            builder.branch(done)
+        builder.position_at_end(done)
+
+
+@intrinsic
+def lowest(context, word):
+    """The number of the lowest bit of a uint64 that is not 0."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(BIT, 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def atomic_add(context, array, place, more):
+    """Add to an element; a thread that reads the sum also sees all that was written before."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", builder.gep(first, [arguments[1]]), arguments[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def atomic_load(context, array, place):
+    """An element as all threads see it now."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load_atomic(builder.gep(first, [arguments[1]]), "seq_cst", 8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def compare_and_swap(context, array, place, old, new):
+    """Whether the element was `old`, and this thread has made it `new`."""
+
+    def codegen(context, builder, signature, arguments):
+        first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.gep(first, [arguments[1]])
+        return builder.extract_value(builder.cmpxchg(place, *arguments[2:], "seq_cst", "seq_cst"), 1)
+
+    return types.boolean(array, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def yield_core(context):
+    """Let another thread have this core, if one waits for it."""
+
+    def codegen(context, builder, signature, arguments):
+        kind = ir.FunctionType(INT32, [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.none(), codegen

@@ -1,0 +1,97 @@
+"""CUDA through CuPy: source, compilation, launches and errors, for the gpu.py of every package."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torusweep_kernels import backend as backends
+from torusweep_kernels.backend import GpuOutOfMemory, KernelCompileError
+
+Result = TypeVar("Result")
+
+OPTIONS = ("--std=c++17", "--fmad=false")  # no fused multiply-add: the reference rounds each product
+THREADS = 256  # a block
+RESIDENT = 2048  # threads that a multiprocessor holds
+AHEAD = 16  # levels of a search launched between two looks at whether it has ended; even: it ends in the buffer of its start
+CACHED = 0.7  # share of the second-level cache that a search's rows should fit in
+
+
+class Gpu:
+    """The current device, its kernels compiled once, and launches no wider than it can hold."""
+
+    def __init__(self) -> None:
+        self.cupy = backends.array_module("cupy")
+        self.number = self.cupy.cuda.Device().id
+        properties = self.cupy.cuda.runtime.getDeviceProperties(self.number)
+        self.multiprocessors = properties["multiProcessorCount"]
+        self.most_threads = self.multiprocessors * RESIDENT
+        self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of it for rows
+        self.shared = properties["sharedMemPerBlockOptin"]  # bytes that a block may share
+
+    def kernels(self, source: Path, *names: str) -> list[Any]:
+        """Kernels of a .cu file."""
+        module = _module(self.cupy, self.number, cuda_source(source))
+        return [module.get_function(name) for name in names]
+
+    def free(self) -> int:
+        """Bytes that CuPy can allocate."""
+        return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
+
+    def threads(self, items: int, multiple: int = THREADS) -> int:
+        """A multiple of `multiple`: a thread for each item, or about as many as the device holds."""
+        return -(-min(items, self.most_threads) // multiple) * multiple
+
+    def launch(self, kernel: Any, items: int, *arguments: Any) -> None:
+        """Run a kernel with a thread for each item, or as many as the device holds."""
+        kernel((self.threads(items) // THREADS,), (THREADS,), arguments)
+
+
+@cache
+def _module(cupy: Any, device: int, code: str) -> Any:
+    return cupy.RawModule(code=code, options=OPTIONS)
+
+
+def cuda_source(source: Path) -> str:
+    """The text of a .cu file, with headers of its folder or of this one in place of their #include lines.
+
+    NVRTC then needs no search path, and CuPy, which keys its cache by the text, compiles again when a header changes.
+    """
+
+    def header(line: re.Match[str]) -> str:
+        own = source.parent / line[1]
+        return (own if own.exists() else Path(__file__).parent / line[1]).read_text()
+
+    return re.sub(r'^#include "([\w/]+\.cuh)"$', header, source.read_text(), flags=re.MULTILINE)
+
+
+@contextmanager
+def gpu_errors(kernel: str) -> Iterator[None]:
+    """Turn CuPy's errors into ours, so that callers need not import CuPy to catch them."""
+    cupy = importlib.import_module("cupy")
+    try:
+        yield
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise GpuOutOfMemory(
+            f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba"
+        ) from error
+    except cupy.cuda.compiler.CompileException as error:
+        raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
+
+
+def halved(width: int, run: Callable[[int], Result]) -> Result:
+    """run(width); where the GPU's memory is too small, since others use it too, run with half the width, down to 1."""
+    cupy = importlib.import_module("cupy")
+    while True:
+        try:
+            return run(width)
+        except cupy.cuda.memory.OutOfMemoryError:
+            if width == 1:
+                raise
+        width //= 2
+        cupy.get_default_memory_pool().free_all_blocks()
