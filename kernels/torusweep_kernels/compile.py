@@ -40,7 +40,7 @@ def plain(function: Callable[..., Any]) -> Any:
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile into the callers, which then pass no arguments: for small functions that are handed a whole state."""
-    return njit(nogil=True, _nrt=False, forceinline=True)(function)
+    return njit(nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:

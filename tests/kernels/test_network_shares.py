@@ -12,27 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.router import Router, cpu, simulate
 from torusweep_kernels.router.checks import checked
-from torusweep_kernels.router.live import LEFT, Fixed, Live, fixed_of, live_of
+from torusweep_kernels.router.cycle import run
+from torusweep_kernels.router.live import Live, fixed_of, live_of
 from torusweep_kernels.router.outcome import Outcome
-from torusweep_kernels.router.steps import run
-from torusweep_kernels.router.task import Task
+from torusweep_kernels.router.records import LEFT
 
 from tests.kernels.network_cases import Routes, random_case, torus_wiring, uniform
-
-OF_SHARES = {
-    "routes",
-    "grants",
-    "waking",
-    "refills",
-    "stored",
-    "occupancy",
-    "number",
-    "scratch",
-    "wanted",
-    "chosen",
-    "bids",
-    "winners",
-}
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -55,13 +40,13 @@ def test_shares_touch_different_bytes_in_a_cycle_and_read_none_of_each_others(se
             alone = Live(
                 *(np.frombuffer(bytearray(array.tobytes()), array.dtype).reshape(array.shape) for array in live)
             )
-            one_cycle(task, fixed, alone, share, t)
+            run(fixed, alone, share, t, t + 1)
             for name, array, old, whose, merged in zip(Live._fields, alone, before, owner, together):
                 changed = np.flatnonzero(as_bytes(array) != old)
                 assert (whose[changed] == -1).all(), f"{name}, cycle {t}: shares {share} and {whose[changed].max()}"
                 whose[changed], merged[changed] = share, as_bytes(array)[changed]
         for share in rng.permutation(shares).tolist():
-            one_cycle(task, fixed, live, share, t)
+            run(fixed, live, share, t, t + 1)
         for name, array, merged in zip(Live._fields, live, together):
             assert (as_bytes(array) == merged).all(), f"{name}, cycle {t}: a share reads what another one writes"
         if live.number[:, LEFT].sum() == 0:
@@ -70,24 +55,6 @@ def test_shares_touch_different_bytes_in_a_cycle_and_read_none_of_each_others(se
 
 def as_bytes(array: np.ndarray) -> np.ndarray:
     return np.frombuffer(array.tobytes(), np.uint8)
-
-
-def one_cycle(task: Task, fixed: Fixed, live: Live, share: int, t: int) -> None:
-    held = [array[share] if name in OF_SHARES else array for name, array in live._asdict().items() if name != "met"]
-    run(
-        fixed,
-        *held,
-        task.wiring.port_of,
-        task.wiring.wrap,
-        task.until,
-        task.low,
-        task.direction,
-        task.hops,
-        task.phase,
-        share,
-        t,
-        t + 1,
-    )
 
 
 @pytest.mark.timeout(60, method="thread")  # compiled code that waits for ever hears no signal

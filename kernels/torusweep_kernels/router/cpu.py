@@ -7,9 +7,10 @@ from functools import partial
 from threading import Lock
 
 from torusweep_kernels.compile import thread_count
-from torusweep_kernels.router.live import EJECTED, INJECTED, LEFT, fixed_of, live_of
+from torusweep_kernels.router.cycle import advance
+from torusweep_kernels.router.live import fixed_of, live_of
 from torusweep_kernels.router.outcome import Outcome, joined
-from torusweep_kernels.router.steps import advance
+from torusweep_kernels.router.records import EJECTED, INJECTED, LEFT
 from torusweep_kernels.router.task import Experiment, Simulated, Task
 from torusweep_kernels.router.waits import deadlock
 from torusweep_kernels.threads import in_threads
@@ -32,8 +33,7 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
     """shares: of its nodes, each with a thread; more: is told what part of the experiment has been simulated since it was told last."""
     shares = shares if experiment.messages is None else 1  # any node may generate any message
-    fixed, live, wiring = fixed_of(task, experiment, shares), live_of(task, experiment, shares), task.wiring
-    what = wiring.port_of, wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase
+    fixed, live = fixed_of(task, experiment, shares), live_of(task, experiment, shares)
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
     left, told = live.number[:, LEFT], 0.0  # a view, of each share
@@ -41,7 +41,7 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
     while t < task.cycles and not waiting and left.sum() > 0:
         # cycles up to the next multiple of `stall`
         stop = min(t + task.stall, task.cycles)
-        t = max(in_threads(partial(advance, fixed, *live, *what, t=t, stop=stop), range(shares), shares))
+        t = max(in_threads(partial(advance, fixed, live, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
         before, told = told, max(t / task.cycles, 1 - int(left.sum()) / packets)

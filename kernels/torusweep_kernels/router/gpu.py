@@ -23,9 +23,7 @@ WINDOW = 4096  # cycles between two looks, at most
 Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells
 
 
-def simulated(
-    task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None
-) -> Simulated:
+def simulated(task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Simulated:
     """See `torusweep_kernels.router.simulate`."""
     with cuda.gpu_errors("torusweep_kernels.router"):
         network = Network(task)

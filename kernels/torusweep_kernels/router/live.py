@@ -1,4 +1,4 @@
-"""What the compiled steps keep of an experiment: records, so that what belongs together lies together."""
+"""The state of an experiment for the compiled steps: its arrays, their sizes, and their contents at the start."""
 
 from __future__ import annotations
 
@@ -8,62 +8,33 @@ import numpy as np
 
 from torusweep_kernels.router.choices import Travel
 from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.records import (
+    BEGUN,
+    BITS,
+    CHANNEL,
+    DUE,
+    DUE_END,
+    LAST,
+    LEFT,
+    LEFT_IN_ALL,
+    LINE,
+    MESSAGE,
+    NODE,
+    OUT,
+    PACKET,
+    PORT,
+    READY,
+    UNBOUNDED,
+    VC,
+)
 from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
-
-BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
-UNBOUNDED = 2**31  # packets of a source queue
-ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
-# of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last, messages in `ready`
-LEFT, INJECTED, EJECTED, DUE, DUE_END, READY = range(6)
-LINE = 16  # int64 of two lines of memory, so that no thread writes into another's; VCs at most
-# places in `met`, which all threads write: the cycles that shares have run, added up; what is left in all; behind BEGUN a LINE for each share,
-# whose first entry is the number of cycles of it that somebody has begun
-MET, LEFT_IN_ALL, BEGUN = 0, LINE, 2 * LINE
-
-
-def record(**fields: str) -> np.dtype:
-    return np.dtype(list(fields.items()), align=True)
-
-
-# of an input VC: front, out, count, moved as in `State`, out as a code; rest: flits of the front still to go; packets
-# behind the front: places begins … ends − 1 of its queue; of a head that asks: wanted channel, allowed VCs as bits, need of
-# credits, the VC on which it needs no more (keeps: −1 none, −2 any), its run
-VC = record(
-    front="i4", out="i4", count="i4", rest="i4", moved="i4", begins="i4", ends="i4", wanted="i4", need="i4",
-    allowed="u2", mode="u1", keeps="i1", run="i1",
-)  # fmt: skip
-OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
-# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last;
-# how many may send in a cycle; the share of the node that feeds it
-PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
-# of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
-# VC of the node that got a VC last; the input port that sent last; capacity; the share of the node where it lands
-CHANNEL = record(
-    land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1"
-)
-# of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
-# allocation may differ from that of the cycle before; the input port that ejected last
-NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
-# of a packet: `Batch`, `Travel`; its message
-PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
-# of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is generated, once none is missing
-MESSAGE = record(
-    after="i8",
-    begin="i4",
-    packets="i4",
-    delay="i4",
-    node="i4",
-    missing="i4",
-    undelivered="i4",
-    ready="i4",
-    generated="i4",
-)
 
 
 class Fixed(NamedTuple):
-    """Numbers of `Task` and `Router`; single: no input port sends, and no channel takes, several flits a cycle; longest packet of the experiment.
+    """What does not change: numbers and arrays of `Task`, `Router` and `Wiring`, and the longest packet of the experiment.
 
-    shares: of nodes, in their order, as even as can be; arriving, returning: slots of these wheels
+    single: no input port sends, and no channel takes, several flits a cycle; shares: of nodes, in their order, as even
+    as can be; arriving, returning: slots of these wheels
     """
 
     shares: int
@@ -91,6 +62,30 @@ class Fixed(NamedTuple):
     source_queue: int
     measure_from: int
     longest: int
+    port_of: np.ndarray
+    wrap: np.ndarray
+    until: np.ndarray
+    low: np.ndarray
+    direction: np.ndarray
+    hops: np.ndarray
+    phase: np.ndarray
+
+
+class Share(NamedTuple):
+    """The part of `Live` that belongs to one share of the nodes."""
+
+    routes: np.ndarray
+    grants: np.ndarray
+    waking: np.ndarray
+    refills: np.ndarray
+    stored: np.ndarray
+    occupancy: np.ndarray
+    number: np.ndarray
+    scratch: np.ndarray
+    wanted: np.ndarray
+    chosen: np.ndarray
+    bids: np.ndarray
+    winners: np.ndarray
 
 
 class Live(NamedTuple):
@@ -167,6 +162,7 @@ def fixed_of(task: Task, experiment: Experiment, shares: int = 1) -> Fixed:
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
+        *(task.wiring.port_of, task.wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase),
     )
 
 
@@ -253,7 +249,7 @@ def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
 
 
 def share_of(nodes: int, shares: int) -> np.ndarray:
-    """int64[N]: the share of every node; share s begins with node s · N // K, as in `steps.run`."""
+    """int64[N]: the share of every node; share s begins with node s · N // K, as in `cycle.run`."""
     return np.repeat(np.arange(shares), np.diff(np.arange(shares + 1) * nodes // shares))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
 from torusweep_kernels.router.outcome import Outcome, State, joined
-from torusweep_kernels.router.sources import Sources
+from torusweep_kernels.router.reference_sources import Sources
 from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
 from torusweep_kernels.router.waits import deadlock
 
@@ -185,9 +185,7 @@ def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int =
     return place[rank < (many if isinstance(many, int) else many[place])]
 
 
-def simulated(
-    task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None
-) -> Simulated:
+def simulated(task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Simulated:
     """See `torusweep_kernels.router.simulate`."""
     return joined(task, [outcome(task, experiment) for experiment in task.experiments])
 

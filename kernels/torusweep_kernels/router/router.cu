@@ -1,4 +1,4 @@
-// Cycles of many experiments on one network: see reference.py, which is the specification, and steps.py, which goes about it in the same way.
+// Cycles of many experiments on one network: see reference.py, which is the specification, and cycle.py, which does it in the same way.
 //
 // A thread owns every stride-th node. In a cycle it reads and writes what is its node's alone, but for what waits until a later one. Flits that
 // will arrive are noted at the receiver's port and credits that will return at the sender's channel, in wheels with a slot for every cycle:
@@ -15,53 +15,7 @@
 #include "sources.cuh"
 #include "heads.cuh"
 #include "switch.cuh"
-
-// A cycle of a node.
-struct Router : Switch {
-    __device__ void cycle() {
-        credits_return();
-        flits_arrive();
-        generate();
-        refill();
-        find_routes();
-        allocate_channels();
-        start();
-        allocate_switch();
-    }
-
-    __device__ void credits_return() {
-        const bool heed = switching != WORMHOLE || adaptive;  // heads that ask look at credits
-        vcs_t* const returned = credits + (long long)slot(t, credit_slots) * ports * nodes;
-        for (int p = 0; p < ports; ++p) {
-            bits_t from_vcs = returned[in(p)];
-            if (!from_vcs) continue;
-            returned[in(p)] = 0;
-            if (heed) of_node[node].changed = 1;
-            for (; from_vcs; from_vcs &= from_vcs - 1) {
-                Out& there = out(p << 4 | lowest(from_vcs));
-                there.credits += 1;
-                if (there.credits == 1 && there.holder >= 0) ready(there.holder >> 4, there.holder & 15);
-            }
-        }
-    }
-
-    __device__ void flits_arrive() {
-        vcs_t* const arrived = arrivals + (long long)slot(t, arrival_slots) * transit * nodes;
-        for (int i = 0; i < transit; ++i) {
-            bits_t to_vcs = arrived[in(i)];
-            if (!to_vcs) continue;
-            arrived[in(i)] = 0;
-            for (; to_vcs; to_vcs &= to_vcs - 1) {
-                const int v = lowest(to_vcs);
-                Vc& here = vc(i, v);
-                here.count += 1;
-                count_flits(v, -1);
-                if (here.front < 0) come_forward(i, v);
-                else if (here.count == 1) ready(i, v);
-            }
-        }
-    }
-};
+#include "cycle.cuh"
 
 // Cycles t .. stop - 1 of the experiments `running`, by `blocks` blocks each; several blocks: of one cycle. An experiment may end sooner,
 // once undelivered[e], the number of its packets that are not delivered nor refused, is 0: nothing happens any more.
@@ -94,7 +48,7 @@ extern "C" __launch_bounds__(512) __global__ void advance(
     int vc_delay, int switch_delay, int credit_delay, int source_queue, int measure_from, int has_messages, int arrival_slots, int credit_slots,
     int places, const int* __restrict__ running, int blocks, int t, int stop) {
     const long long e = running[blockIdx.x / blocks], wide = size;
-    Router router;
+    Cycle router;
     static_cast<Sight&>(router) = {
         size, ports, inputs, transit, v, directions, runs,
         escape, buffer, switching, memory, balanced, adaptive, bubble, transit_first, ejection, single,

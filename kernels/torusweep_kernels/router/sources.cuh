@@ -1,4 +1,4 @@
-// What is generated when, and the source queues: see sources.py.
+// What is generated when, and the source queues: see reference_sources.py.
 struct Sources : Sight {
     // What is generated in this cycle joins the source queue.
     __device__ void generate() {

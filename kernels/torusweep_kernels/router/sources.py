@@ -1,96 +1,106 @@
-"""The source queues of one experiment in NumPy: which packets stand in them, and which message is generated when."""
+"""What is generated when, and the source queues; see `reference_sources`."""
 
 from __future__ import annotations
 
-import numpy as np
+from torusweep_kernels.compile import inlined
+from torusweep_kernels.router.records import BITS, LEFT, READY, bring
+from torusweep_kernels.router.task import REFUSED
 
-from torusweep_kernels.router.task import Experiment, Messages, Task
+
+@inlined
+def refill(fixed, live, own, node, t):
+    """A node's empty injection VCs take packets from its source queue."""
+    taken, behind = live.nodes[node].taken, live.nodes[node].behind
+    if taken >= behind:
+        return
+    for vc in range(fixed.vcs):
+        for port in range(node * fixed.inputs + fixed.transit, (node + 1) * fixed.inputs):
+            x = port * fixed.vcs + vc
+            if live.vcs[x].front < 0 and taken < behind:
+                packet = live.line[taken]
+                live.vcs[x].count = live.packets[packet].length
+                bring(fixed, live, own, port << BITS | vc, packet, t)
+                taken += 1
+    live.nodes[node].taken = taken
 
 
-class Sources:
-    """Of every node s the packets line[taken[s]] … line[behind[s] − 1], in order; packets counted from the experiment's first.
+@inlined
+def generate(fixed, live, own, packet, node, t):
+    """A packet joins its node's source queue, if there is room."""
+    live.line[live.nodes[node].behind] = packet
+    live.nodes[node].behind += 1
+    refill(fixed, live, own, node, t)
+    if live.nodes[node].behind - live.nodes[node].taken > fixed.source_queue:
+        live.nodes[node].behind -= 1
+        live.packets[packet].entered = REFUSED
+        own.number[LEFT] -= 1
 
-    left       packets not delivered and not refused, and steps not generated
-    generated  int32[G]  of each message, −1 = not yet
-    """
 
-    def __init__(self, task: Task, experiment: Experiment) -> None:
-        self.room = task.router.source_queue
-        self.node = np.repeat(np.arange(task.nodes), np.diff(experiment.first))
-        self.time = task.batch.time[experiment.begin : experiment.end]
-        self.line = np.zeros(len(self.time), np.int64)
-        self.taken, self.behind = experiment.first[:-1].copy(), experiment.first[:-1].copy()
-        self.messages = experiment.messages
-        self.left = len(self.time)
-        self.generated = np.zeros(0, np.int32)
-        if self.messages is not None:
-            self._await(self.messages)
+@inlined
+def sink(live, message, size):
+    """Put a message in the place of the first one of a heap, of which `size` are left with it."""
+    place = 0
+    while 2 * place + 1 < size:
+        child = 2 * place + 1
+        if child + 1 < size and before(live, live.ready[child + 1], live.ready[child]):
+            child += 1
+        if not before(live, live.ready[child], message):
+            break
+        live.ready[place] = live.ready[child]
+        place = child
+    if size > 0:
+        live.ready[place] = message
 
-    def _await(self, messages: Messages) -> None:
-        number = len(messages.begin)
-        self.generated = np.full(number, -1, np.int32)
-        self.missing = np.bincount(messages.successor, minlength=number)  # messages waited for
-        self.ready = messages.delay.astype(np.int64)  # cycle in which it is generated, once none is missing
-        self.undelivered = messages.packets.copy()
-        self.message = np.empty(len(self.time), np.int64)  # of each packet
-        for g in np.flatnonzero(messages.packets > 0):
-            self.message[messages.begin[g] : messages.begin[g] + messages.packets[g]] = g
-        self.left += int((messages.packets == 0).sum())
 
-    def generate(self, t: int) -> None:
-        """What is generated in cycle t goes to the queues, in the order of messages and packets."""
-        if self.messages is None:
-            self._append(np.flatnonzero(self.time == t))
-            return
-        begin, packets = self.messages.begin, self.messages.packets
-        new: list[int] = []
-        while due := np.flatnonzero((self.generated < 0) & (self.missing == 0) & (self.ready <= t)).tolist():
-            new += due
-            self.generated[due] = t
-            for step in [g for g in due if packets[g] == 0]:  # others may wait for no more than that
-                self.left -= 1
-                self._done(step, t)
-        for g in sorted(new):
-            self._append(np.arange(begin[g], begin[g] + packets[g]))
+@inlined
+def before(live, one, other):
+    """Whether a message is generated before another: earlier, or in the same cycle and of a lower number."""
+    a, b = live.messages[one].ready, live.messages[other].ready
+    return a < b or (a == b and one < other)
 
-    def _append(self, packets: np.ndarray) -> None:
-        for packet in packets.tolist():
-            node = self.node[packet]
-            self.line[self.behind[node]] = packet
-            self.behind[node] += 1
 
-    def take(self, node: np.ndarray) -> np.ndarray:
-        """int64[B]: the first packet of each of these nodes' queues, which leaves it."""
-        packet = self.line[self.taken[node]]
-        self.taken[node] += 1
-        return packet
+@inlined
+def rise(live, message, place):
+    """Put a message into a heap of `place` messages."""
+    while place > 0 and before(live, message, live.ready[(place - 1) >> 1]):
+        live.ready[place] = live.ready[(place - 1) >> 1]
+        place = (place - 1) >> 1
+    live.ready[place] = message
 
-    def waiting(self) -> np.ndarray:
-        """bool[N]: nodes whose queue is not empty."""
-        return self.taken < self.behind
 
-    def refuse(self) -> np.ndarray:
-        """int64[B]: packets that came last to queues which hold more than they have room for; they are gone."""
-        if self.room is None:
-            return np.zeros(0, np.int64)
-        keep = np.minimum(self.behind, self.taken + self.room)
-        gone = np.concatenate([np.zeros(0, np.int64), *(self.line[a:b] for a, b in zip(keep, self.behind))])
-        self.behind = keep
-        self.left -= len(gone)
-        return gone
+@inlined
+def done(live, own, message, known):
+    """Those that wait for a message know from now on that it was delivered."""
+    for i in range(live.messages[message].after, live.messages[message + 1].after):
+        there = live.messages[live.successor[i]]
+        there.ready = max(there.ready, known + there.delay)
+        there.missing -= 1
+        if there.missing == 0:
+            rise(live, live.successor[i], own.number[READY])
+            own.number[READY] += 1
 
-    def deliver(self, packets: np.ndarray, known: int) -> None:
-        """Packets' tails have been ejected, which those who wait for their messages know from cycle `known` on."""
-        self.left -= len(packets)
-        if self.messages is None:
-            return
-        for message in self.message[packets].tolist():
-            self.undelivered[message] -= 1
-            if self.undelivered[message] == 0:
-                self._done(message, known)
 
-    def _done(self, message: int, known: int) -> None:
-        assert self.messages is not None
-        own = self.messages.successor[self.messages.after[message] : self.messages.after[message + 1]]
-        np.subtract.at(self.missing, own, 1)
-        self.ready[own] = np.maximum(self.ready[own], known + self.messages.delay[own])
+@inlined
+def deliver_of(live, own, message, known):
+    """One of a message's packets has been delivered."""
+    live.messages[message].undelivered -= 1
+    if live.messages[message].undelivered == 0:
+        done(live, own, message, known)
+
+
+@inlined
+def generate_message(fixed, live, own, t):
+    """The first message of the heap is generated."""
+    message = live.ready[0]
+    own.number[READY] -= 1
+    sink(live, live.ready[own.number[READY]], own.number[READY])
+    here = live.messages[message]
+    here.generated = t
+    if here.packets == 0:
+        own.number[LEFT] -= 1
+        done(live, own, message, t)
+        return
+    for packet in range(here.begin, here.begin + here.packets):
+        live.line[live.nodes[here.node].behind] = packet
+        live.nodes[here.node].behind += 1
+    refill(fixed, live, own, here.node, t)
