@@ -37,61 +37,61 @@ def no_channels(nodes: int, width: int) -> Channels:
     return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
 
+class Moves(NamedTuple):
+    """The network by directions.
+
+    to    int32[N, D]  node that each direction leads to, −1 = it does not lead on
+    port  int8[N, D]   by which port
+    wrap  bool[N, D]   on a dateline
+    """
+
+    to: np.ndarray
+    port: np.ndarray
+    wrap: np.ndarray
+
+
+class Packets(NamedTuple):
+    """int32[B] each, of every packet; its routes are rows first[route] … first[route + 1] − 1 of `Runs`."""
+
+    source: np.ndarray
+    destination: np.ndarray
+    route: np.ndarray
+    first: np.ndarray
+
+
+class Runs(NamedTuple):
+    """int8, int16, int16 [R, L] of the runs of each row of routes; runs of 0 hops are skipped."""
+
+    direction: np.ndarray
+    hops: np.ndarray
+    phase: np.ndarray
+
+
 def follow_routes(
-    channels: Channels,
-    to: np.ndarray,
-    port: np.ndarray,
-    wrap: np.ndarray,
-    source: np.ndarray,
-    destination: np.ndarray,
-    route: np.ndarray,
-    first: np.ndarray,
-    direction: np.ndarray,
-    hops: np.ndarray,
-    phase: np.ndarray,
-    classes: np.ndarray,
-    memory: str,
+    channels: Channels, moves: Moves, packets: Packets, runs: Runs, classes: np.ndarray, memory: str
 ) -> None:
     """Walk every packet along all its routes and mark what it passes in `channels`.
 
-    to           int32[N, D]  node that each direction leads to, −1 = it does not lead on
-    port         int8[N, D]   by which port
-    wrap         bool[N, D]   on a dateline
-    source, destination, route  int32[B]   of each packet; its routes are rows first[route] … first[route + 1] − 1
-    direction, hops, phase      int8, int16, int16 [R, L]   of the runs of each row; runs of 0 hops are skipped
-    classes      int8[F, 2]   virtual-channel class, 0 … C − 1, by phase and by whether a dateline was crossed
-    memory       what counts as crossed: with this hop or an earlier one
-                 "run"   of the same run
-                 "axis"  along the same axis (directions 2i and 2i + 1) and in the same phase, since that began
-                 "path"  of the route
-                 "ahead" or a later one of the same run
+    classes  int8[F, 2]  virtual-channel class, 0 … C − 1, by phase and by whether a dateline was crossed
+    memory   what counts as crossed: with this hop or an earlier one
+             "run"   of the same run
+             "axis"  along the same axis (directions 2i and 2i + 1) and in the same phase, since that began
+             "path"  of the route
+             "ahead" or a later one of the same run
 
-    Raises ValueError where `memory` is unknown, or a route does not lead to its destination (the first such packet is named).
+    Raises ValueError where `memory` is unknown, or a route does not lead to its destination (the first such packet is
+    named).
     """
     if memory not in MEMORIES:
         raise ValueError(f"follow_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
     from torusweep_kernels.dependencies import cpu
 
     width = int(classes.max(initial=0)) + 1
-    astray = cpu.follow(
-        *channels,
-        to,
-        port,
-        wrap,
-        source,
-        destination,
-        route,
-        first,
-        direction,
-        hops,
-        phase,
-        classes,
-        MEMORIES.index(memory),
-        width,
-    )
+    astray = cpu.follow(channels, moves, packets, runs, classes, MEMORIES.index(memory), width)
     if astray >= 0:
         raise ValueError(
-            f"follow_routes: a route from node {source[astray]} to node {destination[astray]} does not lead there"
+            f"follow_routes: a route from node {packets.source[astray]} to node {packets.destination[astray]}"
+            " does not lead there"
         )
 
 

@@ -8,33 +8,18 @@ from torusweep_kernels.compile import cached
 
 
 @cached
-def follow(
-    used,
-    depends,
-    ending,
-    starting,
-    to,
-    port,
-    wrap,
-    source,
-    destination,
-    route,
-    first,
-    direction,
-    hops,
-    phase,
-    classes,
-    memory,
-    width,
-):
+def follow(channels, moves, packets, runs, classes, memory, width):
     """See `follow_routes`; returns the number of the first packet that does not arrive, or −1."""
-    runs = direction.shape[1]
+    used, depends, ending, starting = channels
+    to, port, wrap = moves
+    source, destination, route, first = packets
+    direction, hops, phase = runs
     for packet in range(len(source)):
         for row in range(first[route[packet]], first[route[packet] + 1]):
             node, held, passed = source[packet], -1, 0
             holder = node
             crossed, stage, path = 0, -1, False  # axes crossed in this stage, as bits
-            for run in range(runs):
+            for run in range(direction.shape[1]):
                 length = hops[row, run]
                 if length == 0:
                     continue

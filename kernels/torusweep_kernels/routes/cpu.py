@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,19 +19,14 @@ def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, in
     """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
     threads = thread_count(threads)
     nodes, directions = task.next.shape
-    where = lines.place.ravel(), lines.node, np.uint64(nodes), np.uint64(directions)
-    what = (
-        *(
-            array.view(unsigned)
-            for array, unsigned in ((task.start, np.uint32), (task.row, np.uint32), (task.direction, np.uint8))
-        ),
-        task.hops,
-    )
+    where = lines._replace(place=lines.place.ravel()), np.uint64(nodes), np.uint64(directions)
+    packets = Packets(task.start.view(np.uint32), task.row.view(np.uint32), task.amount, task.stride)
+    runs = task.direction.view(np.uint8), task.hops
     shares = max(1, min(threads, task.packets // FEW))
 
     def of_share(part: tuple[int, int]) -> tuple[np.ndarray, int]:
         change = np.zeros(len(lines.node), np.int64)
-        return change, follow(*where, *what, task.amount, task.stride, *part, change)
+        return change, follow(*where, packets, *runs, *part, change)
 
     parts = in_threads(of_share, list(pairwise(task.packets * share // shares for share in range(shares + 1))), threads)
     total = parts[0][0]
@@ -40,13 +36,24 @@ def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, in
     return np.cumsum(total, out=total)[lines.place[:, :, 0]], stranded[0] if stranded else None
 
 
-@cached
-def follow(place, node, nodes, directions, start, row, direction, hops, amount, stride, first, last, change):
-    """Add to change int64[S] what the packets first … last − 1 add and subtract in each slot; the first that cannot go on, or −1.
+class Packets(NamedTuple):
+    """start and row uint32[B]: unsigned, since Numba checks signed indices; packet b stands for amount[b·stride]."""
 
-    place uint32[N·D·2], node uint32[S]: see `Lines`; start and row uint32[B], direction uint8[R, L]: unsigned, since
-    Numba checks signed indices; hops int16[R, L]; packet b stands for amount[b·stride].
+    start: np.ndarray
+    row: np.ndarray
+    amount: np.ndarray
+    stride: int
+
+
+@cached
+def follow(lines, nodes, directions, packets, direction, hops, first, last, change):
+    """Add to change int64[S] what the packets first … last − 1 add and subtract in each slot.
+
+    lines: `Lines`, its places as uint32[N·D·2]; direction uint8[R, L], hops int16[R, L].
+    Returns the first packet that cannot go on, or −1.
     """
+    place, node = lines.place, lines.node
+    start, row, amount, stride = packets
     for packet in range(first, last):
         at = np.uint64(start[packet])
         route = np.uint64(row[packet])

@@ -14,7 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from torusweep_kernels.dependencies import DEPENDS, Channels, follow_layers, follow_routes, no_channels
+from torusweep_kernels.dependencies import (
+    DEPENDS,
+    Channels,
+    Moves,
+    Packets,
+    Runs,
+    follow_layers,
+    follow_routes,
+    no_channels,
+)
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
@@ -105,6 +114,7 @@ def walk_all_pairs(
     """
     moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
     nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
+    network = Moves(moves.next, moves.port, moves.wrap)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, nodes), (nodes, terminals)]
     for half, ends in enumerate(halves):
         marks, walked = channels, 0
@@ -114,21 +124,8 @@ def walk_all_pairs(
             route = table.key_index(source, destination).astype(np.int32)
             first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
-            follow_routes(
-                marks,
-                moves.next,
-                moves.port,
-                moves.wrap,
-                source,
-                destination,
-                route,
-                first,
-                direction,
-                hops,
-                stage,
-                classes,
-                memory,
-            )
+            packets, runs = Packets(source, destination, route, first), Runs(direction, hops, stage)
+            follow_routes(marks, network, packets, runs, classes, memory)
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
