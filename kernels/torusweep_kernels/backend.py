@@ -85,7 +85,8 @@ def array_module(backend: str) -> ModuleType | Any:
 
 
 def implementation(package: str, backend: str) -> ModuleType:
-    """A package's module for a resolved backend: only what computes is imported, since CuPy and its GPU may be missing."""
+    """A package's module for a resolved backend: only what computes is imported, since CuPy and its GPU may be
+    missing."""
     names = {"numba": "cpu", "cupy": "gpu", "numpy": "reference"}
     return importlib.import_module(f"{package}.{names[backend]}")
 

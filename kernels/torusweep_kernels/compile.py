@@ -34,7 +34,8 @@ def cached(function: Callable[..., Any]) -> Any:
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """As `cached`, without reference counting of arrays, which takes half the time; the function cannot create arrays."""
+    """As `cached`, without reference counting of arrays, which takes half the time; the function cannot create
+    arrays."""
     return _compiled(function, nogil=True, _nrt=False)
 
 

@@ -18,7 +18,8 @@ Result = TypeVar("Result")
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused multiply-add: the reference rounds each product
 THREADS = 256  # a block
 RESIDENT = 2048  # threads that a multiprocessor holds
-AHEAD = 16  # levels of a search launched between two looks at whether it has ended; even: it ends in the buffer of its start
+# levels of a search launched between two looks at whether it has ended; even: it ends in the buffer of its start
+AHEAD = 16
 CACHED = 0.7  # share of the second-level cache that a search's rows should fit in
 
 

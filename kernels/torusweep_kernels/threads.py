@@ -12,10 +12,11 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """function(item) of every item, in order; after an exception nobody begins another, and it is raised once all have ended.
+    """function(item) of every item, in order; after an exception nobody begins another, and it is raised once all have
+    ended.
 
-    The caller's thread takes items too, and does not wait until another has started, as threading.Thread would: as long as a small item takes.
-    So tracers and profilers that `threading` hands on do not reach the others.
+    The caller's thread takes items too, and does not wait until another has started, as threading.Thread would: as long
+    as a small item takes. So tracers and profilers that `threading` hands on do not reach the others.
     """
     if threads == 1 or len(items) == 1:
         return [function(item) for item in items]

@@ -189,8 +189,8 @@ def module(
 ) -> ModuleType:
     """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
 
-    shared: bytes that a block may share. memory: bytes that an array may take; free: bytes that the device says are free, `memory` by default.
-    backwards: blocks and threads run from the last one on.
+    shared: bytes that a block may share. memory: bytes that an array may take; free: bytes that the device says are
+    free, `memory` by default. backwards: blocks and threads run from the last one on.
     """
     cupy: Any = ModuleType("cupy")
 

@@ -31,7 +31,8 @@ def nearer(ports: Sequence[Sequence[int]], hops: Sequence[int | None], node: int
 def over_paths(
     ports: Sequence[Sequence[int]], capacity: Sequence[Sequence[int]], source: int, target: int
 ) -> Load | None:
-    """A unit of traffic, spread equally over all shortest paths; parallel links make different paths. None: there is none."""
+    """A unit of traffic, spread equally over all shortest paths; parallel links make different paths. None: there is
+    none."""
     hops = hops_to(ports, target)
     if hops[source] is None:
         return None

@@ -14,7 +14,8 @@ from tests.kernels import oracle
 def torus_wiring(
     *radices: int, vcs: int = 2, dateline: bool = True, delay: int = 1, escape: int | None = None, memory: str = "axis"
 ) -> Wiring:
-    """Port p is direction p; with a dateline, class 1 from the wrap on, else one class; the classes share all VCs (the escape's)."""
+    """Port p is direction p; with a dateline, class 1 from the wrap on, else one class; the classes share all VCs (the
+    escape's)."""
     to = oracle.torus(*radices)
     nodes, ports = to.shape
     digits = np.array(np.unravel_index(np.arange(nodes), radices[::-1])[::-1])
@@ -105,7 +106,8 @@ DIRECTIONS = 4
 
 
 def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batch]:
-    """A directed network of permutations, cut in places, with parallel channels and channels of several directions; random routes that lead on."""
+    """A directed network of permutations, cut in places, with parallel channels and channels of several directions;
+    random routes that lead on."""
     rng = np.random.default_rng(seed)
     nodes, ports, phases, runs = int(rng.integers(2, 9)), 3, 2, int(rng.integers(1, 5))
     to = np.stack([rng.permutation(nodes) for _ in range(ports)], axis=1).astype(np.int32)

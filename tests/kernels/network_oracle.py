@@ -1,4 +1,5 @@
-"""One flit after the other in plain Python, from the text of `torusweep_kernels.router` alone: lists of flits, dictionaries of VCs."""
+"""One flit after the other in plain Python, from the text of `torusweep_kernels.router` alone: lists of flits,
+dictionaries of VCs."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ AsCupy = Callable[..., ModuleType]
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest, as_cupy: AsCupy) -> str:
-    """Every backend in turn; cupy is the fake, with few threads and narrow rows, so that there are several of everything."""
+    """Every backend in turn; cupy is the fake, with few threads and narrow rows, so that there are several of
+    everything."""
     if request.param == "cupy":
         as_cupy(multiprocessors=1, cache=2**12)
     return request.param
@@ -178,7 +179,8 @@ def test_tiles_and_queue(sides: tuple[int, ...], words: int, monkeypatch: pytest
 
 @pytest.mark.parametrize("shallow", [0, 50, 99, 1000])
 def test_blocks_of_few_levels_and_of_many(shallow: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path with one link direction, searched from its beginning and from near its end, in two groups: 101 levels, and 31."""
+    """A path with one link direction, searched from its beginning and from near its end, in two groups: 101 levels, and
+    31."""
     monkeypatch.setattr(cpu, "SHALLOW", shallow)
     monkeypatch.setattr(cpu, "width", lambda *_: 1)
     sources = np.repeat([0, 70], 128)

@@ -80,7 +80,8 @@ def test_a_path_may_have_to_be_taken_back():
 
 
 def test_paths_longer_than_the_network():
-    """Ten paths along one chain of 50 pass more channels than there are; what they leave must not be there for the next pair."""
+    """Ten paths along one chain of 50 pass more channels than there are; what they leave must not be there for the next
+    pair."""
     chain = [(u, u + 1, 10) for u in range(50)]
     fan = [(50, 51 + i, 1) for i in range(10)] + [(51 + i, 61, 1) for i in range(10)]
     made, graph = channels(62, chain + fan)
@@ -138,7 +139,8 @@ def test_ways_back(seed):
 @pytest.mark.parametrize("clusters", [1, 2, 7, 40])
 @pytest.mark.parametrize("seed", range(4))
 def test_spanning(seed, clusters):
-    """Depths of networkx's search in the graph of clusters, by parents that lead there; of nodes alone, 40, what is not reached, too."""
+    """Depths of networkx's search in the graph of clusters, by parents that lead there; of nodes alone, 40, what is not
+    reached, too."""
     links = random_links(40, 1, seed)
     matrix = csr_array((np.ones(len(links)), ([u for u, *_ in links], [v for _, v, _ in links])), shape=(40, 40))
     cluster = np.random.default_rng(seed).permutation(np.arange(40, dtype=np.int32) % clusters)

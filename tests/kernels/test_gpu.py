@@ -84,7 +84,8 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"torusweep_kernels.distance: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory,
+        match=r"torusweep_kernels.distance: expected enough GPU memory, got: .*; make the work smaller",
     ):
         all_pairs_distance(oracle.torus(40, 40), np.arange(1600), np.zeros(1600, int), backend="cupy")
 
@@ -94,7 +95,9 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void advance(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.distance: NVRTC could not compile.*undeclared"):
+    with pytest.raises(
+        backend.KernelCompileError, match=r"(?s)torusweep_kernels.distance: NVRTC could not compile.*undeclared"
+    ):
         all_pairs_distance(oracle.torus(4), np.arange(4), np.zeros(4, int), backend="cupy")
 
 

@@ -1,4 +1,5 @@
-"""Exact channel loads on every backend against closed forms, the papers, igraph, and fractions that follow the definitions."""
+"""Exact channel loads on every backend against closed forms, the papers, igraph, and fractions that follow the
+definitions."""
 
 from __future__ import annotations
 
@@ -131,7 +132,8 @@ def test_pruned_tori_are_not_balanced(name: str) -> None:
 @pytest.mark.parametrize("name", TWISTED)
 def test_twisted_tori_saturate(name: str) -> None:
     topology = build(name)
-    # a lattice: every node sees the same, so that what one node's traffic puts on all channels of a class, all nodes' puts on each
+    # a lattice: every node sees the same, so that what one node's traffic puts on all channels of a class, all nodes'
+    # puts on each
     from_one = minimal_loads(
         topology.ports, np.zeros(1), demand=np.full(topology.nodes, 1 / topology.nodes), backend="numba"
     )
@@ -281,7 +283,8 @@ def test_the_same_bits_on_every_backend_with_any_threads(split: str, as_cupy: As
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("reach", [1, 3, 12])
 def test_a_search_ends_with_the_farthest_demand(reach: int, split: str, as_cupy: AsCupy) -> None:
-    """Every node of a torus of 400 sends to some at `reach` hops, or to its own: the same bits where all nodes are searched."""
+    """Every node of a torus of 400 sends to some at `reach` hops, or to its own: the same bits where all nodes are
+    searched."""
     as_cupy()
     rng = np.random.default_rng(reach)
     ports = oracle.torus(20, 20)

@@ -1,4 +1,5 @@
-"""What can be known about the loads' GPU code without a GPU: widths, launches, errors; that it compiles is tested for all sources."""
+"""What can be known about the loads' GPU code without a GPU: widths, launches, errors; that it compiles is tested for
+all sources."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"torusweep_kernels.loads: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory,
+        match=r"torusweep_kernels.loads: expected enough GPU memory, got: .*; make the work smaller",
     ):
         minimal_loads(oracle.torus(40, 40), np.arange(1600), backend="cupy")
 
@@ -79,7 +81,9 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.loads: NVRTC could not compile.*undeclared"):
+    with pytest.raises(
+        backend.KernelCompileError, match=r"(?s)torusweep_kernels.loads: NVRTC could not compile.*undeclared"
+    ):
         minimal_loads(oracle.torus(4), np.arange(4), backend="cupy")
 
 

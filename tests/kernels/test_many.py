@@ -1,4 +1,5 @@
-"""Distances in many small graphs from one call, on every backend, against a textbook search, networkx and closed forms."""
+"""Distances in many small graphs from one call, on every backend, against a textbook search, networkx and closed
+forms."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ AsCupy = Callable[..., ModuleType]
 SLOW = settings(
     deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-# as they are; several blocks an experiment, a launch a cycle, from the last thread on; blocks smaller than the network; short windows
+# as they are; several blocks an experiment, a launch a cycle, from the last thread on; blocks smaller than the network;
+# short windows
 MANNERS: dict[str, dict[str, int]] = {
     "a block an experiment": {},
     "all blocks all experiments": {"THREADS": 1, "SHARED_THREADS": 3, "multiprocessors": 9, "backwards": 1},
@@ -100,7 +101,8 @@ def test_messages_as_traced_by_hand(name: str, cycles: int, as_cupy: AsCupy) -> 
 
 @pytest.mark.parametrize("waits", [((5, [0]), (3, [1])), ((3, [1]), (5, [0]))])
 def test_messages_that_became_free_apart_and_are_generated_together(waits: Any, as_cupy: AsCupy) -> None:
-    """Deliveries in 5 and 7 free two messages of node 1, both for cycle 10: the lower number goes first, flits in 10, 11, 12, then 13."""
+    """Deliveries in 5 and 7 free two messages of node 1, both for cycle 10: the lower number goes first, flits in 10,
+    11, 12, then 13."""
     (one, first), (other, second) = waits
     messages: list[Any] = [
         (0, 1, 1, [3], 0, []),
@@ -124,7 +126,8 @@ def test_steps_alone(as_cupy: AsCupy) -> None:
 
 
 def test_a_delivery_sets_off_a_tree_of_steps(as_cupy: AsCupy) -> None:
-    """Each of 15 steps sets off two more, each of the last ones a packet of another node, in the cycle in which the first packet is known."""
+    """Each of 15 steps sets off two more, each of the last ones a packet of another node, in the cycle in which the
+    first packet is known."""
     wiring, routes = line(4, 1)
     messages: list[Any] = [
         (0, 1, 1, [1], 0, []),
@@ -332,7 +335,8 @@ def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**10)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"torusweep_kernels.router: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory,
+        match=r"torusweep_kernels.router: expected enough GPU memory, got: .*; make the work smaller",
     ):
         simulate(
             torus_wiring(4, 4),
@@ -349,7 +353,9 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text(cuda.cuda_source(gpu.SOURCE).replace("router.cycle()", "router.undeclared()"))
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.router: NVRTC could not compile.*undeclared"):
+    with pytest.raises(
+        backend.KernelCompileError, match=r"(?s)torusweep_kernels.router: NVRTC could not compile.*undeclared"
+    ):
         simulate(
             torus_wiring(4, 4),
             Router(2, 4),

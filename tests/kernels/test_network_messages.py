@@ -1,4 +1,5 @@
-"""Messages that wait for messages, and source queues with an end: traces by hand, critical paths by formula, random networks against plain Python."""
+"""Messages that wait for messages, and source queues with an end: traces by hand, critical paths by formula, random
+networks against plain Python."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ def on_line(router: Router, messages: list[Message], nodes: int = 4, **options: 
     return both(wiring, router, routes, waiting(2 * nodes, [messages]), cycles=500, **options)
 
 
-# A lone packet of L flits over H hops takes 2 H + L cycles (switch 1, channel 1) from generation to delivery; see test_network.
+# A lone packet of L flits over H hops takes 2 H + L cycles (switch 1, channel 1) from generation to delivery; see
+# test_network.
 TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     # 0 → 1 in 0 … 2 + 3 = 5; 1 → 3 then, two hops: 5 + 4 + 3 = 12.
     "a chain": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 0, [0])], [0, 5], [5, 12]),
@@ -61,15 +63,19 @@ TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     "a late start": (Router(1, 8), [(0, 1, 1, [1], 7, [])], [7], [10]),
     # 1 → 2 waits for both: 0 → 1 (there in 5) and 2 → 3, five flits (there in 7).
     "two that are waited for": (Router(1, 8), [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [2], 1, [0, 1])], [0, 0, 8], [5, 7, 12]),
-    # Two packets of 2 flits; one VC: the second leaves in 2, is there in 2 + 2 + 2 = 6. Only then the other message starts.
+    # Two packets of 2 flits; one VC: the second leaves in 2, is there in 2 + 2 + 2 = 6. Only then the other message
+    # starts.
     "the last packet counts": (Router(1, 8), [(0, 1, 1, [2, 2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 6], [4, 6, 9]),
-    # Steps of computation: 0 (5 cycles), then 1 (3 more, in the same cycle as 2, which waits for it only), then the message.
+    # Steps of computation: 0 (5 cycles), then 1 (3 more, in the same cycle as 2, which waits for it only), then the
+    # message.
     "steps": (Router(1, 8), [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])], [5, 8, 8, 8], [11]),
-    # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One VC: flits in 5, 6, 7, then 8.
+    # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One
+    # VC: flits in 5, 6, 7, then 8.
     "equal times by number": (
         Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 2, 1, [3], 0, [0]), (1, 2, 1, [1], 0, [0])], [0, 5, 5], [5, 10, 11],
     ),
-    # The later number comes first where it is generated first: message 2 in 2, message 1 in 3. 2: 2 … 2 + 2 + 3 = 7, its tail sent in 4; 1: 5 … 8.
+    # The later number comes first where it is generated first: message 2 in 2, message 1 in 3. 2: 2 … 2 + 2 + 3 = 7,
+    # its tail sent in 4; 1: 5 … 8.
     "earlier before lower": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 2, 1, [1], 0, [0]), (1, 2, 1, [3], 2, [])], [0, 3, 2], [3, 8, 7]),
     # No cycle in the switch: ejected in 2 at once, known to others one cycle later; 3 + 1 hop of one channel cycle.
     "known a cycle later": (Router(1, 8, switch_delay=0), [(0, 1, 1, [2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 3], [2, 4]),
@@ -90,7 +96,8 @@ def test_as_traced_by_hand(name: str) -> None:
 
 
 def test_a_token_goes_round_a_ring() -> None:
-    """Twice round six nodes, a message each hop, 7 cycles of thought: 12 messages of one hop, 2 + 4 flits each, 7 between them."""
+    """Twice round six nodes, a message each hop, 7 cycles of thought: 12 messages of one hop, 2 + 4 flits each, 7
+    between them."""
     nodes, turns = 6, 12
     messages: list[Message] = [
         (g % nodes, (g + 1) % nodes, 1, [4], 7 if g else 0, [g - 1] if g else []) for g in range(turns)
@@ -101,7 +108,8 @@ def test_a_token_goes_round_a_ring() -> None:
 
 
 def test_a_ring_all_reduce_takes_its_steps() -> None:
-    """2 (N − 1) steps, each of all nodes at once over a channel of its own: no contention, so every step takes 2 + L cycles."""
+    """2 (N − 1) steps, each of all nodes at once over a channel of its own: no contention, so every step takes 2 + L
+    cycles."""
     nodes, flits = 5, 8
     steps = 2 * (nodes - 1)
     messages: list[Message] = []
@@ -176,7 +184,8 @@ def test_like_plain_python_on_random_networks(seed: int, what: str) -> None:
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_deadlock_is_told_from_waiting_for_messages(seed: int) -> None:
-    """Searched for in every cycle: what waits for a delivery is in nobody's way; all arrives unless packets wait for each other in the network."""
+    """Searched for in every cycle: what waits for a delivery is in nobody's way; all arrives unless packets wait for
+    each other in the network."""
     wiring, router, routes, packets = random_case(seed)
     packets = with_messages(seed, len(wiring.to), packets)
     found = both(wiring, router, routes, packets, cycles=3000, stall=1)
@@ -212,8 +221,8 @@ def test_without_waits_messages_are_packets_of_cycle_0() -> None:
 def test_a_full_source_queue_refuses() -> None:
     """Node 0 generates packets of 4 flits in 0, 0, 1, 2, 4; one injection VC, a queue of one.
 
-    In 0 the first goes to the VC, the second to the queue; those of 1 and 2 find it full. The first one's tail is sent in 3, so in 4 the
-    second goes to the VC and the fifth to the queue; it follows in 8.
+    In 0 the first goes to the VC, the second to the queue; those of 1 and 2 find it full. The first one's tail is sent
+    in 3, so in 4 the second goes to the VC and the fifth to the queue; it follows in 8.
     """
     wiring, routes = line(3, 1)
     packets = batch(6, [[(t, 0, 1, 1, 4) for t in (0, 0, 1, 2, 4)]])

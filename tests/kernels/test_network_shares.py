@@ -1,4 +1,5 @@
-"""One network on several threads: what a share does touches nothing that another one touches in the same cycle, and no flit knows of them."""
+"""One network on several threads: what a share does touches nothing that another one touches in the same cycle, and no
+flit knows of them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from tests.kernels.network_cases import Routes, random_case, torus_wiring, unifo
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**6))
 def test_shares_touch_different_bytes_in_a_cycle_and_read_none_of_each_others(seed: int) -> None:
-    """Each share alone from the same state changes other bytes than the rest; all changes together are what one share after another makes."""
+    """Each share alone from the same state changes other bytes than the rest; all changes together are what one share
+    after another makes."""
     wiring, router, routes, packets = random_case(seed)
     rng = np.random.default_rng(seed)
     if rng.random() < 0.3:

@@ -1,4 +1,5 @@
-"""A GPU that has less room than it said: blocks are halved until they fit, with the same result (row 30 of the table of faults)."""
+"""A GPU that has less room than it said: blocks are halved until they fit, with the same result (row 30 of the table of
+faults)."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def walks(backend: str) -> Any:
 @pytest.mark.parametrize(
     ("kernel", "module", "memory", "widths"),
     [
-        # bytes of the largest array at each width: distances 2·8·256 a word; loads 8·256 a root; walks 4·256·7 a destination
+        # bytes of the largest array at each width: distances 2·8·256 a word; loads 8·256 a root; walks 4·256·7 a
+        # destination
         (distances, distance_gpu, 4096 * 5, [8, 4]),
         (loads, loads_gpu, 2048 * 100, [256, 128, 64]),
         (walks, walks_gpu, 7168 * 100, [256, 128, 64]),

@@ -30,7 +30,8 @@ KNOWN = {
 }
 TRIAL = """
 #include "philox/philox.cuh"
-extern "C" __global__ void draw(const unsigned int* counters, const unsigned int* keys, unsigned int* out, unsigned int bound, int items) {
+extern "C" __global__ void draw(const unsigned int* counters, const unsigned int* keys, unsigned int* out, unsigned int
+bound, int items) {
     for (int i = 0; i < items; ++i) {
         philox4x32(counters + 4 * i, keys[2 * i], keys[2 * i + 1], out + 5 * i);
         out[5 * i + 4] = below(out[5 * i], bound);

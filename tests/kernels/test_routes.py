@@ -108,7 +108,8 @@ def test_like_packets_one_by_one(table: Callable[..., np.ndarray], seed: int, co
 
 
 def dimension_order(*radices: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(direction, hops, weight) by relative address, ties as two rows of weight 1 where other rows have 2 for each dimension."""
+    """(direction, hops, weight) by relative address, ties as two rows of weight 1 where other rows have 2 for each
+    dimension."""
     rows: list[tuple[list[int], list[int], int]] = [([], [], 1)]
     for dimension, k in reversed(list(enumerate(radices))):
         turns = [
@@ -328,7 +329,8 @@ def test_memory_does_not_grow_with_runs() -> None:
 def test_out_of_gpu_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backends.GpuOutOfMemory, match=r"torusweep_kernels.routes: expected enough GPU memory, got: .*; make the work smaller"
+        backends.GpuOutOfMemory,
+        match=r"torusweep_kernels.routes: expected enough GPU memory, got: .*; make the work smaller",
     ):
         route_flows(oracle.torus(32, 32), [0], [0], [[0]], [[1]], backend="cupy")
 
@@ -338,7 +340,9 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void follow(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backends.KernelCompileError, match=r"(?s)torusweep_kernels.routes: NVRTC could not compile.*undeclared"):
+    with pytest.raises(
+        backends.KernelCompileError, match=r"(?s)torusweep_kernels.routes: NVRTC could not compile.*undeclared"
+    ):
         route_flows(RING, [0], [0], [[0]], [[1]], backend="cupy")
 
 

@@ -1,4 +1,5 @@
-"""Random shortest walks on every backend against plain walks, all shortest paths, exact loads, and what must be conserved."""
+"""Random shortest walks on every backend against plain walks, all shortest paths, exact loads, and what must be
+conserved."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def backend(request: pytest.FixtureRequest, as_cupy: AsCupy) -> str:
 def drawn(
     seed: int, nodes: int, degree: int, packets: int, *, groups: int = 3, capacity: bool = False
 ) -> dict[str, Any]:
-    """A random network with one-way, repeated, missing and own links, and random packets on it; some are there already."""
+    """A random network with one-way, repeated, missing and own links, and random packets on it; some are there
+    already."""
     rng = np.random.default_rng(seed)
     return {
         "ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree))),
@@ -167,7 +169,8 @@ def test_what_walks_in_walks_out(split: str) -> None:
 def fractions(
     ports: np.ndarray, capacity: np.ndarray, start: int, target: int, split: str
 ) -> dict[tuple[tuple[int, int], ...], Fraction]:
-    """Probability of every shortest path, as (node, port)s: networkx lists the paths over nodes, parallel links make several of each."""
+    """Probability of every shortest path, as (node, port)s: networkx lists the paths over nodes, parallel links make
+    several of each."""
     graph = networkx.DiGraph((node, int(head)) for node, row in enumerate(ports) for head in row if head >= 0)
     paths = list(networkx.all_shortest_paths(graph, start, target))
     after: dict[int, set[int]] = {}
@@ -279,7 +282,8 @@ def test_more_paths_than_can_be_counted(backend: str) -> None:
     assert shortest_walks(ports, start, np.full(10, 3 * 1000), backend=backend).count.sum() == 10 * 2000
 
 
-# Packets, found by trying, that draw such a number where two ports may be: ahead (+1, +2) or not (0: its own node, −1: missing)
+# Packets, found by trying, that draw such a number where two ports may be: ahead (+1, +2) or not (0: its own node, −1:
+# missing)
 EDGES: dict[str, tuple[int, int, int, tuple[int, int], int]] = {
     "the greatest, the last port missing": (2**32 - 1, 1538303059, 1, (1, -1), 0),
     "the greatest, the last port to its own node": (2**32 - 1, 1538303059, 1, (1, 0), 0),

@@ -1,4 +1,5 @@
-"""What can be known about the walks' GPU code without a GPU: blocks, launches, errors; that it compiles is tested for all sources."""
+"""What can be known about the walks' GPU code without a GPU: blocks, launches, errors; that it compiles is tested for
+all sources."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
 def test_out_of_memory(as_cupy: AsCupy) -> None:
     as_cupy(memory=2**12)
     with pytest.raises(
-        backend.GpuOutOfMemory, match=r"torusweep_kernels.walks: expected enough GPU memory, got: .*; make the work smaller"
+        backend.GpuOutOfMemory,
+        match=r"torusweep_kernels.walks: expected enough GPU memory, got: .*; make the work smaller",
     ):
         walked("cupy")
 
@@ -91,7 +93,9 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
     source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
-    with pytest.raises(backend.KernelCompileError, match=r"(?s)torusweep_kernels.walks: NVRTC could not compile.*undeclared"):
+    with pytest.raises(
+        backend.KernelCompileError, match=r"(?s)torusweep_kernels.walks: NVRTC could not compile.*undeclared"
+    ):
         walked("cupy")
 
 

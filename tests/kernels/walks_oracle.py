@@ -1,4 +1,5 @@
-"""One packet after the other, as the definitions read: its own draws, networkx's distances, paths counted in whole numbers."""
+"""One packet after the other, as the definitions read: its own draws, networkx's distances, paths counted in whole
+numbers."""
 
 from __future__ import annotations
 

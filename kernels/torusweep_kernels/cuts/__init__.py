@@ -1,4 +1,5 @@
-"""Minimum cuts between pairs of near nodes, by augmenting paths found from both ends at once; and which pairs are enough."""
+"""Minimum cuts between pairs of near nodes, by augmenting paths found from both ends at once; and which pairs are
+enough."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 def dominating(
     first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(members int32[M], cluster int32[N]): nodes, in order, such that every node leads to one or is one, and so that one leads to it.
+    """(members int32[M], cluster int32[N]): nodes, in order, such that every node leads to one or is one, and so that
+    one leads to it.
 
     first, to     int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
     into, origin  int64[N + 1], int32[E]  and channels into[v] … into[v + 1] − 1 to node v, from `origin`
@@ -70,7 +72,8 @@ def dominating(
 
 
 def spanning(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: int) -> np.ndarray:
-    """int32[clusters]: each cluster's parent in a breadth-first tree out of cluster 0; −1 for that, and for those not reached.
+    """int32[clusters]: each cluster's parent in a breadth-first tree out of cluster 0; −1 for that, and for those not
+    reached.
 
     first, to  int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
     cluster    int32[N]                of each node, 0 … clusters − 1; a channel joins those of its ends

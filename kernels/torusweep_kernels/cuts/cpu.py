@@ -51,7 +51,8 @@ def least_cut(first, to, capacity, back, tails, heads, enough, limit):
 
 @cached
 def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search):
-    """(The channel on which a search from the tail and one from the head met, −1 where they do not; channels looked at).
+    """(The channel on which a search from the tail and one from the head met, −1 where they do not; channels looked
+    at).
 
     Over channels with room. A level at a time, on the side that goes on from fewer nodes.
     """
@@ -103,7 +104,8 @@ def _joined(to, back, by, tail, head, met, path):
 
 @cached
 def ways_back(first, to):
-    """See `both_ways` in the package. Rows come in rising order, and so do the channels into a node among those that leave it."""
+    """See `both_ways` in the package. Rows come in rising order, and so do the channels into a node among those that
+    leave it."""
     back = np.empty(len(to), np.int64)
     following = first[:-1].copy()
     for channel in range(len(to)):

@@ -1,4 +1,5 @@
-"""Which channel a packet asks for while it holds which: dependencies, collected by walking routes, and a shortest cycle of them."""
+"""Which channel a packet asks for while it holds which: dependencies, collected by walking routes, and a shortest cycle
+of them."""
 
 from __future__ import annotations
 
@@ -130,7 +131,8 @@ def follow_layers(
 
 
 def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(away int16[T, N], order int32[T, N]): the hops from each node to each destination, int32[T], and the nodes by them, nearest first.
+    """(away int16[T, N], order int32[T, N]): the hops from each node to each destination, int32[T], and the nodes by
+    them, nearest first.
 
     ports  int32[N, P]  the network
     Raises ValueError where some node does not lead to a destination, or is 2¹⁵ hops away.
@@ -149,7 +151,8 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
 
 
 class Escapes(NamedTuple):
-    """Where adaptive packets may go, and their escape channels, for T destinations in a network of N nodes and C escape channels.
+    """Where adaptive packets may go, and their escape channels, for T destinations in a network of N nodes and C escape
+    channels.
 
     channel  int32[T, N]  a node's escape channel, −1 at the destination
     away     int16[T, N]  hops from a node to the destination
@@ -166,7 +169,8 @@ class Escapes(NamedTuple):
 
 
 def held_before(asked: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels from whose far end a shortest path to their destination meets, there or later, a node whose
+    """bool[C]: the escape channels from whose far end a shortest path to their destination meets, there or later, a
+    node whose
     escape channel to it is in `asked`, bool[C] (Duato 1993: they depend on it, directly or not)."""
     return _swept("held_before", asked, escapes)
 
@@ -177,10 +181,11 @@ def asked_after(held: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """int32[C]: the escape channels' heights, int32[C], each raised above those of what it depends on, destination after destination.
+    """int32[C]: the escape channels' heights, int32[C], each raised above those of what it depends on, destination
+    after destination.
 
-    What it depends on may be raised later, so it takes several passes. Where none raises anything, every dependency leads to a
-    lower channel: then there is no cycle of them.
+    What it depends on may be raised later, so it takes several passes. Where none raises anything, every dependency
+    leads to a lower channel: then there is no cycle of them.
     """
     from torusweep_kernels.dependencies import cpu
 

@@ -58,7 +58,8 @@ def follow(channels, moves, packets, runs, classes, memory, width):
 
 @cached
 def follow_layers(used, depends, states, port, node, starts, finishes, sources, destinations, begins, before):
-    """See `follow_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to s."""
+    """See `follow_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to
+    s."""
     count, arcs = states.shape
     away = np.full(count, -1, np.int32)
     reached = np.zeros(count, np.bool_)
@@ -139,7 +140,8 @@ def shortest_cycle(first, to):
 
 @cached
 def nearest_first(begins, before, destinations, away, order):
-    """See the package; fills away and order. Arcs begins[v] … begins[v + 1] − 1 of `before` are the nodes that lead to v."""
+    """See the package; fills away and order. Arcs begins[v] … begins[v + 1] − 1 of `before` are the nodes that lead to
+    v."""
     nodes = away.shape[1]
     for t in range(len(destinations)):
         away[t, :] = -1

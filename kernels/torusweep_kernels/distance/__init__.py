@@ -17,7 +17,8 @@ class Distances(NamedTuple):
 
     histogram     int64[G, D+1]     per group, (source, node) pairs at each distance; pairs not joined by a path are not
                                     counted; trailing zero columns are trimmed, at least one column stays
-    eccentricity  int32[S] | None   per source, greatest distance to a counted node that it reaches, 0 where it reaches none
+    eccentricity  int32[S] | None   per source, greatest distance to a counted node that it reaches, 0 where it reaches
+                                    none
     """
 
     histogram: np.ndarray
@@ -52,23 +53,24 @@ def all_pairs_distance(
     much; and the arcs once more, turned round, as lists: a hub that a million nodes lead to costs no more than its
     links. Numba searches from few sources, and networks of thousands of levels, with a queue instead.
 
-    Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
+    Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy
+    without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
     """
     task = checked(Task(ports, sources, groups, counted, removed, eccentricity), threads, "all_pairs_distance")
     return searched(task, backends.resolve(backend), threads)
 
 
 def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int | None = None) -> list[Distances]:
-    """Of each task what `all_pairs_distance` says, for many small graphs: on a GPU all in one launch, without waiting in between.
+    """Of each task what `all_pairs_distance` says, for many small graphs: on a GPU all in one launch, without waiting
+    in between.
 
     tasks    any graphs, each with its own sources, groups, counted and removed nodes, eccentricities wanted or not
     backend  as there, and the result the same to the bit; numpy and numba take one task after the other
 
-    On a GPU a block searches from 32 sources of one graph, which must leave room for 8 bytes a node in the shared memory of a
-    block: 29,000 nodes on an H200, 20,000 on an A100, 12,000 on most others. Graphs of up to 1024 nodes share one launch, larger ones
-    another; more only where the device's memory is too small. A histogram takes 8 · groups · N bytes there. What does not fit
-    goes the way of `all_pairs_distance`.
+    On a GPU a block searches from 32 sources of one graph, which must leave room for 8 bytes a node in the shared
+    memory of a block: 29,000 nodes on an H200, 20,000 on an A100, 12,000 on most others. Graphs of up to 1024 nodes
+    share one launch, larger ones another; more only where the device's memory is too small. A histogram takes 8 ·
+    groups · N bytes there. What does not fit goes the way of `all_pairs_distance`.
 
     Raises as `all_pairs_distance`; a ValueError names the task.
     """

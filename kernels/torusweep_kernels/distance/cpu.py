@@ -83,8 +83,8 @@ class Network:
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
         """The block's distances: by bits, unless the network turns out to have very many levels.
 
-        Counts per word of few levels are little memory and left as they are, to be added up once for all blocks: for each
-        takes a tenth of a small search.
+        Counts per word of few levels are little memory and left as they are, to be added up once for all blocks: for
+        each takes a tenth of a small search.
         """
         if not self.steep:
             levels, counts = self.search(block)
@@ -144,7 +144,8 @@ def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
 
 
 def buffers(words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two uint64[words] on cache lines, half a page apart: a store at a load's address modulo the page would stall it."""
+    """Two uint64[words] on cache lines, half a page apart: a store at a load's address modulo the page would stall
+    it."""
     line, page = 8, 512
     raw = np.empty(2 * words + 2 * page, np.uint64)
     first = -(raw.ctypes.data // 8) % line

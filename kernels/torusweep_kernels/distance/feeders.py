@@ -18,7 +18,8 @@ def feeders(ports: Any, xp: Any = np) -> tuple[Any, Any]:
 
 
 def by_head(tail: Any, head: Any, nodes: int, xp: Any) -> tuple[Any, Any]:
-    """(start int64[N+1], int32[A]): the arcs' tails int32[A], sorted by their heads int[A], and where each head's begin."""
+    """(start int64[N+1], int32[A]): the arcs' tails int32[A], sorted by their heads int[A], and where each head's
+    begin."""
     start = xp.zeros(nodes + 1, np.int64)
     start[1:] = xp.cumsum(xp.bincount(head, minlength=nodes))
     return start, tail[xp.argsort(head, kind="stable")]

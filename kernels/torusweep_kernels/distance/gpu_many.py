@@ -15,7 +15,8 @@ from torusweep_kernels.distance.lanes import EMPTY, Task
 
 SOURCE = Path(__file__).with_name("search.cu")
 LANES = 32  # sources a block
-SMALL = 1024  # nodes up to which a block has few threads, and a multiprocessor many blocks; the larger share it in twos or threes
+# nodes up to which a block has few threads, and a multiprocessor many blocks; the larger share it in twos or threes
+SMALL = 1024
 THREADS = {True: 128, False: 1024}  # a block, by whether its graph is small
 BYTES = {
     "node": 32,
@@ -103,7 +104,8 @@ def searched(cupy: Any, search: Any, tasks: Sequence[Task], threads: int) -> lis
 
 
 def arcs(cupy: Any, tasks: Sequence[Task], nodes: int) -> tuple[Any, Any]:
-    """(start int64[nodes+1], feeder int32[A]) of all graphs one after the other; feeders numbered within their graph."""
+    """(start int64[nodes+1], feeder int32[A]) of all graphs one after the other; feeders numbered within their
+    graph."""
     first = np.cumsum([0, *(task.nodes for task in tasks)])
     head = cupy.asarray(np.concatenate([task.ports.ravel() for task in tasks]))
     tail = cupy.asarray(

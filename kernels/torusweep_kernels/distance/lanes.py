@@ -60,7 +60,8 @@ class Seeds(NamedTuple):
 
     node, lane  int64[L]                          where each used lane starts
     full        uint64[words]                     the used lanes
-    kept_node   int64[M], kept uint64[M, words]   nodes that do not exist for some lanes, and the lanes for which they do
+    kept_node   int64[M], kept uint64[M, words]   nodes that do not exist for some lanes, and the lanes for which they
+                                                  do
     """
 
     node: np.ndarray

@@ -1,20 +1,25 @@
-// Breadth-first search of one graph from at most 32 sources, a bit each, by one block from the first level to the last: the graph's two
-// bitsets and what a level counts are in shared memory, and nothing waits for the host. See reference.py, which is the specification.
+// Breadth-first search of one graph from at most 32 sources, a bit each, by one block from the first level to the last:
+// the graph's two bitsets and what a level counts are in shared memory, and nothing waits for the host. See
+// reference.py, which is the specification.
 //
-// A thread owns every so many-th node, and alone writes its words. Counts are added up by atomics in whole numbers, whose order does not matter.
+// A thread owns every so many-th node, and alone writes its words. Counts are added up by atomics in whole numbers,
+// whose order does not matter.
 
 const int LANES = 32;  // as gpu_many.py has it
 
 // Of each block:
 //   first, nodes   long long[blocks], int[blocks]: its graph's first node among those of all graphs, and their number
 //   source         int[blocks, LANES]: the node that each lane starts from; -1 = unused
-//   mates, row     unsigned int[blocks, LANES], long long[blocks, LANES]: its groups, each as its lanes and as the place in histogram of the pairs
+//   mates, row     unsigned int[blocks, LANES], long long[blocks, LANES]: its groups, each as its lanes and as the
+//                  place in histogram of the pairs
 //                  at distance 0; the first of mates that is 0 ends them
-//   gone_at        long long[blocks + 1]; gone, barred int[.], unsigned int[.]: nodes gone[gone_at[block] .. gone_at[block + 1] - 1], and the
+//   gone_at        long long[blocks + 1]; gone, barred int[.], unsigned int[.]: nodes gone[gone_at[block] ..
+//                  gone_at[block + 1] - 1], and the
 //                  lanes for which they do not exist
 //   farthest       int[blocks, LANES]: receives each lane's last level, where `wanted`
-// Of all graphs, one after the other: counted unsigned char[nodes], whether a node counts as a destination; start long long[nodes + 1], feeder
-// int[arcs]: node v is reached from feeder[start[v] .. start[v + 1] - 1], numbered within its graph.
+// Of all graphs, one after the other: counted unsigned char[nodes], whether a node counts as a destination; start long
+// long[nodes + 1], feeder int[arcs]: node v is reached from feeder[start[v] .. start[v + 1] - 1], numbered within its
+// graph.
 //   histogram      unsigned long long[.], added to
 // Threads a block: LANES or more. Shared memory: 2 * nodes + 3 * LANES words.
 extern "C" __launch_bounds__(1024) __global__ void search(

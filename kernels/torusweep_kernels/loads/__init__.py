@@ -1,4 +1,5 @@
-"""Exact expected channel loads of minimal routing: what every channel carries when traffic spreads over shortest paths."""
+"""Exact expected channel loads of minimal routing: what every channel carries when traffic spreads over shortest
+paths."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ SPLITS = ("paths", "next-hops")
 class Loads(NamedTuple):
     """Expected loads, in the unit of the demand.
 
-    load         float64[N, P]  what each port's channel carries (all its parallel links together); 0 where there is no channel
+    load         float64[N, P]  what each port's channel carries (all its parallel links together); 0 where there is no
+                                channel
     delivered    demand that some path can carry, a node's demand for itself (0 hops) included
     unreachable  demand between nodes that no path joins; it loads nothing
     hops         sum of delivered demand × distance; equals the sum of `load`
@@ -41,29 +43,36 @@ def minimal_loads(
 ) -> Loads:
     """Expected load of every channel when all traffic takes shortest paths, summed over roots in float64.
 
-    ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to their own node
-    roots     int32[R]        where the traffic starts (split "paths") or ends (split "next-hops"); a node may stand there several times
+    ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
+                              their own node
+    roots     int32[R]        where the traffic starts (split "paths") or ends (split "next-hops"); a node may stand
+                              there several times
     weights   float64[R]      ≥ 0, multiplies a root's traffic: an orbit's size, say; 1 by default
-    split     "paths"         each pair's demand spreads equally over all its shortest paths; a channel of c parallel links is c paths
-              "next-hops"     at every node, what is bound for a destination spreads equally over the links that bring it nearer (ECMP)
-    demand    float64[R, N]   ≥ 0, what flows between each root and each node: from the root with "paths", to it with "next-hops";
-              or float64[N]   the same for every root (terminals at each node, say); 1 everywhere by default: uniform, itself included
+    split     "paths"         each pair's demand spreads equally over all its shortest paths; a channel of c parallel
+                              links is c paths
+              "next-hops"     at every node, what is bound for a destination spreads equally over the links that bring
+                              it nearer (ECMP)
+    demand    float64[R, N]   ≥ 0, what flows between each root and each node: from the root with "paths", to it with
+                              "next-hops";
+              or float64[N]   the same for every root (terminals at each node, say); 1 everywhere by default: uniform,
+                              itself included
     capacity  int32[N, P]     ≥ 1, parallel links that each channel stands for; 1 by default
     backend   auto, numpy, numba or cupy; loads are the same to the bit
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    The roots differ because the splits do: over paths, a pair's shares are the same from either end; over next hops they
-    are chosen on the way, so that all traffic to one destination, and not all from one source, has common shares. With all
-    nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
+    The roots differ because the splits do: over paths, a pair's shares are the same from either end; over next hops
+    they are chosen on the way, so that all traffic to one destination, and not all from one source, has common shares.
+    With all nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
 
     Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), which for next hops counts
     links where it counts paths, for several roots at once. Every sum has a fixed order: over a node's channels in node
     and port order, over roots in blocks of near ones. Memory: some 25 bytes a node and root of a block, and
     the channels four times; never N².
 
-    Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between two
-    nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
-    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where not even the narrowest block fits.
+    Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
+    two nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
+    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
+    where not even the narrowest block fits.
     """
     ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
     weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)

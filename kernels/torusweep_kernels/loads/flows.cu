@@ -4,8 +4,10 @@
 // of a warp read neighbouring words. Every sum is one thread's, over channels in their order, without atomics:
 // the result is that of the specification to the bit (compile without contraction to fused operations).
 //
-//   start     long long[nodes + 1], other int[arcs], capacity double[arcs]: the channels of node v are start[v] .. start[v + 1] - 1
-//   distance  int[nodes, lanes]: -2 where not reached, so that one more is no distance; count, unit double[nodes, lanes]
+//   start     long long[nodes + 1], other int[arcs], capacity double[arcs]: the channels of node v are start[v] ..
+//             start[v + 1] - 1
+//   distance  int[nodes, lanes]: -2 where not reached, so that one more is no distance; count, unit double[nodes,
+//             lanes]
 //   inward    whether traffic splits over next hops, so that a node counts as one, and not as its paths
 
 // One level outwards: nodes next to the level before are reached, and count the ways to it.
@@ -33,7 +35,8 @@ extern "C" __global__ void reach(const long long* __restrict__ start, const int*
     if (any) happened[step + 1] = 1;
 }
 
-// One level inwards: unit = demand / count + near / count * sum of farther units, for the nodes of this level; unit holds their demand.
+// One level inwards: unit = demand / count + near / count * sum of farther units, for the nodes of this level; unit
+// holds their demand.
 extern "C" __global__ void carry(const long long* __restrict__ start, const int* __restrict__ other, const double* __restrict__ capacity,
                                  const double* __restrict__ count, const int* __restrict__ distance, double* unit, int level, int nodes,
                                  int lanes, int inward) {
@@ -50,8 +53,9 @@ extern "C" __global__ void carry(const long long* __restrict__ start, const int*
     }
 }
 
-// What every channel carries, added up over the lanes in their order: a thread owns a channel, from own[arc] to other[arc].
-// partial double[arcs] is the sum over a share of the roots, the block's first being `first`; total double[arcs] that over shares.
+// What every channel carries, added up over the lanes in their order: a thread owns a channel, from own[arc] to
+// other[arc]. partial double[arcs] is the sum over a share of the roots, the block's first being `first`; total
+// double[arcs] that over shares.
 extern "C" __global__ void add_up(const int* __restrict__ own, const int* __restrict__ other, const double* __restrict__ capacity,
                                   const double* __restrict__ count, const int* __restrict__ distance, const double* __restrict__ unit,
                                   double* __restrict__ partial, double* __restrict__ total, int arcs, int lanes, int inward, long long first,

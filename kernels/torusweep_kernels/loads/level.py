@@ -36,7 +36,8 @@ def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks
 
 @intrinsic
 def meet(context, visits, masks, begin, end, side, seen, following):
-    """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the visits.
+    """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the
+    visits.
 
     Without a branch: every neighbour is written behind the last visit, and stays where it is met for the first time.
     Returns the visits' new end.
@@ -102,7 +103,8 @@ def count_paths(context, visits, masks, begin, end, level, side, before, near, s
 
 @intrinsic
 def carry(context, visits, masks, begin, end, side, after, part, stride, rows, width):
-    """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end − 1."""
+    """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end
+    − 1."""
 
     def codegen(context, builder, signature, arguments):
         names = "visits masks begin end side after part stride rows width"
@@ -163,7 +165,8 @@ def add(context, nodes, side, near, stride, rows, load, seen, wanted, width):
 
 @intrinsic
 def turn(context, nodes, rows, inward, totals, width):
-    """Between forward and backward: unit holds the demand, and demand / count afterwards; count becomes 1 / count if inward.
+    """Between forward and backward: unit holds the demand, and demand / count afterwards; count becomes 1 / count if
+    inward.
 
     Rows of totals float64[4, W], over all nodes in order: demand reached, not reached, · distance; greatest count.
     """

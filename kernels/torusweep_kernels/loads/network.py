@@ -10,8 +10,9 @@ import numpy as np
 class Task(NamedTuple):
     """What `minimal_loads` was asked, after its checks.
 
-    ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over next
-    hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: in which roots are summed
+    ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over
+    next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: in which roots are
+    summed
     """
 
     ports: np.ndarray
@@ -52,7 +53,8 @@ class Arcs(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the most paths to any node."""
+    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the most paths to any
+    node."""
 
     delivered: np.ndarray
     unreachable: np.ndarray
@@ -61,7 +63,8 @@ class Totals(NamedTuple):
 
 
 def arcs(task: Task) -> tuple[Arcs, Arcs]:
-    """(towards the root, away from it): each node's channels on the side where shortest paths come nearer, and on the other.
+    """(towards the root, away from it): each node's channels on the side where shortest paths come nearer, and on the
+    other.
 
     Traffic starts at a root, or ends there: away from a root is along the channels, or against them.
     """

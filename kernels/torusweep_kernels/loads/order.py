@@ -1,4 +1,5 @@
-"""In which order roots are searched from and summed: near ones together, so that their searches have levels in common."""
+"""In which order roots are searched from and summed: near ones together, so that their searches have levels in
+common."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ SHARES = 64  # most shares of the roots; a share's sum is one thread's work
 
 
 def share(roots: int) -> int:
-    """Roots a share, the last one's fewer. It depends on their number alone, and so does the order of every sum over them."""
+    """Roots a share, the last one's fewer. It depends on their number alone, and so does the order of every sum over
+    them."""
     return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
 
 

@@ -2,7 +2,8 @@
 
 A draw depends on its counter and key alone, so that packets may be drawn in any order, block or
 thread. Three versions, equal to the bit: this one for arrays (NumPy or CuPy), `philox4x32` of
-kernels/torusweep_kernels/philox/cpu.py for code compiled by Numba, and that of kernels/torusweep_kernels/philox/philox.cuh for CUDA.
+kernels/torusweep_kernels/philox/cpu.py for code compiled by Numba, and that of
+kernels/torusweep_kernels/philox/philox.cuh for CUDA.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[An
 
 
 def below(draw: Any, bound: Any) -> Any:
-    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number), for bounds of 1 … 2³², one or an array.
+    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number), for bounds of 1 …
+    2³², one or an array.
 
-    Some numbers come from ⌊2³²/bound⌋ draws and others from one more: a probability is off by less than bound/2³² of itself.
+    Some numbers come from ⌊2³²/bound⌋ draws and others from one more: a probability is off by less than bound/2³² of
+    itself.
     """
     wide = bound.astype(np.uint64) if hasattr(bound, "astype") else bound
     return (draw.astype(np.uint64) * wide >> 32).astype(np.uint32)

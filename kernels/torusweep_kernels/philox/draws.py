@@ -9,7 +9,8 @@ from torusweep_kernels.philox import WORD, philox
 
 
 def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, backend: str = "auto") -> np.ndarray:
-    """uint32[4, B]: four words for each packet, by Philox4x32-10 with the counter (packet, purpose, stream) and the key seed.
+    """uint32[4, B]: four words for each packet, by Philox4x32-10 with the counter (packet, purpose, stream) and the key
+    seed.
 
     packet           int64[B] ≥ 0, its number
     purpose, stream  0 … 2³² − 1, what the words are for; walks (torusweep_kernels.walks) use stream 0

@@ -1,4 +1,5 @@
-// Philox4x32-10 for CUDA code, put in place of `#include "philox.cuh"` by torusweep_kernels.backend.cuda_source; kernels/torusweep_kernels/philox/__init__.py is its specification.
+// Philox4x32-10 for CUDA code, put in place of `#include "philox.cuh"` by torusweep_kernels.backend.cuda_source;
+// kernels/torusweep_kernels/philox/__init__.py is its specification.
 
 // out: four random words of the counter c and the key (k0, k1)
 __device__ inline void philox4x32(const unsigned int c[4], unsigned int k0, unsigned int k1, unsigned int out[4]) {

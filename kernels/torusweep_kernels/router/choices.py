@@ -1,4 +1,5 @@
-"""Where heads may go: for every one of them, the output VCs that its route and the rule allow, and the room that each needs."""
+"""Where heads may go: for every one of them, the output VCs that its route and the rule allow, and the room that each
+needs."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, p
 def columns(
     task: Task, travel: Travel, x: np.ndarray, packet: np.ndarray, row: np.ndarray, run: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """First and last of the columns of the rule's classes that the next hop, in these runs, may use; all of shape [H]."""
+    """First and last of the columns of the rule's classes that the next hop, in these runs, may use; all of shape
+    [H]."""
     node, direction = x // (task.inputs * task.vcs), task.direction[row, run]
     still = task.until[node, direction] < travel.left[packet, run]
     if task.memory == REST:

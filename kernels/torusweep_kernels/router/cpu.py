@@ -1,4 +1,5 @@
-"""The simulation on the CPU, compiled by Numba: experiments side by side in threads, or several threads to a large one."""
+"""The simulation on the CPU, compiled by Numba: experiments side by side in threads, or several threads to a large
+one."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 
 
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
-    """shares: of its nodes, each with a thread; more: is told what part of the experiment has been simulated since it was told last."""
+    """shares: of its nodes, each with a thread; more: is told what part of the experiment has been simulated since it
+    was told last."""
     shares = shares if experiment.messages is None else 1  # any node may generate any message
     fixed, live = fixed_of(task, experiment, shares), live_of(task, experiment, shares)
     t, stalled = 0, -1

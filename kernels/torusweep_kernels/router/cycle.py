@@ -136,9 +136,9 @@ def run(fixed, live, share, t, stop):
 def advance(fixed, live, thread, t, stop):
     """Run cycles t … stop − 1; returns the cycle that was not run any more: an earlier one where all is delivered.
 
-    fixed: `live.Fixed`, live: `live.Live`. Where there are several shares, any number of threads may run this at once: a
-    thread begins with the share of its number, then takes those that no other has begun, so that a thread that has lost
-    its core delays the others only where it is in the middle of a share.
+    fixed: `live.Fixed`, live: `live.Live`. Where there are several shares, any number of threads may run this at once:
+    a thread begins with the share of its number, then takes those that no other has begun, so that a thread that has
+    lost its core delays the others only where it is in the middle of a share.
     """
     shares, met = fixed.shares, live.met
     if shares == 1:

@@ -1,4 +1,5 @@
-"""What the GPU keeps of experiments: its records as records.cuh declares them, how they begin, and what is read off them."""
+"""What the GPU keeps of experiments: its records as records.cuh declares them, how they begin, and what is read off
+them."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def fields(record: str) -> dict[str, int]:
 def layout(
     wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
 ) -> tuple[Shapes, Shapes]:
-    """Shape and type of an experiment's arrays, and of those of so many packets, messages and pairs that wait; in the order of `advance`."""
+    """Shape and type of an experiment's arrays, and of those of so many packets, messages and pairs that wait; in the
+    order of `advance`."""
     nodes, ports = wiring.to.shape
     vcs, transit = router.virtual_channels, most_into(wiring.to)
     inputs = transit + router.injection_flits
@@ -69,7 +71,8 @@ def waiting(experiment: Experiment) -> tuple[int, int]:
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """Of the arrays in `shapes`, all but crossed: nodes of every experiment, the others of all together, counted from the first one's."""
+    """Of the arrays in `shapes`, all but crossed: nodes of every experiment, the others of all together, counted from
+    the first one's."""
     begin = experiments[0].begin
     own = slice(begin, experiments[-1].end)
     packet, node = fields("Packet"), fields("Node")
@@ -123,7 +126,8 @@ def _await(
     message_of: np.ndarray,
     nodes: np.ndarray,
 ) -> None:
-    """An experiment's messages, none generated but steps that come before all packets; those of each node that only time keeps, in a list.
+    """An experiment's messages, none generated but steps that come before all packets; those of each node that only
+    time keeps, in a list.
 
     first    of its nodes' packets; packet, number: its own first packet and message
     record   int32[G, ·]: its messages'; message_of int32[M]: the message of every packet; nodes int32[N, ·]: its nodes'

@@ -1,7 +1,8 @@
 """The simulation on a GPU: the cycles of router.cu, experiments side by side.
 
-A block simulates an experiment, for many cycles in one launch. Where experiments are larger than a block and too few to occupy the device,
-all blocks simulate all of them, a launch a cycle. The host looks at what came of it every `stall` cycles (or WINDOW), and only there waits.
+A block simulates an experiment, for many cycles in one launch. Where experiments are larger than a block and too few to
+occupy the device, all blocks simulate all of them, a launch a cycle. The host looks at what came of it every `stall`
+cycles (or WINDOW), and only there waits.
 """
 
 from __future__ import annotations
@@ -171,7 +172,8 @@ class Round:
             network.advance((blocks * len(running),), (threads,), (*what, np.int32(begin), np.int32(end)))
 
     def still(self, running: np.ndarray, t: int) -> list[int]:
-        """Experiments in which the front of some channel's VC has not moved in the last `stall` cycles: in the others nothing is deadlocked."""
+        """Experiments in which the front of some channel's VC has not moved in the last `stall` cycles: in the others
+        nothing is deadlocked."""
         vc = fields("Vc")
         channels = self.of_experiment["vcs"][:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
         still = (

@@ -9,7 +9,8 @@ struct Heads : Sources {
         bring(i, v, packet);
     }
 
-    // Packets behind those that have left come forward; heads whose route is known leave the network here, or ask for an output VC.
+    // Packets behind those that have left come forward; heads whose route is known leave the network here, or ask for
+    // an output VC.
     __device__ void find_routes() {
         for (bits_t due = due_ports[node]; due; due &= due - 1) {
             const int i = lowest(due);
@@ -88,8 +89,9 @@ struct Heads : Sources {
         }
     }
 
-    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than the best so far, or
-    // as many and more hops left. needs: the credits for VC `keeps` (any VC: ANY_VC), and for the others.
+    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than the
+    // best so far, or as many and more hops left. needs: the credits for VC `keeps` (any VC: ANY_VC), and for the
+    // others.
     __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int far, long long* most, int* best) const {
         for (possible &= ~(bits_t)of_channel[in(p)].held; possible; possible &= possible - 1) {
             const int v = lowest(possible), has = of_out[(long long)in(p) * vcs + v].credits;

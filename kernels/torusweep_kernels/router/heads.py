@@ -56,7 +56,8 @@ def crossed_after(fixed, live, packet, node, run, direction, phase):
 
 @inlined
 def ask(fixed, live, own, code, t):
-    """A head's route is known: it leaves the network here, or asks for an output VC from now on. See `choices.choices`."""
+    """A head's route is known: it leaves the network here, or asks for an output VC from now on. See
+    `choices.choices`."""
     port, vc = code >> BITS, code & LAST
     here, node = live.vcs[port * fixed.vcs + vc], live.ports[port].node
     packet = here.front
@@ -91,7 +92,8 @@ def ask(fixed, live, own, code, t):
 
 @inlined
 def any_run(fixed, live, packet, need, node):
-    """(an output VC above the escape's, its run) that has room: most credits, then most hops left; (−1, 0) where none has."""
+    """(an output VC above the escape's, its run) that has room: most credits, then most hops left; (−1, 0) where none
+    has."""
     row = live.packets[packet].row
     if fixed.switching == WORMHOLE:
         need = fixed.buffer
@@ -146,7 +148,8 @@ def grant(fixed, live, own, node, code, out, run, t):
 
 @inlined
 def allocate_channels(fixed, live, own, node, t):
-    """VC allocation of a node. scratch int64[4, P]: of every output port the winner so far: its order, code, output VC and run."""
+    """VC allocation of a node. scratch int64[4, P]: of every output port the winner so far: its order, code, output VC
+    and run."""
     orders, codes, gets, runs = own.scratch[0], own.scratch[1], own.scratch[2], own.scratch[3]
     orders[:] = NOBODY
     live.nodes[node].changed = 0

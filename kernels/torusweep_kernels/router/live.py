@@ -31,7 +31,8 @@ from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wi
 
 
 class Fixed(NamedTuple):
-    """What does not change: numbers and arrays of `Task`, `Router` and `Wiring`, and the longest packet of the experiment.
+    """What does not change: numbers and arrays of `Task`, `Router` and `Wiring`, and the longest packet of the
+    experiment.
 
     single: no input port sends, and no channel takes, several flits a cycle; shares: of nodes, in their order, as even
     as can be; arriving, returning: slots of these wheels
@@ -89,16 +90,18 @@ class Share(NamedTuple):
 
 
 class Live(NamedTuple):
-    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X, Q].
+    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X,
+    Q].
 
-    Wheels have a slot for every cycle in which something may be due, codes behind their number. arrivals of flits and returns of credits,
-    int32[…], have slots for each pair of shares that a channel joins; landing, leaving int64[K², 2]: of a pair, reader · K + writer, the
-    place of its first slot and a slot's length, 0 where no channel joins the two. Each share has wheels int32[K, S, …] of routes found and of
-    grants of VCs that take effect; waking, refills: what was emptied in it in the cycle before, behind their number; time_due, packet_due,
-    node_due int32[M]: packets by share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one
-    behind the last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number. Of each share again:
-    stored int64[K, V …]: flits in the channels' buffers; occupancy int64[K, V …]: their sum over cycles; number: see LEFT and those behind it;
-    arrays to work with. met int64: see MET.
+    Wheels have a slot for every cycle in which something may be due, codes behind their number. arrivals of flits and
+    returns of credits, int32[…], have slots for each pair of shares that a channel joins; landing, leaving int64[K²,
+    2]: of a pair, reader · K + writer, the place of its first slot and a slot's length, 0 where no channel joins the
+    two. Each share has wheels int32[K, S, …] of routes found and of grants of VCs that take effect; waking, refills:
+    what was emptied in it in the cycle before, behind their number; time_due, packet_due, node_due int32[M]: packets by
+    share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one behind the
+    last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number. Of each
+    share again: stored int64[K, V …]: flits in the channels' buffers; occupancy int64[K, V …]: their sum over cycles;
+    number: see LEFT and those behind it; arrays to work with. met int64: see MET.
     """
 
     vcs: np.ndarray
@@ -172,7 +175,8 @@ Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
 def layout(
     wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1
 ) -> Shapes:
-    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and pairs that wait.
+    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and
+    pairs that wait.
 
     Wheels have a power of 2 of slots, and so have the queues' places.
     """
@@ -237,7 +241,8 @@ def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, n
 
 
 def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.ndarray:
-    """int64[K², 2]: a wheel's first slots and their length, from the pair of each channel and the codes that it may need in a cycle."""
+    """int64[K², 2]: a wheel's first slots and their length, from the pair of each channel and the codes that it may
+    need in a cycle."""
     most = np.bincount(pair, codes, shares * shares).astype(np.int64)
     length = np.where(most > 0, most + 1, 0)
     return np.stack([slots * (np.cumsum(length) - length), length], axis=1)

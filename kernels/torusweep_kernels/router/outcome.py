@@ -42,7 +42,8 @@ class State(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of one experiment, as in `Simulated`; occupancy int64[V] is a sum over channels and cycles, injected, ejected and in_flight count flits."""
+    """Of one experiment, as in `Simulated`; occupancy int64[V] is a sum over channels and cycles, injected, ejected and
+    in_flight count flits."""
 
     entered: np.ndarray
     delivered: np.ndarray

@@ -3,23 +3,25 @@
 typedef unsigned long long bits_t;
 typedef unsigned short vcs_t;  // VCs as bits
 
-// Of an input VC: front, out, count, moved as in outcome.State; flits of the front still to go; packets taken from its queue; when the
-// route is known, or flits may go; of a head that asks, what `ask` found: allowed VCs << 16 | run << 8 | VC on which it needs no more + 2
+// Of an input VC: front, out, count, moved as in outcome.State; flits of the front still to go; packets taken from its
+// queue; when the route is known, or flits may go; of a head that asks, what `ask` found: allowed VCs << 16 | run << 8
+// | VC on which it needs no more + 2
 struct Vc { int front, out, count, rest, moved, begins, due, asked; };
 // Of an output VC: credits, the input VC that holds it, packets put into the queue at its end
 struct Out { int credits, holder, ends; };
 // Of a channel: VCs that are held; the turns of its allocations, of VCs and of the switch
 struct Channel { int held, granted, sent; };
-// Of a node: its source queue in `line`, from the first to behind the last; packets not generated yet, from the first to behind the last; of its
-// messages those that only time keeps from being generated, by cycle and number, and those that have just become so; the turn of ejection;
-// whether VC allocation may differ from that of the cycle before
+// Of a node: its source queue in `line`, from the first to behind the last; packets not generated yet, from the first
+// to behind the last; of its messages those that only time keeps from being generated, by cycle and number, and those
+// that have just become so; the turn of ejection; whether VC allocation may differ from that of the cycle before
 struct Node { int taken, behind, coming, end, awaited, added, ejected, changed; };
 struct Packet { int row, time, length, entered, delivered, stage, going, message; };
-// Of a message: see task.Messages; its node; messages missing that it waits for, packets not delivered; when it is generated, once none is
-// missing; the next one of the list that it is in; when it was generated, -1 = not yet
+// Of a message: see task.Messages; its node; messages missing that it waits for, packets not delivered; when it is
+// generated, once none is missing; the next one of the list that it is in; when it was generated, -1 = not yet
 struct Message { int begin, packets, delay, node, missing, undelivered, ready, link, generated; };
-// Of an input port, VCs: that hold a front; whose route is being found; whose head asks; whose grant is yet to take effect; whose flits can
-// go; of whose front no flit has gone; emptied in the cycle before, with flits behind; and the turn
+// Of an input port, VCs: that hold a front; whose route is being found; whose head asks; whose grant is yet to take
+// effect; whose flits can go; of whose front no flit has gone; emptied in the cycle before, with flits behind; and the
+// turn
 struct Port { vcs_t there, routing, asking, granted, able, fresh, waking, turn; };
 
 enum { WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD };

@@ -1,6 +1,8 @@
-"""The records of an experiment under way, and what all steps do with them: what belongs together lies together in memory.
+"""The records of an experiment under way, and what all steps do with them: what belongs together lies together in
+memory.
 
-Everything that waits for a later cycle is in a wheel, which has a slot for each cycle: an array of codes behind their number.
+Everything that waits for a later cycle is in a wheel, which has a slot for each cycle: an array of codes behind their
+number.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from torusweep_kernels.compile import inlined, lowest
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 UNBOUNDED = 2**31  # packets of a source queue
 ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
-# of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last, messages in `ready`
+# of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last,
+# messages in `ready`
 LEFT, INJECTED, EJECTED, DUE, DUE_END, READY = range(6)
 LINE = 16  # int64 of two lines of memory, so that no thread writes into another's; VCs at most
-# places in `met`, which all threads write: the cycles that shares have run, added up; what is left in all; behind BEGUN a LINE for each share,
-# whose first entry is the number of cycles of it that somebody has begun
+# places in `met`, which all threads write: the cycles that shares have run, added up; what is left in all; behind BEGUN
+# a LINE for each share, whose first entry is the number of cycles of it that somebody has begun
 MET, LEFT_IN_ALL, BEGUN = 0, LINE, 2 * LINE
 
 
@@ -25,27 +28,29 @@ def record(**fields: str) -> np.dtype:
 
 
 # of an input VC: front, out, count, moved as in `State`, out as a code; rest: flits of the front still to go; packets
-# behind the front: places begins … ends − 1 of its queue; of a head that asks: wanted channel, allowed VCs as bits, need of
-# credits, the VC on which it needs no more (keeps: −1 none, −2 any), its run
+# behind the front: places begins … ends − 1 of its queue; of a head that asks: wanted channel, allowed VCs as bits,
+# need of credits, the VC on which it needs no more (keeps: −1 none, −2 any), its run
 VC = record(
     front="i4", out="i4", count="i4", rest="i4", moved="i4", begins="i4", ends="i4", wanted="i4", need="i4",
     allowed="u2", mode="u1", keeps="i1", run="i1",
 )  # fmt: skip
 OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
-# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that sent last;
-# how many may send in a cycle; the share of the node that feeds it
+# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that
+# sent last; how many may send in a cycle; the share of the node that feeds it
 PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
-# of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as bits; the input
-# VC of the node that got a VC last; the input port that sent last; capacity; the share of the node where it lands
+# of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as
+# bits; the input VC of the node that got a VC last; the input port that sent last; capacity; the share of the node
+# where it lands
 CHANNEL = record(
     land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1"
 )
-# of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last; whether its VC
-# allocation may differ from that of the cycle before; the input port that ejected last
+# of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last;
+# whether its VC allocation may differ from that of the cycle before; the input port that ejected last
 NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
 # of a packet: `Batch`, `Travel`; its message
 PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
-# of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is generated, once none is missing
+# of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is
+# generated, once none is missing
 MESSAGE = record(
     after="i8",
     begin="i4",

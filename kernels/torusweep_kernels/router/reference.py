@@ -1,4 +1,5 @@
-"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of `torusweep_kernels.router`."""
+"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of
+`torusweep_kernels.router`."""
 
 from __future__ import annotations
 
@@ -123,7 +124,8 @@ class Run:
         self.ready[x] = t + self.task.router.vc_delay
 
     def after(self, place: np.ndarray, last: np.ndarray, places: int, transit: int) -> np.ndarray:
-        """Where each place stands in round-robin order after the last one; with transit first, injection's (≥ transit) behind all others."""
+        """Where each place stands in round-robin order after the last one; with transit first, injection's (≥ transit)
+        behind all others."""
         order = (place - last - 1) % places
         return order + np.where(place >= transit, places, 0) if self.task.router.transit_first else order
 

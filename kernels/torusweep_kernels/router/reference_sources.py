@@ -8,7 +8,8 @@ from torusweep_kernels.router.task import Experiment, Messages, Task
 
 
 class Sources:
-    """Of every node s the packets line[taken[s]] … line[behind[s] − 1], in order; packets counted from the experiment's first.
+    """Of every node s the packets line[taken[s]] … line[behind[s] − 1], in order; packets counted from the experiment's
+    first.
 
     left       packets not delivered and not refused, and steps not generated
     generated  int32[G]  of each message, −1 = not yet

@@ -1,15 +1,18 @@
-// Cycles of many experiments on one network: see reference.py, which is the specification, and cycle.py, which does it in the same way.
+// Cycles of many experiments on one network: see reference.py, which is the specification, and cycle.py, which does it
+// in the same way.
 //
-// A thread owns every stride-th node. In a cycle it reads and writes what is its node's alone, but for what waits until a later one. Flits that
-// will arrive are noted at the receiver's port and credits that will return at the sender's channel, in wheels with a slot for every cycle:
-// always in another slot than that of this cycle, which the owner reads and empties. The packet that a flit is of is noted at once at
-// the end of the receiver's queue, which is read when the flit is there. What messages wait for is counted down by atomics, and shows in the
-// next cycle at the earliest. So the order of nodes within a cycle does not matter, and a cycle needs one barrier: that of the block where
-// it simulates an experiment alone, the end of the launch where several do.
+// A thread owns every stride-th node. In a cycle it reads and writes what is its node's alone, but for what waits until
+// a later one. Flits that will arrive are noted at the receiver's port and credits that will return at the sender's
+// channel, in wheels with a slot for every cycle: always in another slot than that of this cycle, which the owner reads
+// and empties. The packet that a flit is of is noted at once at
+// the end of the receiver's queue, which is read when the flit is there. What messages wait for is counted down by
+// atomics, and shows in the next cycle at the earliest. So the order of nodes within a cycle does not matter, and a
+// cycle needs one barrier: that of the block where it simulates an experiment alone, the end of the launch where
+// several do.
 //
-// Ports come before nodes: input port i of a node is i * nodes + node, channel p is p * nodes + node, so that threads of a warp read
-// neighbours. VC v of them is that * vcs + v. Seen from its own node, an input VC is i * 16 + v and an output VC p * 16 + v; -1 = none.
-// `turn` is the place behind the one that was last, from which on a round-robin looks.
+// Ports come before nodes: input port i of a node is i * nodes + node, channel p is p * nodes + node, so that threads
+// of a warp read neighbours. VC v of them is that * vcs + v. Seen from its own node, an input VC is i * 16 + v and an
+// output VC p * 16 + v; -1 = none. `turn` is the place behind the one that was last, from which on a round-robin looks.
 
 #include "records.cuh"
 #include "sources.cuh"
@@ -17,24 +20,31 @@
 #include "switch.cuh"
 #include "cycle.cuh"
 
-// Cycles t .. stop - 1 of the experiments `running`, by `blocks` blocks each; several blocks: of one cycle. An experiment may end sooner,
-// once undelivered[e], the number of its packets that are not delivered nor refused, is 0: nothing happens any more.
+// Cycles t .. stop - 1 of the experiments `running`, by `blocks` blocks each; several blocks: of one cycle. An
+// experiment may end sooner, once undelivered[e], the number of its packets that are not delivered nor refused, is 0:
+// nothing happens any more.
 //
-//   far, delay, width  int[ports, nodes]: input port at each channel's end (-1 = no channel), cycles to there, switch included; capacity
-//   feed        int[transit, nodes]: channel of each input port, -1 = none; sending int[inputs, nodes]: VCs that may send in a cycle
-//   until       int[nodes, directions], low signed char[phases, 2, 2]: see Task; port_of, wrap [nodes, directions]: see Wiring
+//   far, delay, width  int[ports, nodes]: input port at each channel's end (-1 = no channel), cycles to there, switch
+//                      included; capacity
+//   feed        int[transit, nodes]: channel of each input port, -1 = none; sending int[inputs, nodes]: VCs that may
+//               send in a cycle
+//   until       int[nodes, directions], low signed char[phases, 2, 2]: see Task; port_of, wrap [nodes, directions]: see
+//               Wiring
 //   direction, hops, phase  [rows, runs]: see simulate
 //   longest     int[experiments]: longest packet
 // and of every experiment
-//   vcs Vc[inputs, nodes, v], outs Out[ports, nodes, v], channels Channel[ports, nodes], nodes Node[nodes], input_ports Port[inputs, nodes]
+//   vcs Vc[inputs, nodes, v], outs Out[ports, nodes, v], channels Channel[ports, nodes], nodes Node[nodes], input_ports
+//   Port[inputs, nodes]
 //   queue       int[transit, nodes, v, places]; places and slots are powers of 2
 //   arrivals    vcs_t[arrival_slots, transit, nodes], credits vcs_t[credit_slots, ports, nodes]
 //   busy        bits_t[3, nodes]: input ports with flits that can go, with heads that ask, with something due
 //   flits       long long[ports, nodes]: sent since measure_from
-//   sums        long long[v + 2, nodes]: flits in the buffers of VC v summed over cycles since then (once none is there any more); flits injected;
+//   sums        long long[v + 2, nodes]: flits in the buffers of VC v summed over cycles since then (once none is there
+//               any more); flits injected;
 //               flits ejected
 // and of all packets, counted through all experiments
-//   packets     Packet[.]; left short[., runs], crossed bits_t[.]: see Travel; line int[.]: source queues, each in the places of its node's packets
+//   packets     Packet[.]; left short[., runs], crossed bits_t[.]: see Travel; line int[.]: source queues, each in the
+//               places of its node's packets
 //   messages    Message[.], after long long[. + 1], successor int[.]: see task.Messages
 extern "C" __launch_bounds__(512) __global__ void advance(
     const int* __restrict__ far, const int* __restrict__ delay, const int* __restrict__ width, const int* __restrict__ feed,

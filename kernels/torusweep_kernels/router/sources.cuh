@@ -34,8 +34,9 @@ struct Sources : Sight {
         }
     }
 
-    // Messages that have been added come to their places among the awaited. Some may have been so in this cycle, by threads that
-    // are ahead: they are generated in the next one at the earliest, and where they stand does not depend on when they came.
+    // Messages that have been added come to their places among the awaited. Some may have been so in this cycle, by
+    // threads that are ahead: they are generated in the next one at the earliest, and where they stand does not depend
+    // on when they came.
     __device__ void file_added(Node& here) {
         if (*(volatile int*)&here.added < 0) return;
         int message = atomicExch(&here.added, -1);
@@ -52,8 +53,9 @@ struct Sources : Sight {
         }
     }
 
-    // Those that wait for a message know from cycle `known` on that it was delivered. Of a message that waits for no other one any more the
-    // cycle is known; a step, delivered then, at once tells those that wait for it: steps that are yet to do so are on a stack.
+    // Those that wait for a message know from cycle `known` on that it was delivered. Of a message that waits for no
+    // other one any more the cycle is known; a step, delivered then, at once tells those that wait for it: steps that
+    // are yet to do so are on a stack.
     __device__ void done(int message, int known) {
         for (int stack = -1;;) {
             for (long long i = after[message]; i < after[message + 1]; ++i) {

@@ -51,7 +51,8 @@ def losers(fixed, live, own, node, able, output, transit):
 
 @inlined
 def matched(fixed, live, own, node, able, transit):
-    """The number of winners of a node whose ports send several flits a cycle, output after output. bids uint64[64]: input ports that ask for it."""
+    """The number of winners of a node whose ports send several flits a cycle, output after output. bids uint64[64]:
+    input ports that ask for it."""
     first_port, first_channel = node * fixed.inputs, node * fixed.ports
     outputs, left = np.uint64(0), able
     while left:
@@ -107,7 +108,8 @@ def matched(fixed, live, own, node, able, transit):
 def allocate_switch(fixed, live, own, share, first, behind, t):
     """Switch allocation of a share's nodes, and what it sends.
 
-    wanted, chosen int64[64·V]: of a node's input ports the output and the VC nominated; winners: those that send, as port · 16 + VC
+    wanted, chosen int64[64·V]: of a node's input ports the output and the VC nominated; winners: those that send, as
+    port · 16 + VC
     """
     transit = (ONE << np.uint64(fixed.transit)) - ONE
     measured = t >= fixed.measure_from

@@ -18,8 +18,8 @@ class Router(NamedTuple):
     """What all nodes have. Delays in cycles; their meaning: `torusweep_kernels.router`.
 
     virtual_channels  V, of a channel and of an injection port: 1 … 16
-    buffer_flits      B, of a VC at the end of a channel; with virtual-cut-through and store-and-forward the longest packet at least, with
-                      `bubble` twice it
+    buffer_flits      B, of a VC at the end of a channel; with virtual-cut-through and store-and-forward the longest
+                      packet at least, with `bubble` twice it
     switching         wormhole, virtual-cut-through or store-and-forward
     route_delay, vc_delay, switch_delay  ≥ 0
     credit_delay      ≥ 1: from a flit's leaving a buffer to its sender's knowing
@@ -54,7 +54,8 @@ class Wiring(NamedTuple):
     """The network of N nodes with P output ports, the directions in which routes lead, and the rule for VCs.
 
     to       int32[N, P]   node that each port leads to, −1 = none; at most 63 channels leave or enter a node
-    port_of  int8[N, D]    port by which each direction leaves a node, −1 = it does not lead on; directions 2i and 2i + 1 are one axis
+    port_of  int8[N, D]    port by which each direction leaves a node, −1 = it does not lead on; directions 2i and 2i +
+                           1 are one axis
     wrap     bool[N, D]    on a dateline
     delay    int16[N, P]   cycles on the channel, ≥ 0; with switch_delay, ≥ 1
     classes  int8[F, 2]    class of VCs by the run's phase and by whether a dateline counts as crossed
@@ -65,9 +66,11 @@ class Wiring(NamedTuple):
              "ahead" or a later one of the same run
              "rest"  only where neither this hop nor a later one of the run crosses
     shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
-    balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's first hop,
-             and keeps to that column to its end. A ring's dependencies stay without cycles, since no such run passes the dateline;
-             for the whole network routes must take axes in one order. Not with `adaptive`; memory "run" or "axis"
+    balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's
+    first hop,
+             and keeps to that column to its end. A ring's dependencies stay without cycles, since no such run passes
+             the dateline; for the whole network routes must take axes in one order. Not with `adaptive`; memory "run"
+             or "axis"
     capacity int16[N, P]   flits a cycle, 1 … V, where there is a channel; None: 1
     """
 
@@ -85,13 +88,15 @@ class Wiring(NamedTuple):
 class Messages(NamedTuple):
     """The G messages that a batch's packets belong to, and which of them wait for which.
 
-    A message is packets of one node that are generated together; or it has none: a step of computation, delivered when it is
-    generated. No message waits for a later one, so that none waits for itself.
+    A message is packets of one node that are generated together; or it has none: a step of computation, delivered when
+    it is generated. No message waits for a later one, so that none waits for itself.
 
     first      int64[E + 1]  messages first[e] … first[e + 1] − 1 are those of experiment e
     begin      int64[G]      its first packet; of no packets any number
-    packets    int32[G]      how many these are, one behind the other in the batch, all of one node: ≥ 0. Each packet is in one message
-    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (of none: from cycle 0) until it is generated
+    packets    int32[G]      how many these are, one behind the other in the batch, all of one node: ≥ 0. Each packet is
+                             in one message
+    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (of none: from cycle 0) until it
+                             is generated
     after      int64[G + 1]  messages successor[after[g]] … successor[after[g + 1] − 1] wait for g
     successor  int64[S]      of g's experiment, > g
     """
@@ -107,8 +112,9 @@ class Messages(NamedTuple):
 class Batch(NamedTuple):
     """The packets of E experiments.
 
-    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s; one block
-                                  after the other: first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N] = M
+    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s; one
+                                  block after the other: first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N]
+                                  = M
     time         int32[M]   cycle in which each is generated, ≥ 0, not falling within a node's
     row          int32[M]   its route
     length       int16[M]   its flits, ≥ 1
@@ -127,13 +133,17 @@ class Batch(NamedTuple):
 class Simulated(NamedTuple):
     """What came of it.
 
-    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue was full
-    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most switch_delay after the last cycle run
+    entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue
+                               was full
+    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most switch_delay after the last cycle
+                               run
     flits      int64[E, N, P]  sent over every channel in cycles measure_from … ran − 1
-    occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same cycles (0 of none)
+    occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same
+                               cycles (0 of none)
     generated  int32[G]        cycle in which each message is generated, −1 never; of no messages none
     ran        int64[E]        cycles run
-    stalled    int64[E]        −1; deadlocked: the last cycle in which a flit left a buffer of the cyclic wait (or came to its front)
+    stalled    int64[E]        −1; deadlocked: the last cycle in which a flit left a buffer of the cyclic wait (or came
+                               to its front)
     waiting    of each experiment the cyclic wait, [] where there is none: the head at the front of VC v at the end of
                port p of node u, (u, p, v), waits for the next one's buffer, the last one's for the first's
     """
@@ -149,7 +159,8 @@ class Simulated(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in flits (1 of none).
+    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in
+    flits (1 of none).
 
     messages   its own, packets and messages counted from its first ones
     """
@@ -194,8 +205,8 @@ def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
 class Task:
     """What `simulate` was asked, checked, and what follows from it.
 
-    A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports, which are the
-    last ones; an input VC is input port · V + v, an output VC channel · V + v.
+    A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports,
+    which are the last ones; an input VC is input port · V + v, an output VC channel · V + v.
 
     land    int32[N·P]  input port at each channel's end, −1 = no channel
     feed    int32[N·I]  channel of each input port, −1 = none (injection, or no such port)

@@ -12,10 +12,11 @@ from torusweep_kernels.router.task import Experiment, Task
 def deadlock(
     task: Task, experiment: Experiment, state: State, travel: Travel, t: int
 ) -> tuple[list[tuple[int, int, int]], int]:
-    """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) where there is none.
+    """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) where
+    there is none.
 
-    Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can go
-    on where its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room only
+    Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can
+    go on where its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room only
     until what is under way arrives; or one whose buffer's front can go on. Whatever cannot go on so never
     will: a wait for *all* choices, not for one of them.
     """

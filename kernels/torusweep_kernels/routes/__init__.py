@@ -1,4 +1,5 @@
-"""Flows of packets whose routes are known at the source: exact loads of oblivious routings, and Monte-Carlo ones, in whole numbers."""
+"""Flows of packets whose routes are known at the source: exact loads of oblivious routings, and Monte-Carlo ones, in
+whole numbers."""
 
 from __future__ import annotations
 
@@ -32,17 +33,19 @@ def route_flows(
     direction  int8[R, L]    direction of each run (ignored where hops is 0)
     hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
     amount     int64[B]      ≥ 0, what each packet stands for; 1 by default
-    backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the bit
+    backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
+               bit
     threads    CPU threads of numba; by default all that it may use
 
     Method: the nodes along a direction are laid out as lines (a ring, a chain), on which a run adds where it starts
-    and subtracts behind its end; prefix sums make flows of that. A run costs what it crosses of line ends, not its hops.
-    Memory: some 32 bytes a node and direction, and up to 16 more for each thread; nothing that grows with packets × L.
+    and subtracts behind its end; prefix sums make flows of that. A run costs what it crosses of line ends, not its
+    hops. Memory: some 32 bytes a node and direction, and up to 16 more for each thread; nothing that grows with packets
+    × L.
 
     Raises ValueError for arrays that contradict each other, or where a packet would follow a direction that does not
     lead on (the first such packet is named); OverflowError where flows could exceed int64: the sum of all amounts times
-    the most often that a route may pass a channel must stay below 2⁶³; `torusweep_kernels.backend.BackendUnavailable` for cupy
-    without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where it has too little memory.
+    the most often that a route may pass a channel must stay below 2⁶³; `torusweep_kernels.backend.BackendUnavailable`
+    for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where it has too little memory.
     """
     task = checked("route_flows", next, start, row, direction, hops, amount)
     if threads is not None and threads < 1:
@@ -68,7 +71,8 @@ def route_flows(
 def route_ends(
     next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray
 ) -> np.ndarray:
-    """The node where each packet arrives: int32[B]; arguments and ValueError as of `route_flows`. Hop by hop, for checks."""
+    """The node where each packet arrives: int32[B]; arguments and ValueError as of `route_flows`. Hop by hop, for
+    checks."""
     task = checked("route_ends", next, start, row, direction, hops, None)
     from torusweep_kernels.routes import reference
 
@@ -79,7 +83,8 @@ def route_ends(
 
 
 def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: Any, amount: Any) -> Task:
-    """The task in its types, before which whatever contradicts itself is refused, naming the array and what was expected."""
+    """The task in its types, before which whatever contradicts itself is refused, naming the array and what was
+    expected."""
     expect = expecting(name)
     next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
     shape = (1,) if amount is None else start.shape

@@ -12,9 +12,10 @@ from torusweep_kernels.compile import cached
 class Lines(NamedTuple):
     """Lines of all directions, one behind the other: a ring or chain each, a branch where directions join.
 
-    place           uint32[N, D, 2]  the slot of a node in a direction, and the hops from there to the slot behind its line
-    node            uint32[S]        the node in each slot. Behind every line is one slot more, for the node that the last one leads
-                                     to: where a longer run goes on; 2³² − 1 where that does not lead on
+    place           uint32[N, D, 2]  the slot of a node in a direction, and the hops from there to the slot behind its
+                                     line
+    node            uint32[S]        the node in each slot. Behind every line is one slot more, for the node that the
+                                     last one leads to: where a longer run goes on; 2³² − 1 where that does not lead on
     shortest_cycle  the least number of hops in which a direction comes round; N + 1 where none does
     """
 

@@ -1,6 +1,7 @@
 // What packets add and subtract along the lines of their routes: see cpu.py, which does the same, and lines.py.
 //
-//   place   unsigned int[nodes, directions, 2]: the slot of a node in a direction, and the hops from there to the slot behind its line
+//   place   unsigned int[nodes, directions, 2]: the slot of a node in a direction, and the hops from there to the slot
+//           behind its line
 //   node    unsigned int[slots]: the node in a slot; not below `nodes` where a line ends and does not lead on
 //   change  unsigned long long[slots], whose prefix sums are the flows; subtraction is addition modulo 2^64
 //   first   the first packet that cannot go on

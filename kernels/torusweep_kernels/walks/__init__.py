@@ -39,12 +39,15 @@ def shortest_walks(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Walks:
-    """Walk every packet from its start to its destination over a random shortest path, and count what passes every channel.
+    """Walk every packet from its start to its destination over a random shortest path, and count what passes every
+    channel.
 
-    ports        int32[N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel, lead to their own node
+    ports        int32[N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
+                              their own node
     start        int32[B]     where each packet starts; B < 2³¹
     destination  int32[B]     where it goes; one that is there already passes no channel
-    group        int32[B]     its group, 0 … groups − 1; all in group 0 by default. Groups are samples, from which standard errors come
+    group        int32[B]     its group, 0 … groups − 1; all in group 0 by default. Groups are samples, from which
+                              standard errors come
     first        ≥ 0, number of the first packet, first + B ≤ 2⁶⁴; packet i of the array is number first + i
     seed         0 … 2⁶⁴ − 1
     split        "paths"      every shortest path is equally likely; a channel of c parallel links is c paths
@@ -55,19 +58,19 @@ def shortest_walks(
 
     The expected count is what `torusweep_kernels.loads.minimal_loads` gives for the packets as demand.
 
-    Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0) and key
-    (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the packets
-    add up to one call on all. A node's ports divide the draws in port order: the first p + 1 ports get the draws below
-    ⌊(their weight) · (2³² ÷ weight of all ports)⌋, in float64, at most 2³² − 1. A port that leads nearer weighs its capacity,
-    with "paths" times the number of paths from its far end; a draw of 2³² − 1 counts as 2³² − 2. Each port's probability is
-    thereby off by less than 2⁻³¹.
+    Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0) and
+    key (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the
+    packets add up to one call on all. A node's ports divide the draws in port order: the first p + 1 ports get the
+    draws below ⌊(their weight) · (2³² ÷ weight of all ports)⌋, in float64, at most 2³² − 1. A port that leads nearer
+    weighs its capacity, with "paths" times the number of paths from its far end; a draw of 2³² − 1 counts as 2³² − 2.
+    Each port's probability is thereby off by less than 2⁻³¹.
 
-    Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each destination
-    that occurs, never N².
+    Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each
+    destination that occurs, never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where "paths" meets more shortest paths to a
-    destination than float64 can count (1.8·10³⁰⁸), `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,
-    `torusweep_kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
+    destination than float64 can count (1.8·10³⁰⁸), `torusweep_kernels.backend.BackendUnavailable` for cupy without a
+    GPU, `torusweep_kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
     """
     ports, start, destination = (np.asarray(array) for array in (ports, start, destination))
     group = np.zeros(len(start), np.int32) if group is None else np.asarray(group)

@@ -1,4 +1,5 @@
-"""Walks on the CPU, compiled by Numba: packets sorted by destination, shares of the destinations side by side in threads."""
+"""Walks on the CPU, compiled by Numba: packets sorted by destination, shares of the destinations side by side in
+threads."""
 
 from __future__ import annotations
 

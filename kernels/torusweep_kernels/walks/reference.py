@@ -42,7 +42,8 @@ def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
 
 
 class Packets(NamedTuple):
-    """int64[K] each: number (its low and high words), group, row of a node and its destination, the same at its destination."""
+    """int64[K] each: number (its low and high words), group, row of a node and its destination, the same at its
+    destination."""
 
     low: Any
     high: Any
@@ -55,7 +56,8 @@ class Packets(NamedTuple):
 
 
 class Network:
-    """Ports and their ends' feeders in the array library. Row lane · N + node stands for a node and a block's destination."""
+    """Ports and their ends' feeders in the array library. Row lane · N + node stands for a node and a block's
+    destination."""
 
     def __init__(self, task: Task, xp: Any) -> None:
         self.task, self.xp = task, xp

@@ -29,7 +29,8 @@ GREATEST = np.uint32(MOST - 1)
 
 
 class Network(NamedTuple):
-    """heads uint32[N·P]: where each port leads, a missing one to its own node; feeder_start int64[N+1], feeder int32[A]:
+    """heads uint32[N·P]: where each port leads, a missing one to its own node; feeder_start int64[N+1], feeder
+    int32[A]:
     `turned_round`; by_paths: see `Task`."""
 
     heads: np.ndarray
@@ -41,7 +42,8 @@ class Network(NamedTuple):
 class Jobs(NamedTuple):
     """Packets by destination: job j walks rows bound[j] … bound[j+1] − 1 to node destination[j].
 
-    destination int64[J], bound int64[J+1], rows uint32[B, 3]: start of each packet, its place in the task's arrays, group
+    destination int64[J], bound int64[J+1], rows uint32[B, 3]: start of each packet, its place in the task's arrays,
+    group
     """
 
     destination: np.ndarray
@@ -60,7 +62,8 @@ class Tree(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """First words of the Philox counter, the packet's number aside (low, high: that of the first packet), and the key."""
+    """First words of the Philox counter, the packet's number aside (low, high: that of the first packet), and the
+    key."""
 
     low: np.uint32
     high: np.uint32
@@ -103,7 +106,8 @@ def weight(network, capacity, tree, channel, nearer):
 
 @cached
 def search(network, capacity, destination, tree, width):
-    """Distances to a node, and each node's draws divided among its ports; True unless there are too many paths to count.
+    """Distances to a node, and each node's draws divided among its ports; True unless there are too many paths to
+    count.
 
     capacity float64[N·P] or None; fills `tree`.
     """
@@ -154,7 +158,8 @@ def draw(number, packets, counter, block, draws):
 
 @cached
 def step(heads, limit, destination, draws, packets, node, base, passed, width):
-    """One hop of every packet that has not arrived. node uint32[TILE]: where it is; base uint64[TILE]: its group's first counter."""
+    """One hop of every packet that has not arrived. node uint32[TILE]: where it is; base uint64[TILE]: its group's
+    first counter."""
     ports = np.uint64(len(width))
     for i in range(packets):
         at, drawn = node[i], draws[i]

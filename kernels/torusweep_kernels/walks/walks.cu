@@ -9,9 +9,9 @@
 
 #include "philox/philox.cuh"
 
-// One level back from the destinations. happened[step] says whether the launch before reached any node; where it did not,
-// the rest return at once. Another thread may set the distance that is read here, from "not reached" to this level:
-// both differ from the level before.
+// One level back from the destinations. happened[step] says whether the launch before reached any node; where it did
+// not, the rest return at once. Another thread may set the distance that is read here, from "not reached" to this
+// level: both differ from the level before.
 extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity, int* distance, double* count,
                                  unsigned int* limit, int* happened, int step, int level, int nodes, int width, int lanes, int by_paths) {
     if (!happened[step]) return;
@@ -42,7 +42,8 @@ extern "C" __global__ void reach(const int* __restrict__ heads, const double* __
 }
 
 // Walk packets order[begin .. end - 1] to their destinations, whose rows are lane[destination].
-// start, destination, group int[packets]; first: number of the packet at place 0; passed [groups, nodes, width], unreachable [groups].
+// start, destination, group int[packets]; first: number of the packet at place 0; passed [groups, nodes, width],
+// unreachable [groups].
 extern "C" __global__ void walk(const int* __restrict__ heads, const int* __restrict__ distance, const unsigned int* __restrict__ limit,
                                 const int* __restrict__ order, const int* __restrict__ lane, const int* __restrict__ start,
                                 const int* __restrict__ destination, const int* __restrict__ group, int begin, int end,
