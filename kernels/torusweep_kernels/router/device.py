@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from torusweep_kernels.backend import cuda_source
+from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.router.choices import Travel
 from torusweep_kernels.router.live import Shapes
 from torusweep_kernels.router.outcome import State

@@ -53,6 +53,9 @@ class DeadlockStage(Stage):
     columns = DEADLOCK
     sources = (
         "torusweep_kernels.backend",
+        "torusweep_kernels.checks",
+        "torusweep_kernels.compile",
+        "torusweep_kernels.cuda",
         "torusweep_kernels.dependencies",
         "torusweep_kernels.distance",
         "torusweep_kernels.threads",

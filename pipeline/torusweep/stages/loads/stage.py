@@ -85,6 +85,9 @@ class LoadsStage(Stage):
     columns = LOADS
     sources = (
         "torusweep_kernels.backend",
+        "torusweep_kernels.checks",
+        "torusweep_kernels.compile",
+        "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
         "torusweep_kernels.distance",
         "torusweep_kernels.loads",

@@ -48,6 +48,9 @@ class SimulationStage(Stage):
     name = "simulation"
     sources = (
         "torusweep_kernels.backend",
+        "torusweep_kernels.checks",
+        "torusweep_kernels.compile",
+        "torusweep_kernels.cuda",
         "torusweep_kernels.dependencies",
         "torusweep_kernels.distance",
         "torusweep_kernels.philox",

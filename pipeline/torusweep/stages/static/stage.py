@@ -36,6 +36,9 @@ class StaticStage(Stage):
     columns = STATIC
     sources = (
         "torusweep_kernels.backend",
+        "torusweep_kernels.checks",
+        "torusweep_kernels.compile",
+        "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
         "torusweep_kernels.distance",
         "torusweep_kernels.threads",
