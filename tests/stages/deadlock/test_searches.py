@@ -8,7 +8,15 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.stages.deadlock.windows import cells_after
-from torusweep_kernels.dependencies import follow_routes, nearest_first, no_channels, shortest_cycle
+from torusweep_kernels.dependencies import (
+    Moves,
+    Packets,
+    Runs,
+    follow_routes,
+    nearest_first,
+    no_channels,
+    shortest_cycle,
+)
 
 from tests.stages.deadlock.plain_dependencies import shortest_cycle_length
 
@@ -74,7 +82,10 @@ def test_follow_routes_names_a_route_that_does_not_arrive():
     to, one = np.array([[1], [2], [0]], np.int32), np.array([[1]], np.int16)
     with pytest.raises(ValueError, match="from node 0 to node 2 does not lead there"):
         follow_routes(
-            no_channels(3, 1), to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool),
-            np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32),
-            np.array([0, 1]), np.zeros((1, 1), np.int8), one, one * 0, np.zeros((1, 2), np.int16), "run",
-        )  # fmt: skip
+            no_channels(3, 1),
+            Moves(to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool)),
+            Packets(np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32), np.array([0, 1])),
+            Runs(np.zeros((1, 1), np.int8), one, one * 0),
+            np.zeros((1, 2), np.int16),
+            "run",
+        )
