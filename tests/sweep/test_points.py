@@ -353,6 +353,7 @@ BESIDES = {
     "torusweep/stages/entry.py",
     "torusweep/tables/__init__.py",
     "torusweep/tables/lock.py",
+    "torusweep/tables/manifest.py",
     "torusweep/tables/records.py",
     "torusweep/tables/store.py",
 }
