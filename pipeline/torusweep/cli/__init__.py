@@ -19,14 +19,14 @@ import click
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
     "run": ("run", "Run a sweep: tables, verification, report."),
-    "topologies": ("topologies", "List the networks that can be asked for."),
+    "topologies": ("topologies", "List the families of networks."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
-    "deadlock": ("deadlock", "Whether a routing can lock up: a proof, or the cycle."),
-    "layout": ("layout", "Where nodes stand, and how long and dense the wires are."),
+    "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
+    "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
-    "query": ("query", "Ask a sweep's tables in SQL."),
+    "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),
     "verify": ("verify", "The papers' numbers against ours."),
     "report": ("report", "Write the HTML page of a sweep."),
@@ -54,9 +54,8 @@ class Commands(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from torusweep.errors import BadInput, nearest
 
-            raise BadInput(
-                f"unknown command '{args[0]}'{nearest(args[0], self.list_commands(context))}; 'torusweep --help' lists all"
-            )
+            guess = nearest(args[0], self.list_commands(context))
+            raise BadInput(f"unknown command '{args[0]}'{guess}; 'torusweep --help' lists all")
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -67,7 +66,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="torusweep", message="torusweep %(version)s")
 def torusweep() -> None:
-    """Distances, channel loads, deadlock, latency and cost of torus-like interconnection networks, over whole design spaces.
+    """Distances, channel loads, deadlock, latency and cost of torus-like networks, over whole design spaces.
 
     \b
     Examples:
@@ -77,7 +76,7 @@ def torusweep() -> None:
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
-      torusweep topologies                             what there is
+      torusweep topologies                             the families of networks
     """
 
 
