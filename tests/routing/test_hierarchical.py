@@ -322,7 +322,9 @@ def test_every_routed_number_of_r05_agrees() -> None:
         records.append(
             {**dict.fromkeys(column.name for column in STATIC), "topology": spelling, "terminals": 4096, **values}
         )
-    verdicts = {(row["topology"], row["quantity"]): row["verdict"] for row in verification_rows({"static": records}, ["R05"])}
+    verdicts = {
+        (row["topology"], row["quantity"]): row["verdict"] for row in verification_rows({"static": records}, ["R05"])
+    }
     assert {verdicts[row.topology, row.quantity] for row in rows} == {"agrees"}
 
 
