@@ -16,13 +16,13 @@ FLOORS = (
     ("sweep", "papers", "results"),
     ("stages",),
     ("stages/static", "stages/loads", "stages/deadlock", "stages/layout", "stages/simulation"),
-    ("stages/stage", "models", "capacity", "routing", "traffic", "workloads", "charts"),
+    ("stages/stage", "stages/entry", "models", "capacity", "routing", "traffic", "workloads", "charts"),
     ("networks",),
     ("tables",),
     ("errors", "counts"),
 )
-# lifted when the rooms stand as FLOORS draws them
-UNFINISHED = pytest.mark.xfail(strict=False, reason="the house is being rebuilt")
+# what does not hold yet; each of these marks goes with the last exception
+UNFINISHED = pytest.mark.xfail(strict=False, reason="not yet, see make measures")
 MOST_LINES = 400
 MOST_PARAMETERS = 12
 
@@ -37,7 +37,6 @@ def users_of(*libraries: str) -> set[str]:
     }
 
 
-@UNFINISHED
 def test_every_room_has_a_floor():
     rooms = {room for room in ROOMS if not room.startswith("kernels")}
     assert rooms == {room for floor in FLOORS for room in floor}
@@ -45,11 +44,7 @@ def test_every_room_has_a_floor():
 
 @pytest.mark.parametrize(
     ("room", "floor"),
-    [
-        pytest.param(room, floor, marks=UNFINISHED if room == "sweep" or "/" in room else ())
-        for floor, rooms in enumerate(FLOORS)
-        for room in rooms
-    ],
+    [(room, floor) for floor, rooms in enumerate(FLOORS) for room in rooms],
 )
 def test_a_room_imports_none_above_it(room: str, floor: int):
     above = {other for rooms in FLOORS[:floor] for other in rooms}
@@ -60,12 +55,10 @@ def test_kernels_know_nothing_of_the_pipeline():
     assert not {name for name in users_of("torusweep") if name.startswith("torusweep_kernels")}
 
 
-@UNFINISHED
 def test_rooms_form_no_circle():
     assert circles(ROOMS) == []
 
 
-@UNFINISHED
 def test_modules_form_no_circle():
     assert circles(module_graph(MODULES)) == []
 
@@ -75,11 +68,11 @@ def test_modules_form_no_circle():
     [
         (("dask", "distributed", "dask_jobqueue"), {"torusweep.run"}),
         (("snakemake",), {"torusweep.run"}),
-        (("pyarrow.parquet",), {"torusweep.tables.store", "torusweep.results.query"}),
+        (("pyarrow.parquet",), {"torusweep.tables", "torusweep.results.query"}),
         (("duckdb",), {"torusweep.results.query"}),
         (("click",), {"torusweep.cli"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
-        (("ruamel", "pydantic"), {"torusweep.sweep", "torusweep.stages"}),
+        (("ruamel",), {"torusweep.sweep"}),
         (("cupy",), {"torusweep_kernels.backend"} | {name for name in MODULES if name.endswith(".gpu")}),
     ],
 )

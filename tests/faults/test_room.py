@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import Refused
-from torusweep.run.batches import disk_bytes
 from torusweep.stages.static.stage import StaticRequest
+from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.points import Point, estimates
 from torusweep.tables import store
 

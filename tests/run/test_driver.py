@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
 from torusweep.run import driver as sweep
-from torusweep.run.batches import Batches
 from torusweep.run.tasks import Outcome
 from torusweep.stages.stage import Options
 from torusweep.stages.static.stage import StaticRequest
+from torusweep.sweep.batches import Batches
 from torusweep.sweep.points import Point, estimates
 from torusweep.tables.store import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory

@@ -20,10 +20,10 @@ from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device
 
 from torusweep.errors import BadInput
 from torusweep.run import workers as cluster
-from torusweep.run.batches import Batch, Batches
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
 from torusweep.stages import stage
+from torusweep.sweep.batches import Batch, Batches
 from torusweep.sweep.points import Point, rows_of, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from torusweep.counts import counted
-from torusweep.run.batches import disk_bytes
+from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.points import Point, estimates
 from torusweep.sweep.requested import requested_points
