@@ -15,8 +15,10 @@ from tests.kernels import fake_cupy
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where kernels compiled as C++ are kept for the session."""
-    return tmp_path_factory.mktemp("cuda_shim")
+    """Where kernels compiled as C++ are kept, by a digest of their source: for all sessions and all workers."""
+    folder = tmp_path_factory.getbasetemp().parent / "cuda_shim"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture

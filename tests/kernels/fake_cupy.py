@@ -98,16 +98,22 @@ class RawModule:
     shared: int
 
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
-        stem = self.folder / hashlib.sha256(code.encode()).hexdigest()[:16]
+        stem = (
+            self.folder
+            / hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes() + code.encode()).hexdigest()[:16]
+        )
         source, library = stem.with_suffix(".cpp"), stem.with_suffix(".so")
         self.parameters = {name: [kind(p) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)}
         if not library.exists():
-            self.build(code, source, library)
+            own = f".{os.getpid()}"  # other workers may build the same
+            self.build(code, source.with_suffix(f"{own}.cpp"), library.with_suffix(f"{own}.so"))
+            library.with_suffix(f"{own}.so").replace(library)
         self.library = ctypes.CDLL(str(library))
 
     def build(self, code: str, source: Path, library: Path) -> None:
         runs = "".join(
-            f'\nextern "C" void run_{name}(unsigned int grid, unsigned int block, void** arguments) {{ launch({name}, grid, block, arguments); }}'
+            f'\nextern "C" void run_{name}(unsigned int grid, unsigned int block, void** arguments) '
+            f"{{ launch({name}, grid, block, arguments); }}"
             for name in self.parameters
         )
         source.write_text(f'#include "{SHIM}"\n{code}{runs}\n')

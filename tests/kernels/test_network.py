@@ -103,14 +103,18 @@ TRACES: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int],
     # Ejection of one flit a cycle: two packets of 2 flits arrive at node 1 together (from 0, port 0; from side node 4,
     # port 1), in cycle 2; round robin alternates: 0's in 2 and 4, 4's in 3 and 5.
     "two packets to one node": (Router(1, 8), 3, [(0, 0, 1, 2), (0, 4, 0, 2)], [0, 0], [4 + 1, 5 + 1]),
-    "two packets to one node, two flits a cycle": (Router(1, 8, ejection_flits=2), 3, [(0, 0, 1, 2), (0, 4, 0, 2)], [0, 0], [3 + 1, 3 + 1]),
+    "two packets to one node, two flits a cycle": (
+        Router(1, 8, ejection_flits=2), 3, [(0, 0, 1, 2), (0, 4, 0, 2)], [0, 0], [3 + 1, 3 + 1],
+    ),
     # Three packets for 1 → 2 with one VC: node 1's own in 0, 1; then round robin among input ports 0 (from 0) and 1
     # (from side node 4): both are there in 2; last granted was injection, so port 0 (2, 3), then port 1 (4, 5).
     "three packets": (Router(1, 8), 3, [(0, 0, 2, 2), (0, 1, 1, 2), (0, 4, 1, 2)], [0, 0, 0], [3 + 3, 1 + 3, 5 + 3]),
     # Virtual cut-through with room for one packet of 2: the second packet of node 0 must wait until the first one's
     # credits are back. First: 0, 1; leaves node 1 in 2, 3; credits known in 3, 4. Second: VC in 4, flits 4, 5; at node
     # 1 in 6, 7, ejected in 8, 9 at node 2.
-    "cut-through waits for a whole packet's room": (Router(1, 2, "virtual-cut-through"), 3, [(0, 0, 2, 2), (0, 0, 2, 2)], [0, 4], [3 + 3, 7 + 3]),
+    "cut-through waits for a whole packet's room": (
+        Router(1, 2, "virtual-cut-through"), 3, [(0, 0, 2, 2), (0, 0, 2, 2)], [0, 4], [3 + 3, 7 + 3],
+    ),
     # Wormhole only waits for the VC, free in 2, and then for credits: flits 2? credits are 0 in 2 and 1 in 3, so 3, 4.
     "wormhole does not": (Router(1, 2), 3, [(0, 0, 2, 2), (0, 0, 2, 2)], [0, 3], [3 + 3, 6 + 3]),
     # One injection port, two packets of a node, two VCs: their flits take turns: 0, 2, 4 and 1, 3, 5.
@@ -134,10 +138,14 @@ SEVERAL: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int]
     # and 1, 3, 5 …
     "one VC of a port a cycle": (Router(2, 8), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 1], [4 + 1, 5 + 3]),
     # … two: both 0, 1, 2
-    "two VCs of a port a cycle": (Router(2, 8, input_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3]),
+    "two VCs of a port a cycle": (
+        Router(2, 8, input_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3],
+    ),
     # Both to node 1: the channel takes one of the two nominated, the first in turn; VCs are granted in 0 and 1. Turns:
     # 0, 2, 4 and 1, 3, 5.
-    "two VCs of a port, one channel": (Router(2, 8, input_speedup=2), 1, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [4 + 3, 5 + 3]),
+    "two VCs of a port, one channel": (
+        Router(2, 8, input_speedup=2), 1, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [4 + 3, 5 + 3],
+    ),
     # A channel of two flits a cycle: 0, 1, 2 and, its VC granted in 1, 1, 2, 3. Two cycles later both reach node 1,
     # which ejects two.
     "two VCs of a port, a channel of two": (
@@ -151,7 +159,9 @@ SEVERAL: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int]
     # turns 2, 4, 6 and 3, 5, 7 …
     "two ports, one channel": (Router(2, 8, ejection_flits=2), 1, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [6 + 3, 7 + 3]),
     # … with two flits a cycle 2, 3, 4 and 3, 4, 5; at its end two of the port's VCs go on in a cycle without a speedup.
-    "two ports, a channel of two": (Router(2, 8, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [4 + 3, 5 + 3]),
+    "two ports, a channel of two": (
+        Router(2, 8, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [4 + 3, 5 + 3],
+    ),
     # Injection behind transit, but a channel of two has room for both: transit's head is at node 1 in 2 and gets its VC
     # there then; node 1's own go in 0, 1, 2, 3, 4 undisturbed.
     "injection beside transit": (
@@ -507,17 +517,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "measure": ({"measure_from": -1}, "measure_from ≥ 0"),
     "no VC": ({"router": Router(0, 4)}, "virtual_channels of 1 … 16, got 0"),
     "no buffer": ({"router": Router(2, 0)}, "buffer_flits of 1"),
-    "switching": ({"router": Router(2, 4, "circuit")}, "switching of wormhole, virtual-cut-through, store-and-forward, got 'circuit'"),
+    "switching": (
+        {"router": Router(2, 4, "circuit")},
+        "switching of wormhole, virtual-cut-through, store-and-forward, got 'circuit'",
+    ),
     "credit": ({"router": Router(2, 4, credit_delay=0)}, "credit_delay of 1"),
-    "a packet larger than the buffer": ({"router": Router(2, 2, "virtual-cut-through")}, "buffer_flits ≥ 3, the longest packet"),
-    "no room for a bubble": ({"router": Router(2, 5, "virtual-cut-through", bubble=True)}, "buffer_flits ≥ 6, the two longest packets"),
+    "a packet larger than the buffer": (
+        {"router": Router(2, 2, "virtual-cut-through")}, "buffer_flits ≥ 3, the longest packet",
+    ),
+    "no room for a bubble": (
+        {"router": Router(2, 5, "virtual-cut-through", bubble=True)}, "buffer_flits ≥ 6, the two longest packets",
+    ),
     "bubble and wormhole": ({"router": Router(2, 8, bubble=True)}, "with bubble, got wormhole"),
     "adaptive without VCs": ({"router": Router(2, 4, adaptive=True)}, "escape of 1 … 1 with adaptive, got 2"),
     "escape without adaptive": ({"router": Router(2, 4, escape=1)}, "escape of all 2"),
     "shares": ({"router": Router(3, 4)}, "shares that add up to the escape's 3 virtual channels, got 2"),
     "memory": ({"wiring": GOOD["wiring"]._replace(memory="forever")}, "memory of run, axis"),
     "balanced": ({"wiring": GOOD["wiring"]._replace(memory="path", balanced=True)}, "memory run or axis"),
-    "nowhere": ({"wiring": GOOD["wiring"]._replace(to=np.full((16, 4), -1))}, "port_of that names ports with a channel"),
+    "nowhere": (
+        {"wiring": GOOD["wiring"]._replace(to=np.full((16, 4), -1))}, "port_of that names ports with a channel",
+    ),
     "no time": (
         {"router": Router(2, 4, switch_delay=0), "wiring": torus_wiring(4, 4, delay=0)},
         "switch_delay or every channel's delay ≥ 1",

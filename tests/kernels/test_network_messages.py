@@ -62,13 +62,18 @@ TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     # A message of no others' begins at its delay.
     "a late start": (Router(1, 8), [(0, 1, 1, [1], 7, [])], [7], [10]),
     # 1 → 2 waits for both: 0 → 1 (there in 5) and 2 → 3, five flits (there in 7).
-    "two that are waited for": (Router(1, 8), [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [2], 1, [0, 1])], [0, 0, 8], [5, 7, 12]),
+    "two that are waited for": (
+        Router(1, 8), [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [2], 1, [0, 1])], [0, 0, 8], [5, 7, 12],
+    ),
     # Two packets of 2 flits; one VC: the second leaves in 2, is there in 2 + 2 + 2 = 6. Only then the other message
     # starts.
     "the last packet counts": (Router(1, 8), [(0, 1, 1, [2, 2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 6], [4, 6, 9]),
     # Steps of computation: 0 (5 cycles), then 1 (3 more, in the same cycle as 2, which waits for it only), then the
     # message.
-    "steps": (Router(1, 8), [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])], [5, 8, 8, 8], [11]),
+    "steps": (
+        Router(1, 8),
+        [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])], [5, 8, 8, 8], [11],
+    ),
     # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One
     # VC: flits in 5, 6, 7, then 8.
     "equal times by number": (
@@ -76,9 +81,13 @@ TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     ),
     # The later number comes first where it is generated first: message 2 in 2, message 1 in 3. 2: 2 … 2 + 2 + 3 = 7,
     # its tail sent in 4; 1: 5 … 8.
-    "earlier before lower": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 2, 1, [1], 0, [0]), (1, 2, 1, [3], 2, [])], [0, 3, 2], [3, 8, 7]),
+    "earlier before lower": (
+        Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 2, 1, [1], 0, [0]), (1, 2, 1, [3], 2, [])], [0, 3, 2], [3, 8, 7],
+    ),
     # No cycle in the switch: ejected in 2 at once, known to others one cycle later; 3 + 1 hop of one channel cycle.
-    "known a cycle later": (Router(1, 8, switch_delay=0), [(0, 1, 1, [2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 3], [2, 4]),
+    "known a cycle later": (
+        Router(1, 8, switch_delay=0), [(0, 1, 1, [2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 3], [2, 4],
+    ),
     # A step after all packets is waited for, too: the run lasts until it is done.
     "a last step": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 1, 0, [], 40, [0])], [0, 43], [3]),
 }  # fmt: skip

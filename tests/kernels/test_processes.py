@@ -39,13 +39,15 @@ def python(program: str, **environment: str) -> list[str]:
 @pytest.mark.parametrize("backend", ["numba", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_memory_is_bounded_by_blocks(backend: str) -> None:
     program = "import resource\nkilobytes = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-    search = f"\nwhole({backend!r}, 8, 8)\nbefore = kilobytes()\nwhole({backend!r}, 64, 32, 32, threads=2)\nprint(before, kilobytes())"
+    search = f"\nwhole({backend!r}, 8, 8)\nbefore = kilobytes()\nwhole({backend!r}, 64, 32, 32, threads=2)"
+    search += "\nprint(before, kilobytes())"
     before, after = map(int, python(SEARCH + program + search))
     assert after - before < 2**20  # 1 GiB; a distance byte per pair would take 4
 
 
 def test_a_second_process_finds_the_compiled_code() -> None:
-    search = "\nwhole('numba', 8, 8, threads=1)\nfrom torusweep_kernels.distance.bits import search\nprint(sum(search.stats.cache_misses.values()))"
+    search = "\nwhole('numba', 8, 8, threads=1)\nfrom torusweep_kernels.distance.bits import search"
+    search += "\nprint(sum(search.stats.cache_misses.values()))"
     python(SEARCH + search)
     assert python(SEARCH + search) == ["0"]
 

@@ -362,7 +362,8 @@ print(*(sum(function.stats.cache_misses.values()) for function in (follow, laid_
 def test_importing_the_kernels_imports_no_compiler() -> None:
     assert (
         python(
-            "import torusweep_kernels.routes, torusweep_kernels.philox\nprint(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
+            "import torusweep_kernels.routes, torusweep_kernels.philox\n"
+            "print(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
         )
         == []
     )

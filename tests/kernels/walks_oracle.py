@@ -66,9 +66,17 @@ class Network:
 
 
 def walks(
-    ports: np.ndarray, start: np.ndarray, destination: np.ndarray, group: np.ndarray, *, groups: int, first: int, seed: int, split: str,
+    ports: np.ndarray,
+    start: np.ndarray,
+    destination: np.ndarray,
+    group: np.ndarray,
+    *,
+    groups: int,
+    first: int,
+    seed: int,
+    split: str,
     capacity: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray]:
     """(count int64[G, N, P], unreachable int64[G])."""
     network = Network(ports, split, capacity)
     count, unreachable = np.zeros((groups, *ports.shape), np.int64), np.zeros(groups, np.int64)

@@ -89,7 +89,8 @@ def minimal_loads(
     load, totals = backends.implementation(__name__, chosen).loads(task, threads)
     if not np.isfinite(totals.most_paths).all():
         raise OverflowError(
-            "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit"
+            "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more;"
+            " next-hops has no such limit"
         )
     return Loads(
         load.reshape(ports.shape),

@@ -59,7 +59,8 @@ def route_flows(
         passes = most_passes(task, laid.shortest_cycle)
         if total * passes >= SUMS:
             raise OverflowError(
-                f"route_flows: expected amounts whose sum, times the {passes} passes of a channel that a route may make, is below 2^63;"
+                f"route_flows: expected amounts whose sum, times the {passes} passes of a channel that a route may"
+                " make, is below 2^63;"
                 f" got a sum of {total}; scale the amounts down, or call with fewer packets"
             )
     flow, stranded = backends.implementation(__name__, chosen).flows(task, laid, threads)
@@ -130,5 +131,6 @@ def dead_end(name: str, task: Task, packet: int) -> str:
             before, at = at, int(task.next[at, direction])
             if at < 0:
                 where = f"direction {direction} does not lead on from node {before}"
-                return f"{name}: expected routes that lead on, got packet {packet} (start {task.start[packet]}, row {row}): {where}"
+                got = f"packet {packet} (start {task.start[packet]}, row {row})"
+                return f"{name}: expected routes that lead on, got {got}: {where}"
     raise AssertionError(f"packet {packet} arrives")

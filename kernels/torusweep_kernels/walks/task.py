@@ -47,5 +47,6 @@ class Task(NamedTuple):
 def too_many_paths() -> OverflowError:
     """What is raised where float64 cannot count a node's paths."""
     return OverflowError(
-        "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more; next-hops has no such limit"
+        "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more;"
+        " next-hops has no such limit"
     )
