@@ -136,7 +136,7 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals and batch systems send to all.
+    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals send to all.
 
     A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
     """
@@ -180,7 +180,7 @@ def _most_workers() -> int:
 
 
 def _open_files(of_workers: int) -> None:
-    """Let this process have so many files open, and all others, or as many as it may: 81 local workers want more than the customary 1,024."""
+    """Raise this process's limit of open files to what workers need, or as far as it may: the usual 1,024 do for 80."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -232,8 +232,8 @@ def _local(
     if memory != "auto" and memory < LEAST_MEMORY * own:
         raise BadInput(
             f"cluster.memory_per_worker_gib: expected {LEAST_MEMORY * own / 2**30:.2f} or more, since a worker takes"
-            f" {own / 2**30:.2f} GiB before it computes anything, got {settings.memory_per_worker_gib:g}; allow more, or"
-            " compute with --workers 0"
+            f" {own / 2**30:.2f} GiB before it computes anything, got {settings.memory_per_worker_gib:g}; allow more,"
+            " or compute with --workers 0"
         )
     common = {**loopback, "nthreads": 1, "local_directory": folder, "memory_limit": memory, "silence_logs": 50}
     workers = {index: {"cls": Nanny, "options": {**common, "env": env}} for index, env in enumerate(environments)}
@@ -257,7 +257,8 @@ def _local(
 def _submit(slurm: Any, stack: contextlib.ExitStack) -> SLURMCluster:
     if shutil.which("sbatch") is None:
         raise BadInput(
-            "cluster.slurm: expected the command 'sbatch' on the PATH, found none; run on a machine that submits Slurm jobs"
+            "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"
+            " run on a machine that submits Slurm jobs"
         )
     home = tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())  # the folder that clusters share
     jobs = slurm_cluster(slurm, Path(stack.enter_context(home)))
@@ -339,7 +340,7 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
 
 
 def _check_code(client: Client, address: str) -> None:
-    """Every worker elsewhere must run our very code: another version's numbers do not mix. Each batch checks it again."""
+    """Every worker elsewhere must run our very code: numbers of two versions do not mix. Batches check it again."""
     present = client.run(importlib.util.find_spec, "torusweep", on_error="return")
     for worker, spec in present.items():
         if spec is None or isinstance(spec, BaseException):
@@ -353,6 +354,6 @@ def _check_code(client: Client, address: str) -> None:
 
 
 def code_version() -> str:
-    """Version and code digest of this process, as 0.1.0 (code 1a2b3c4d); a second digest where a second stage computes."""
+    """Version and code digests of the stages in this process, as 0.1.0 (code 1a2b3c4d, …)."""
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
     return f"{version('torusweep')} (code {', '.join(codes)})"

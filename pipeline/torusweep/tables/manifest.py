@@ -1,4 +1,4 @@
-"""The schema of manifest.json, to which a manifest is held whenever it is read: results folders are copied and shared."""
+"""The schema of manifest.json. Every manifest that is read is validated: results folders are copied and shared."""
 
 from __future__ import annotations
 
