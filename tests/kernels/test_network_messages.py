@@ -72,7 +72,8 @@ TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     # message.
     "steps": (
         Router(1, 8),
-        [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])], [5, 8, 8, 8], [11],
+        [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])],
+        [5, 8, 8, 8], [11],
     ),
     # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One
     # VC: flits in 5, 6, 7, then 8.
