@@ -1,4 +1,4 @@
-// Philox4x32-10 for CUDA code, put in place of `#include "philox.cuh"` by torusweep_kernels.backend.cuda_source;
+// Philox4x32-10 for CUDA code, put in place of `#include "philox/philox.cuh"` by torusweep_kernels.cuda.cuda_source;
 // kernels/torusweep_kernels/philox/__init__.py is its specification.
 
 // out: four random words of the counter c and the key (k0, k1)
