@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from torusweep.cli.latency import latency as command
 from torusweep.models import parhami_kwai as pk
-from torusweep.sweep.requested import requested_points, requested_tables
+from torusweep.sweep.requested import requested_points, requested_stages
 from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table
 
@@ -91,9 +91,9 @@ def test_wires_that_latency_holds_constant_are_laid_out(tmp_path):
     asked = [(point.topology, point.request.placement) for point in requested_points(sweep) if point.stage == "layout"]
     names = ["torus(k=4, n=3)", "pruned_torus(k=4, n=3)", "ring(k=8)", "faulty(torus(k=4, n=3), links=2, seed=1)"]
     assert asked == [(name, "folded") for name in names]
-    assert "layout" in requested_tables(sweep)
+    assert "layout" in requested_stages(sweep)
     without = load_sweep(tmp_path, EQUAL.replace("constant: wiring_volume, placement: Folded, ", ""))
-    assert "layout" not in requested_tables(without)
+    assert "layout" not in requested_stages(without)
 
 
 def test_the_command_compares_networks_under_one_budget():

@@ -17,8 +17,7 @@ from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family
 from torusweep.sweep.derived import DERIVED
 from torusweep.sweep.points import program_digest, stage_digest
-from torusweep.sweep.requested import requested_stages
-from torusweep.traffic import files_of as traffic_files
+from torusweep.sweep.requested import requested_files, requested_stages
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
@@ -100,8 +99,7 @@ def input_files(sweep: Sweep) -> list[str]:
         elif isinstance(entry, Family) and entry.family == "graph":
             paths = (entry.model_extra or {}).get("path", [])
             files += [paths] if isinstance(paths, str) else paths
-    for choice in (*sweep.loads, *sweep.simulation):
-        files += [str(file) for pattern in choice.traffic for file in traffic_files(pattern)]
+    files += map(str, requested_files(sweep))
     return [*dict.fromkeys(files), *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 

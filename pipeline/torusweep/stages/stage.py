@@ -54,6 +54,7 @@ class Stage(Protocol):
     Entry     an entry of its section of the configuration; None where its requests come from the networks alone
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
+    description   of its section of the configuration
     """
 
     name: str
@@ -61,6 +62,7 @@ class Stage(Protocol):
     sources: tuple[str, ...]
     Entry: type[Choice] | None
     Request: type[Any]
+    description: str = ""
     distinguishing: tuple[str, ...] = ()
 
     def request_for_network(self, fault_nodes: int | None) -> Any | None:

@@ -83,9 +83,9 @@ def expand_stage(
         for network in networks
         if (request := stage.request_for_network(network.fault_nodes)) is not None
     }
-    for number, entry in enumerate(getattr(sweep, stage.name, ())):
+    for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
-            requests = _counted_requests(stage, entry, sweep.limits.points)
+            requests = counted_requests(stage, entry, sweep.limits.points)
             spellings = chosen(entry, networks)
             total = len(spellings) * len(requests)
             if len(found) + total > sweep.limits.points:
@@ -114,7 +114,7 @@ def expand_stage(
     return list(found)
 
 
-def _counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
+def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
     """The requests of an entry, each once. Raises Refused for more than `limit`, before they are all written out."""
     found: dict[Any, None] = {}
     for request in stage.requests(entry):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from torusweep.papers.verification import expected_latency, expected_requests, expected_topologies
 from torusweep.stages import STAGES
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.configuration.models import ParhamiKwai
-from torusweep.sweep.expansion import expand, expand_stage
+from torusweep.sweep.expansion import at, counted_requests, expand, expand_stage
 from torusweep.sweep.latency import check_latency, latency_layouts
 from torusweep.sweep.points import Point
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
     """Names of the stages that a sweep requests, its papers' numbers included, in the order of STAGES."""
-    requested = {"static", *(name for name in STAGES if getattr(sweep, name, ())), *expected_requests(sweep.papers)}
+    requested = {"static", *(name for name in STAGES if sweep.entries(name)), *expected_requests(sweep.papers)}
     if any(isinstance(entry, ParhamiKwai) and entry.constraint.placement is not None for entry in sweep.latency):
         requested.add("layout")
     return [name for name in STAGES if name in requested]
@@ -22,6 +24,17 @@ def requested_stages(sweep: Sweep) -> list[str]:
 def latency_requested(sweep: Sweep) -> bool:
     """Whether there is a table `latency`, which is made of others, not of points."""
     return bool(sweep.latency or expected_latency(sweep.papers))
+
+
+def requested_files(sweep: Sweep) -> list[Path]:
+    """The files that the stages' requests name, each once. Raises BadInput with the place in the configuration."""
+    found: dict[Path, None] = {}
+    for name, stage in STAGES.items():
+        for number, entry in enumerate(sweep.entries(name)):
+            with at(sweep, (name, number)):
+                for request in counted_requests(stage, entry, sweep.limits.points):
+                    found |= dict.fromkeys(stage.files(request))
+    return list(found)
 
 
 def requested_points(sweep: Sweep) -> list[Point]:

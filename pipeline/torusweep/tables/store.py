@@ -32,7 +32,6 @@ from torusweep.tables.manifest import checked
 from torusweep.tables.records import TABLES, arrow_schema
 
 SCHEMA_VERSION = 1
-STAGES = ("static", "loads", "deadlock", "layout", "simulation")  # tables whose rows are computed point by point
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TURN = ".manifest.lock"  # held while the manifest is updated
@@ -174,7 +173,7 @@ def publish_shard(
 def read_shards(folder: Path, stage: str = "static") -> Shards:
     """Every shard of a stage in a results folder, in the order of their names. Damaged ones are removed, foreign ones passed over."""
     whole, complaints = [], []
-    wanted, others = shard_schema(stage), [shard_schema(other) for other in STAGES if other != stage]
+    wanted = shard_schema(stage)
     for path in sorted((folder / "shards").glob("[!.]*")):
         if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
             complaints.append(f"{path} is no shard: not used")
@@ -189,12 +188,12 @@ def read_shards(folder: Path, stage: str = "static") -> Shards:
             metadata = rows.schema.metadata or {}
             if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
                 raise ValueError
-            if any(rows.schema.equals(other) for other in others):
-                continue
-            if not rows.schema.equals(wanted):
-                raise ValueError
             origin = json.loads(metadata[b"origin"])
             if not isinstance(origin, dict):
+                raise ValueError
+            if origin.get("stage", stage) != stage:
+                continue
+            if not rows.schema.equals(wanted):
                 raise ValueError
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")

@@ -67,6 +67,7 @@ class DeadlockStage(Stage):
     )
     Entry = Deadlock
     Request = DeadlockRequest
+    description = "channel dependency graphs to analyse; without it, only those that the papers say something of"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
     section = staticmethod(section)
 

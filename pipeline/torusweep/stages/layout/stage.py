@@ -40,6 +40,7 @@ class LayoutStage(Stage):
     sources = ("torusweep.networks", "torusweep.stages.layout", "torusweep.stages.stage")
     Entry = Layout
     Request = LayoutRequest
+    description = "placements whose wires are to be measured; without it, only those that the papers print numbers of"
     distinguishing = ("placement",)
     section = staticmethod(section)
 

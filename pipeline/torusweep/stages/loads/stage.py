@@ -105,6 +105,9 @@ class LoadsStage(Stage):
     )
     Entry = Loads
     Request = LoadsRequest
+    description = (
+        "channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
+    )
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
     section = staticmethod(section)
 

@@ -70,6 +70,7 @@ class SimulationStage(Stage):
     columns = SIMULATION
     Entry = Simulation
     Request = SimulationRequest
+    description = "networks to simulate flit by flit; without it, none"
     distinguishing = (
         *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup"),
         *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     ConfigDict,
@@ -17,15 +17,13 @@ from pydantic import (
     Field,
     PrivateAttr,
     Tag,
+    create_model,
     field_validator,
     model_validator,
 )
 
-from torusweep.stages.deadlock.stage import Deadlock
+from torusweep.stages import STAGES
 from torusweep.stages.entry import Bounds, Section
-from torusweep.stages.layout.stage import Layout
-from torusweep.stages.loads.stage import Loads
-from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration.models import Latency
 from torusweep.sweep.configuration.yaml import Place
 
@@ -192,7 +190,7 @@ class Limits(Section):
     )
 
 
-class Sweep(Section):
+class Settings(Section):
     """A whole configuration. `source` is its path as given, `digest` the sha256 of the file, `text` what it says."""
 
     sweep: str = Field(
@@ -203,26 +201,8 @@ class Sweep(Section):
     topologies: tuple[Entry, ...] = Field(
         (), strict=False, description="the networks: spellings, families with values, requirements"
     )
-    loads: tuple[Loads, ...] = Field(
-        (),
-        strict=False,
-        description="channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of",
-    )
-    deadlock: tuple[Deadlock, ...] = Field(
-        (),
-        strict=False,
-        description="channel dependency graphs to analyse; without it, only those that the papers say something of",
-    )
-    layout: tuple[Layout, ...] = Field(
-        (),
-        strict=False,
-        description="placements whose wires are to be measured; without it, only those that the papers print numbers of",
-    )
     latency: tuple[Latency, ...] = Field(
         (), strict=False, description="latency by the papers' models; without it, only what the papers print numbers of"
-    )
-    simulation: tuple[Simulation, ...] = Field(
-        (), strict=False, description="networks to simulate flit by flit; without it, none"
     )
     papers: tuple[str, ...] = Field(
         (),
@@ -256,10 +236,14 @@ class Sweep(Section):
         return tuple(dict.fromkeys(papers))
 
     @model_validator(mode="after")
-    def _something(self) -> Sweep:
+    def _something(self) -> Settings:
         if not self.topologies and not self.papers:
             raise ValueError("expected topologies or papers, got neither; add for example topologies: [ring(k=8)]")
         return self
+
+    def entries(self, stage: str) -> tuple[Any, ...]:
+        """The entries of a stage's section."""
+        return getattr(self, stage, ())
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
         """Who computes, where the command line may say how many workers."""
@@ -288,6 +272,21 @@ class Sweep(Section):
             known = known[:-1]
         line, column = self._places.get(known, (1, 1))
         return f"{self._source}:{line}:{column}: {spelled(place)}" if place else f"{self._source}:{line}:{column}"
+
+
+if TYPE_CHECKING:
+    Sweep = Settings
+else:
+    Sweep = create_model(
+        "Sweep",
+        __base__=Settings,
+        __doc__=Settings.__doc__,
+        **{
+            name: (tuple[stage.Entry, ...], Field((), strict=False, description=stage.description))
+            for name, stage in STAGES.items()
+            if stage.Entry is not None
+        },
+    )
 
 
 def spelled(place: Place) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from torusweep.stages import STAGES
 from torusweep.stages.entry import Choice
 from torusweep.sweep.configuration.schema import Sweep, spelled
 from torusweep.sweep.configuration.yaml import Place
@@ -99,7 +100,7 @@ listed above, it holds what is said there:
 def documentation() -> str:
     """docs/config.md: every key with what it may hold, its default and its meaning; those that all choices of networks have, once."""
     common, sections, shared = dict[Place, str](), list[str](), set[Place]()
-    for name, section in root().inside().items():
+    for name, section in sorted(root().inside().items(), key=lambda item: item[0] not in STAGES):  # stages first
         entry = section.inside().get("")
         if entry is None or not Choice.model_fields.keys() <= entry.inside().keys():
             continue

@@ -1,0 +1,124 @@
+"""A stage is one folder and one line: a toy stage, added so to a copy of the packages, runs through all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = '''
+"""The stage `toy`: a number times the nodes of a network, a row for each factor below it."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pydantic import Field
+
+from torusweep.charts.section import Section
+from torusweep.errors import BadInput
+from torusweep.stages.entry import Choice, under
+from torusweep.stages.stage import Stage
+from torusweep.tables.records import Column
+
+
+class Toy(Choice):
+    """Products of the sweep's networks."""
+
+    factor: int = Field(ge=1, le=9, description="how many rows")
+
+
+@dataclass(frozen=True)
+class ToyRequest:
+    factor: int
+
+    def __str__(self):
+        return f"times {self.factor}"
+
+
+def section(tables):
+    rows = tables.get("toy", ())
+    return Section("toy", "Toys", [f"<p>{len(rows)} toys</p>"]) if rows else None
+
+
+class ToyStage(Stage):
+    name = "toy"
+    columns = (
+        Column("topology", "string", "", "canonical spelling"),
+        Column("factor", "int64", "", "factor"),
+        Column("product", "int64", "nodes", "factor x nodes"),
+    )
+    sources = ("torusweep.networks", "torusweep.stages.stage", "torusweep.stages.toy")
+    Entry = Toy
+    Request = ToyRequest
+    description = "toys"
+    distinguishing = ("factor",)
+    section = staticmethod(section)
+
+    def requests(self, entry):
+        with under("factor"):
+            if entry.factor == 7:
+                raise BadInput("expected another factor than 7, got 7; choose one")
+        yield ToyRequest(entry.factor)
+
+    def seconds(self, planned, request):
+        return 1e-3
+
+    def row_count(self, request):
+        return request.factor
+
+    def rows(self, topology, request, options):
+        factors = range(1, request.factor + 1)
+        products = [factor * topology.nodes for factor in factors]
+        return pa.table({"topology": [topology.spelling] * len(factors), "factor": factors, "product": products})
+'''
+CONFIG = """\
+sweep: toys
+topologies: ["ring(k=4)", "torus(k=3, n=2)"]
+toy: [{factor: 2}, {factor: 3, families: [torus]}]
+cluster: {batch_seconds: 0.01}
+"""
+
+
+def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
+    for package in ("kernels/torusweep_kernels", "pipeline/torusweep"):
+        shutil.copytree(
+            ROOT / package,
+            tmp_path / Path(package).name,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    (tmp_path / "torusweep/stages/toy").mkdir()
+    (tmp_path / "torusweep/stages/toy/__init__.py").write_text('"""A toy."""\n')
+    (tmp_path / "torusweep/stages/toy/stage.py").write_text(TOY)
+    table = tmp_path / "torusweep/stages/__init__.py"
+    head, imports, rest = table.read_text().partition("from torusweep.stages.static.stage import StaticStage\n")
+    head += imports + "from torusweep.stages.toy.stage import ToyStage\n"
+    table.write_text(
+        head + rest.replace('"simulation": SimulationStage(),', '"simulation": SimulationStage(), "toy": ToyStage(),')
+    )
+    (tmp_path / "toys.yaml").write_text(CONFIG)
+    python = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": os.pathsep.join(python)}
+
+    def torusweep(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from torusweep.cli import main; main()", *words]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    ran = torusweep("run", "toys.yaml", "--workers", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    query = "SELECT topology, factor, product, diameter FROM toy JOIN static USING (topology) ORDER BY 1, 2"
+    rows = json.loads(torusweep("query", query, "--results", "results/toys", "--json").stdout)
+    assert [tuple(row.values()) for row in rows] == [
+        *(("ring(k=4)", factor, 4 * factor, 2) for factor in (1, 2)),
+        *(("torus(k=3, n=2)", factor, 9 * factor, 2) for factor in (1, 1, 2, 2, 3)),
+    ]
+    assert "7 toys" in (tmp_path / "results/toys/report.html").read_text()
+    again = torusweep("run", "toys.yaml", "--workers", "2")
+    assert "Nothing to be done" in again.stdout + again.stderr
+    (tmp_path / "toys.yaml").write_text(CONFIG.replace("factor: 2", "factor: 7"))
+    refused = torusweep("run", "toys.yaml")
+    assert refused.returncode == 2
+    assert "toys.yaml:3:16: toy[0].factor: expected another factor than 7" in refused.stderr
