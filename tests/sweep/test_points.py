@@ -358,12 +358,12 @@ BESIDES = {
     "torusweep/tables/store.py",
 }
 AMONG = {
-    "static": {"torusweep_kernels/distance/cpu.py", "torusweep/stages/static/bisection.py"},
-    "loads": {"torusweep_kernels/loads/cpu.py", "torusweep/traffic/demands.py", "torusweep/capacity/throughput.py"},
+    "static": {"torusweep_kernels/distance/__init__.py", "torusweep/stages/static/bisection.py"},
+    "loads": {"torusweep_kernels/loads/__init__.py", "torusweep/traffic/demands.py", "torusweep/capacity/throughput.py"},
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "simulation": {
-        "torusweep_kernels/router/cpu.py",
+        "torusweep_kernels/router/__init__.py",
         "torusweep/stages/deadlock/rules.py",
         "torusweep/traffic/bits.py",
     },
