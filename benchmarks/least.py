@@ -51,7 +51,9 @@ def half(points: list[Any], folder: Path, digest: str) -> None:
     from torusweep.sweep.points import stage_digest
 
     code = stage_digest("static")
-    run_batch(points, [point.key for point in points], Options(str(folder), "numba", True, None, "static", code, digest))
+    run_batch(
+        points, [point.key for point in points], Options(str(folder), "numba", True, None, "static", code, digest)
+    )
 
 
 if __name__ == "__main__":

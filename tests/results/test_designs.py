@@ -123,7 +123,9 @@ def test_combinations_of_few_networks_are_left_out() -> None:
     rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [
         load(str(i), "valiant", "uniform", float(i)) for i in range(3)
     ]
-    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [("minimal",)]
+    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [
+        ("minimal",)
+    ]
     rows.append(load("3", "valiant", "uniform", 3.0))
     assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [
         ("minimal",),

@@ -64,7 +64,9 @@ def test_more_points_than_the_limit_are_refused(tmp_path: Path):
 def test_the_papers_layouts_are_asked_for_with_them(tmp_path: Path):
     path = tmp_path / "my.yaml"
     path.write_text("sweep: my\npapers: [P04, D90]\n")
-    asked = [(point.topology, point.request.placement) for point in requested_points(load(path)) if point.stage == "layout"]
+    asked = [
+        (point.topology, point.request.placement) for point in requested_points(load(path)) if point.stage == "layout"
+    ]
     assert asked == [
         *((f"{family}(k={k}, n=3)", "folded") for k in (8, 16) for family in ("torus", "pruned_torus")),
         *((f"torus(k={k}, n={n}, directed=true)", "folded") for k, n in ((1024, 2), (32, 4), (2, 20))),

@@ -359,7 +359,11 @@ BESIDES = {
 }
 AMONG = {
     "static": {"torusweep_kernels/distance/__init__.py", "torusweep/stages/static/bisection.py"},
-    "loads": {"torusweep_kernels/loads/__init__.py", "torusweep/traffic/demands.py", "torusweep/capacity/throughput.py"},
+    "loads": {
+        "torusweep_kernels/loads/__init__.py",
+        "torusweep/traffic/demands.py",
+        "torusweep/capacity/throughput.py",
+    },
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "simulation": {
