@@ -41,7 +41,8 @@ def plain(function: Callable[..., Any]) -> Any:
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile into the callers, which then pass no arguments: for small functions that are handed a whole state."""
-    return njit(nogil=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    options: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(nogil=True, _nrt=False, **options)(function)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -100,6 +101,7 @@ class Vectors:
     def __init__(self, names: str, width: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
         self.context, self.builder, self.width = context, builder, width
         self.values: dict[str, tuple[Any, Any]] = {}
+        kind: Any
         for name, kind, value in zip(names.split(), signature.args, arguments, strict=True):
             self.values[name] = kind, value
             if isinstance(kind, types.BaseNamedTuple):

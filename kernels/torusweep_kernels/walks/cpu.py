@@ -24,7 +24,8 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     threads = thread_count(threads)
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
-    network = Network(task.heads.astype(np.uint32).ravel(), *turned_round(task.ports), task.by_paths)
+    feeder_start, feeder = turned_round(task.ports)
+    network = Network(task.heads.astype(np.uint32).ravel(), feeder_start, feeder, task.by_paths)
     words = Counter(*map(np.uint32, (task.first % 2**32, task.first // 2**32, STREAM, *task.key)))
     width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)
     counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic

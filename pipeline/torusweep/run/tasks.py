@@ -154,12 +154,14 @@ class Workers:
         future = self._futures.pop(ticket)
         with self._scheduler_alive():
             if not future.done():
-                return self._come_back_to(ticket, future)
+                self._come_back_to(ticket, future)
+                return None
             if future.status == "finished":
                 try:
                     return Outcome(ticket, future.result(timeout=ANSWER_SECONDS))
                 except TimeoutError:  # the worker died with the answer, and there is no other to compute it again
-                    return self._come_back_to(ticket, future)
+                    self._come_back_to(ticket, future)
+                    return None
                 except KilledWorker as death:  # with the answer; its shard, if published, is found later
                     return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
             if future.status == "error":

@@ -258,14 +258,15 @@ def begin_manifest(folder: Path, about: dict[str, Any], requested: Collection[st
     """Let the manifest say this of the sweep, and keep its entries of the requested tables. Other tables are removed."""
     with lock.turn(folder / TURN):
         before = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+        tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
         kept = {
-            "tables": {name: entry for name, entry in before.get("tables", {}).items() if name in requested},
+            "tables": tables,
             "stage": {name: code for name, code in before.get("stage", {}).items() if name in requested},
             "shards": [entry for entry in before.get("shards", []) if entry["stage"] in requested],
             "failed": [entry for entry in before.get("failed", []) if entry["stage"] in requested],
         }
         _write_manifest(folder, kept | about)
-    for name in TABLES.keys() - kept["tables"].keys() - {"points"}:
+    for name in TABLES.keys() - tables.keys() - {"points"}:
         (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
