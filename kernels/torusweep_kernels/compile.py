@@ -41,8 +41,8 @@ def plain(function: Callable[..., Any]) -> Any:
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile into the callers, which then pass no arguments: for small functions that are handed a whole state."""
-    options: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(nogil=True, _nrt=False, **options)(function)
+    options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(nogil=True, forceinline=True, **options)(function)
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -101,12 +101,12 @@ class Vectors:
     def __init__(self, names: str, width: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
         self.context, self.builder, self.width = context, builder, width
         self.values: dict[str, tuple[Any, Any]] = {}
-        kind: Any
         for name, kind, value in zip(names.split(), signature.args, arguments, strict=True):
             self.values[name] = kind, value
             if isinstance(kind, types.BaseNamedTuple):
-                for i, field in enumerate(kind.fields):
-                    self.values[f"{name}.{field}"] = kind.types[i], builder.extract_value(value, i)
+                named: Any = kind
+                for i, field in enumerate(named.fields):
+                    self.values[f"{name}.{field}"] = named.types[i], builder.extract_value(value, i)
         self.doubles, self.integers, self.bits = (ir.VectorType(kind, width) for kind in (DOUBLE, INT32, BIT))
         self.words = ir.VectorType(INT64, width)
         self.zero = ir.Constant(self.doubles, None)
