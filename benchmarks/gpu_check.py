@@ -2,10 +2,12 @@
 
     make gpu-check GPU=12      # or GPU=13: CuPy's CUDA version
 
-Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification; large ones with Numba, and timed:
-the median of three whole calls, arrays in and arrays out, checks and transfers included. Estimates are those of an H200: distances and the
-largest network by the bytes that they move through its caches and memory, loads and walks 20 × two CPU threads, batches of networks 10⁹ nodes
-and cycles a second; many small graphs have none, since most of their time is the host's. Exits with 1 where anything differs, 2 without a GPU.
+Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification. Large
+cases are compared with Numba and timed: the median of three whole calls, arrays in and arrays out, checks and transfers
+included. Estimates are for an H200. Those of distances and of the largest network follow from the bytes that they move
+through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, and batches of networks
+as 10⁹ nodes times cycles per second. Many small graphs have no estimate, since most of their time is spent on the host.
+Exits with status 1 if anything differs, and with 2 if there is no GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +39,11 @@ Answer = tuple[np.ndarray, ...]
 
 
 class Case(NamedTuple):
-    """run: (backend, threads) → what is compared; estimate: seconds on an H200, None = there is none; alone: too long for a CPU, not compared."""
+    """A computation to compare and time.
+
+    run: (backend, threads) → the arrays to compare. estimate: seconds on an H200; None = no estimate.
+    alone: takes too long on a CPU, so it is not compared.
+    """
 
     kernel: str
     name: str
@@ -252,12 +258,14 @@ def main() -> int:
     options = parser.parse_args()
     if not gpu_count():
         print(
-            "gpu-check: expected a GPU that CuPy can use, found none; run it where there is one: make gpu-check GPU=12 (or GPU=13, its CUDA version)",
+            "gpu-check: expected a GPU that CuPy can use, found none; run it where there is one: "
+            "make gpu-check GPU=12 (or GPU=13, its CUDA version)",
             file=sys.stderr,
         )
         return 2
     print(
-        f"{device_name('cupy')}, CuPy {array_module('cupy').__version__}, {time.strftime('%Y-%m-%d')}, commit {software()['commit']}\n",
+        f"{device_name('cupy')}, CuPy {array_module('cupy').__version__}, {time.strftime('%Y-%m-%d')}, "
+        f"commit {software()['commit']}\n",
         flush=True,
     )
     rows = [compared(case, "numpy") for case in small()]

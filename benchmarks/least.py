@@ -1,6 +1,7 @@
-"""`python least.py CONFIG FOLDER`: a sweep's static records on two cores without Snakemake, Dask and any care, for the least time that it could take.
+"""`python least.py CONFIG FOLDER`: a sweep's static records on two cores, in the least time that they could take.
 
-Two processes have half of the points each. What happens to them is the pipeline's own: records, shards, tables, page.
+It uses neither Snakemake nor Dask, and no protection against faults. Each of two processes has half of the points.
+The rest is the pipeline's own: records, shards, tables, page.
 """
 
 from __future__ import annotations

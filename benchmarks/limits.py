@@ -1,7 +1,8 @@
-"""How near our kernels come to what the processor can do: each beside loops that do one part of its work and nothing else.
+"""How near our kernels come to what the processor can do: each beside loops that do only one part of its work.
 
-A loop does a sample of as much of one thing as the kernel does in all, counted exactly, in as many threads; its ratio is the share of our
-time that this alone takes. The greatest is what bounds the kernel; the rest is what its README names.
+How often the kernel does this part is counted exactly; the loop does a sample of it, in as many threads. Its ratio is
+the share of our time that this part alone takes. The greatest ratio shows what bounds the kernel; the README names what
+takes the rest.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ FIRST_CACHE = 2**14  # bytes that every first-level cache holds
 SAMPLE = 2**27  # bytes that a loop reads in a turn, about
 PLACES = 2**14  # random ones, used again and again with other signs
 GROUPS, PACKETS = 32, 10**7
-RECORDS = 6  # of the simulator that a flit's hop touches: port, VC, output VC, channel, VC where it lands, output VC that its credit returns to
+# records of the simulator that one hop of a flit touches: port, VC, output VC, channel, the VC where it lands and the
+# output VC to which its credit returns
+RECORDS = 6
 
 
 class Loop(NamedTuple):

@@ -1,4 +1,4 @@
-"""The C sources of this folder, compiled for this machine where it has a compiler: what it can do at most, to hold our kernels against."""
+"""The C sources of this folder, compiled where there is a compiler: the most that this machine can do, to compare."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ INTEGER, POINTER = ctypes.c_int64, ctypes.c_void_p
 
 @cache
 def library(name: str) -> ctypes.CDLL | None:
-    """NAME.c, compiled; None, and a line that says so, where there is no C compiler. Raises CalledProcessError where it refuses the source."""
+    """NAME.c, compiled. Without a C compiler, prints a line that says so and returns None.
+
+    Raises CalledProcessError if the compiler refuses the source.
+    """
     compiler = shutil.which("cc")
     if compiler is None:
         print(f"{name}.c: no C compiler `cc` found, left out", file=sys.stderr)

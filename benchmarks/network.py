@@ -1,10 +1,13 @@
-"""Flit-level simulation: cycles per second on one thread, beside BookSim2's on another machine, and batches and large networks on several threads.
+"""Flit-level simulation: cycles per second, on one thread beside BookSim2 on another machine, and on several threads.
 
-Tori, dimension order, wormhole, datelines, one cycle each for route, VC, switch and link, packets of 16 flits, buffers of 8, uniform
-Bernoulli traffic, at 30, 60 and 90 % of the capacity that the busiest channel sets (8/k flits per node and cycle). One thread's
-times are CPU time, which what else runs disturbs less than the clock. BookSim2's figures are those of its own build on a virtual
-CPU of an AMD EPYC, at about 30, 60 and 90 % of saturation. It is no Python package, so it does not run here: the calibration loops of
-`machine.py` tell machines apart. Beyond saturation a simulator that delivers less has less to do: compare the time of a flit's hop, too.
+On several threads, batches and large networks are timed. On one thread, the networks are tori with dimension order,
+wormhole switching, datelines, one cycle each for route, VC, switch and link, packets of 16 flits and buffers of 8.
+Traffic is uniform and Bernoulli, at 30, 60 and 90 % of the capacity that the busiest channel sets (8/k flits per node
+and cycle). Times on one thread are CPU times, which other processes disturb less than they disturb wall times.
+
+BookSim2's figures are those of its own build on a virtual CPU of an AMD EPYC, at about 30, 60 and 90 % of saturation.
+It is not a Python package, so it does not run here; the calibration loops of `machine.py` show how the machines differ.
+Beyond saturation, a simulator that delivers less has less to do: compare the time per hop of a flit, too.
 """
 
 from __future__ import annotations
@@ -94,7 +97,7 @@ class Case:
 
 
 def rows(turns: int, threads: int) -> Iterator[Row]:
-    """Rows as `race.rows` has them. BookSim2's seconds are those of its own machine, for as many cycles; so are its ratios."""
+    """Rows like those of `race.rows`. BookSim2's seconds and ratios are of its own machine, for as many cycles."""
     for spelling, capacity, vcs, peer, cycles in CASES:
         case = Case(spelling, vcs)
         for share, other in zip(SHARES, peer):

@@ -1,8 +1,9 @@
-"""What a sweep spends beside its records, from the seconds that its shards say; and how its driver keeps many workers busy.
+"""A sweep's overhead beside its records, from the seconds in its shards; and how its driver keeps many workers busy.
 
-A record's seconds are all that makes a point's row: building the network, kernels and the Python between them, of a worker's first
-batch also loading what is compiled. Beside them are Snakemake, every step's start, the configuration read and expanded, the cluster, batches
-on their way, shards, tables and the page. Sweeps that are not counted come first: as after them, there are bytecode and compiled kernels.
+A record's seconds cover all that makes a point's row: building the network, the kernels and the Python between them
+and, in a worker's first batch, loading compiled code. The overhead is the rest: Snakemake, the start of every step,
+reading and expanding the configuration, the cluster, the transfer of batches, shards, tables and the page. Sweeps that
+are not counted run first, so that bytecode and compiled kernels are there, as they usually are.
 
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
 would take, and processes, scheduler, driver and messages are the real ones.
@@ -63,7 +64,10 @@ def one_by_one(number: int) -> str:
 
 
 def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
-    """A row for each number of points and workers. ratio: wall time over what the records took, shared out evenly; 1 without overhead."""
+    """A row for each number of points and workers.
+
+    ratio: wall time over the seconds of the records, divided evenly among the workers; 1 without overhead.
+    """
     for many in workers:  # one worker has all threads, of two each has half: other searches, to be compiled before
         _swept(in_a_line(POINTS[0]), many)
     cases = [(points, many, in_a_line(points), "") for points, many in itertools.product(POINTS, workers)]
@@ -84,7 +88,10 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
 
 
 def _swept(topologies: str, workers: int) -> tuple[float, float]:
-    """(wall time of a sweep, seconds of its records, all workers together). workers: 0 for two processes without Snakemake and Dask (least.py)."""
+    """(wall time of a sweep, seconds of its records, all workers together).
+
+    workers: 0 for two processes without Snakemake and Dask (least.py).
+    """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "small.yaml"
         config.write_text(f"sweep: small\ntopologies:\n{topologies}")
@@ -116,7 +123,10 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
 
 
 def scaling() -> Iterator[Row]:
-    """Weak scaling: as many batches a sleeper each time. ratio: wall time, without the workers' start, over that of the naps alone."""
+    """Weak scaling: each number of sleepers has the same number of batches per sleeper.
+
+    ratio: wall time, without the start of the workers, over the time of the naps alone.
+    """
     manner = sweep.Manner("", "numba", True, None, "static", "", "")
     # multiprocessing would import the main module in every worker
     main = vars(sys.modules["__main__"])

@@ -48,7 +48,10 @@ def replace(page: Path, text: str) -> None:
 
 
 def draw(rows: Sequence[Row], out: Path) -> None:
-    """Seconds against size, both logarithmic, a line a benchmark and contender that has three sizes at least; the power that fits in its name."""
+    """Seconds against size, both logarithmic, with one line per benchmark and contender of at least three sizes.
+
+    The name of a line ends with the power of the size that fits it.
+    """
     drawn = []
     for (benchmark, contender), part in lines_of(rows).items():
         if len(part) >= 3:
@@ -74,7 +77,10 @@ def draw(rows: Sequence[Row], out: Path) -> None:
 
 
 def lines_of(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """By what is measured and who: where cases are workers, a line each; other races are of several kinds of networks, and no line."""
+    """Rows by (what is measured, contender); for sweeps, by (sweep, case), since their cases differ in workers.
+
+    Other races are over several kinds of networks, so they give no line.
+    """
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["benchmark"].endswith("growth"):
