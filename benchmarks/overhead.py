@@ -3,7 +3,7 @@
 A record's seconds cover all that makes a point's row: building the network, the kernels and the Python between them
 and, in a worker's first batch, loading compiled code. The overhead is the rest: Snakemake, the start of every step,
 reading and expanding the configuration, the cluster, the transfer of batches, shards, tables and the page. Sweeps that
-are not counted run first, so that bytecode and compiled kernels are there, as they usually are.
+are not counted run first, so that bytecode and compiled kernels exist before the others.
 
 A worker more than there are cores computes nothing faster: beyond these, workers sleep for as long as their points
 would take, and processes, scheduler, driver and messages are the real ones.

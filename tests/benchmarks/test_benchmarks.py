@@ -1,4 +1,4 @@
-"""Benchmarks time what they say: turns, ratios, the guard, networks that differ. Their figures are no test's business."""
+"""Benchmarks time what they say: turns, ratios, the guard, networks that differ. No test checks their figures."""
 
 from __future__ import annotations
 

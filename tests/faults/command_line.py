@@ -43,7 +43,10 @@ def _leave(status: int) -> NoReturn:
 
 
 def settled(said: Said) -> bool:
-    """Whether it was answered. Refused means one line, status 2 and nothing else; neither holds what a terminal would obey."""
+    """Whether the command was answered; if it was refused, it said one line and ended with status 2, and no more.
+
+    In both cases, the output has no control characters for a terminal.
+    """
     assert said.status in (0, 2), said
     assert all(character.isprintable() or character == "\n" for character in said.out + said.err), said
     if said.status == 2:

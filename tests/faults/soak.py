@@ -1,12 +1,13 @@
-"""Sweeps whose processes are killed at random, for as long as is asked, and whose tables must be an undisturbed run's, byte for byte.
+"""Sweeps whose processes are killed at random; their tables must equal an undisturbed run's, byte for byte.
 
     make soak                                            half an hour
     .venv/bin/python tests/faults/soak.py --minutes 5 --seed 3
 
-A sweep of every stage is run as a person runs it, `torusweep run`. Every few seconds something of it is
-killed: a worker, what drives them, a step as Snakemake calls it, Snakemake, the command itself, or all at once, or it is asked
-to stop. Whenever it has ended, it is run again, until it is complete; then its tables are compared,
-everything is removed, and it begins anew. Nothing here is a stand-in: networks, workers, files are real.
+A sweep of every stage is run as a user runs it, by `torusweep run`. Every few seconds a part of it is killed: a
+worker, the driver of the workers, a step that Snakemake called, Snakemake, the command itself, or all at once; or the
+sweep is asked to stop. Whenever it has ended, it is run again, until it is complete. Then its tables are compared,
+everything is removed, and it begins again, for as many minutes as were asked for. Nothing here is a stand-in: networks,
+workers and files are real.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ def soak(home: Path, minutes: float, seed: int) -> int:
             shutil.rmtree(home / "results")
     by_kind = ", ".join(f"{victim} {count}" for victim, count in kills.most_common())
     print(
-        f"{kills.total()} kills survived ({by_kind}) in {(time.monotonic() - began) / 60:.1f} minutes: {starts} starts, {completed} sweeps completed,"
+        f"{kills.total()} kills survived ({by_kind}) in {(time.monotonic() - began) / 60:.1f} minutes: "
+        f"{starts} starts, {completed} sweeps completed,"
     )
     print(f"{completed * len(clean) - wrong} tables equal to an undisturbed run's, {wrong} not")
     return wrong

@@ -1,4 +1,7 @@
-"""The driver killed at random times, and by the batch system; resumed, it gives the table of an undisturbed run (rows 8, 12, 13)."""
+"""The driver killed at random times, and by the batch system (rows 8, 12, 13).
+
+Resumed, it gives the table of an undisturbed run.
+"""
 
 from __future__ import annotations
 

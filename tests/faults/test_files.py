@@ -1,4 +1,7 @@
-"""What disks, folders and files may do: be full, read-only, damaged, moved, of another time (rows 14-21, 24, 25 of the table of faults)."""
+"""Faults of disks, folders and files: full, read-only, damaged, moved, or dated by a wrong clock.
+
+Rows 14-21, 24 and 25 of the table of faults.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any bytes as configuration, topology, graph file, demand matrix, SQL or shard: one line and a status, or the right table.
+"""Any bytes as configuration, topology, graph, demand matrix, SQL or shard: one line and a status, or the right table.
 
 What is drawn goes through the real command line. What is accepted is checked by oracles that share no code with it.
 `corpus/` keeps small inputs that once broke it, or look as if they would: each is refused or answered as its name says.
@@ -212,7 +212,10 @@ def changed(content: bytes, changes: list[tuple[int, int]], length: int | None =
 
 
 def damaged_demands(changes: list[tuple[int, int]]) -> None:
-    """Bits that rot in values without a checksum cannot be noticed in a file of somebody else's: refused or computed, no more is promised."""
+    """Damage to values without a checksum cannot be detected in a file that another program wrote.
+
+    So the file is either refused or computed from; no more is promised.
+    """
     Path("any.parquet").write_bytes(changed(WHOLE.getvalue(), changes))
     settled(torusweep("loads", "ring(k=5)", "--traffic", 'demand(path="any.parquet")', "--json"))
 
@@ -405,7 +408,10 @@ def test_many_more_bytes(what: str):
 
 @pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])
 def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.MonkeyPatch, examples: int):
-    """Under its old name, where the digest finds it, and under that of its new content, where nothing but the file itself can."""
+    """The damaged file has its old name, or a name that matches its new content.
+
+    In the first case, the digest shows the damage; in the second, only the content of the file can.
+    """
     monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
     rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
     rings.here("points")

@@ -1,4 +1,7 @@
-"""Inputs at the edges: networks with nothing in them, and small inputs that stand for far too much (rows 35 and 37 of the table of faults)."""
+"""Inputs at the limits: empty networks, and small inputs that stand for far too much.
+
+Rows 35 and 37 of the table of faults.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ def test_networks_with_little_in_them(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 TOO_MUCH = {
-    "a thousand million points": "topologies: [{family: torus, k: {from: 2, to: 40000}, n: 1}, {family: mesh, k: {from: 2, to: 1000000000}, n: 1}]",
+    "a thousand million points": (
+        "topologies: [{family: torus, k: {from: 2, to: 40000}, n: 1}, "
+        "{family: mesh, k: {from: 2, to: 1000000000}, n: 1}]"
+    ),
     "a network of 10^12 nodes": "topologies: ['torus(k=10000, n=3)']",
     "an alias for each alias": "a: &a [x, x]\nb: &b [*a, *a]\ntopologies: [*b]",
 }
@@ -77,7 +83,8 @@ def test_what_is_far_too_much_is_refused_at_once(tmp_path: Path, what: str):
         [
             sys.executable,
             "-c",
-            f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({3 << 30},) * 2); from torusweep.cli import main; main()",
+            f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({3 << 30},) * 2); "
+            "from torusweep.cli import main; main()",
         ]
         + ["run", "my.yaml"],
         cwd=tmp_path,

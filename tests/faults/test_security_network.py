@@ -21,7 +21,7 @@ LISTENING = "0A"  # state of a TCP socket in /proc/net
 
 
 def bound(process: psutil.Process) -> set[tuple[str, str, int]]:
-    """(protocol, address, port) of every socket of a process tree that takes what others send, as the kernel lists them."""
+    """(protocol, address, port) of every socket on which a process tree receives, as the kernel lists them."""
     inodes = set()
     for member in [process, *process.children(recursive=True)]:
         with suppress(FileNotFoundError, ProcessLookupError):  # ended since

@@ -1,4 +1,4 @@
-"""What a sweep writes stays under its results folder, what names say is never carried out, and the page shows them as text."""
+"""What a sweep writes stays under its results folder; names are never executed, and the page shows them as text."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ def test_yaml_makes_no_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.faults
 def test_nor_does_snakemake_make_objects_of_it(rings: Run):
     rings.config.write_text(f"sweep: rings\ntopologies: [ring(k=4)]\ndescription: {TAGS[0]}\n")
-    code = f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, '--cores', '1', *__import__('sys').argv[1:]])"
+    code = (
+        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, "
+        "'--cores', '1', *__import__('sys').argv[1:]])"
+    )
     run = rings.start("--configfile", "rings.yaml", command=(sys.executable, "-c", code))
     said = run.communicate(timeout=150)[0]
     assert run.returncode != 0, said

@@ -1,4 +1,7 @@
-"""SQL reads the tables and nothing else: no file, no network, no extension, no setting; behind one wall stands another."""
+"""SQL reads the tables and nothing else: no file, no network, no extension, no setting.
+
+Behind each protection there is a second one.
+"""
 
 from __future__ import annotations
 

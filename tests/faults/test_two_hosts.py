@@ -1,4 +1,4 @@
-"""Scheduler and workers on hosts of their own, which are network namespaces made here; a link that is cut and comes back.
+"""Scheduler and workers on separate hosts (network namespaces made here); a link that is cut and comes back.
 
 Needs root and CAP_NET_ADMIN; skipped, saying why, where either is missing.
 """
@@ -101,7 +101,8 @@ def network() -> Iterator[Network]:
             made.make()
         except subprocess.CalledProcessError as refusal:
             pytest.skip(
-                f"network namespaces are not permitted here ({refusal.stderr.strip()}); run as root with CAP_NET_ADMIN to test two hosts"
+                f"network namespaces are not permitted here ({refusal.stderr.strip()}); "
+                "run as root with CAP_NET_ADMIN to test two hosts"
             )
         yield made
     finally:
@@ -162,7 +163,8 @@ from distributed import Client
 from distributed.security import Security
 NAMES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 try:
-    with Client(sys.argv[1], security=Security(**dict(zip(NAMES, sys.argv[2:])), require_encryption=True) if sys.argv[2:] else None, timeout=5):
+    with Client(sys.argv[1], security=Security(**dict(zip(NAMES, sys.argv[2:])), require_encryption=True) \
+if sys.argv[2:] else None, timeout=5):
         print("let in")
 except (OSError, TypeError) as refusal:
     print("refused:", type(refusal).__name__)

@@ -24,7 +24,7 @@ def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def at_work(run: Run) -> tuple[subprocess.Popen[str], psutil.Process]:
-    """A step `static` of one worker, and this worker in the middle of its first batch, which it alone would never end."""
+    """A step `static` with one worker, which is in the middle of its first batch and would never end it by itself."""
     run.here("points")
     begun = run.home / "begun"
     driver = run.start("step", "static", str(run.config), str(run.folder), "--workers", "1", fault=f"hang-once {begun}")

@@ -1,9 +1,10 @@
 """Loaded into Dask workers by the tests (Dask's own `distributed.worker.preload`): points that misbehave.
 
-FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies of the point NAME; `raise NAME`
-raises; `print` prints, as native libraries do; `kill-often N` dies of one point in N, another one each time; `slow SECONDS` takes its time;
-`hang FILE` makes the file and hangs, `hang-once FILE` does where the file is missing; `stuck NAME` hangs on
-the point NAME; `swell NAME` takes memory for it until it is stopped. Records are made up: what is tested is the sweep.
+FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies at the point NAME; `raise NAME` raises at it;
+`print` prints, as native libraries do; `kill-often N` dies at one point in N, a different one each time; `slow SECONDS`
+takes that long for each point; `hang FILE` makes the file and hangs; `hang-once FILE` does so only if the file is
+missing; `stuck NAME` hangs at the point NAME; `swell NAME` allocates memory at it until it is stopped. Records are made
+up: what is tested is the sweep.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who computes: local workers, GPUs, Slurm's job script, a scheduler over TLS; and what is said where there is nobody."""
+"""Who computes: local workers, GPUs, Slurm's job script, a scheduler over TLS; and the messages if nobody does."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def at_once_and_then_when_gone(file: Path) -> int:
 
 
 def test_an_answer_that_dies_with_its_worker_is_computed_again(tmp_path: Path):
-    """Two tasks stand at the one worker that is left: the first is done, the second kills it before the answer is fetched."""
+    """One worker has two tasks: the first is done, and the second kills the worker before the answer is fetched."""
     with cluster.connect(Cluster(workers=1), backend="numpy", tasks=2) as workers:
         assert isinstance(workers, cluster.Workers)
         first = workers.submit(at_once_and_then_when_gone, tmp_path / "answered")
@@ -282,7 +282,8 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
     (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))
     assert exported.startswith(
-        f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 SSL_CERT_FILE=/dev/null PYTHONSAFEPATH=1 "
+        f"{threads} MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=67108864 "
+        "SSL_CERT_FILE=/dev/null PYTHONSAFEPATH=1 "
     )
     with dask.config.set(dask.config.collect_env(dict(item.split("=", 1) for item in exported.split()))):
         assert {name: dask.config.get(name) for name in cluster.UNWATCHED} == cluster.UNWATCHED

@@ -1,4 +1,4 @@
-"""The table of deadlock: what is asked, the same rows whatever computes them, and what is refused before anything is computed."""
+"""The deadlock table: what is asked, the same rows whatever computes them, and what is refused before computing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ CONFIG = """
 sweep: rings
 topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)", "rtt(a=3)"]
 deadlock:
-  - {routing: [dimension-order, adaptive], vc_rule: [dateline, none], virtual_channels: [1, 3], families: [torus, mesh], skip_unsuitable: true}
+  - {routing: [dimension-order, adaptive], vc_rule: [dateline, none], virtual_channels: [1, 3], \
+families: [torus, mesh], skip_unsuitable: true}
   - {routing: [dimension_order, routing_record], vc_rule: dateline, virtual_channels: 2, skip_unsuitable: true}
 """
 # network, routing, rule, virtual channels: which of them Dally & Seitz's rings, or their absence, decide

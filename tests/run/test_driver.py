@@ -1,4 +1,4 @@
-"""The sweep's driver under faults: whatever happens, the table is that of an undisturbed run (rows 1-3, 8, 11-14, 23)."""
+"""The sweep's driver under faults: the table is always that of an undisturbed run (rows 1-3, 8, 11-14, 23)."""
 
 from __future__ import annotations
 
@@ -225,7 +225,8 @@ def test_a_shard_that_cannot_be_written_stops_the_sweep_with_one_line(rings: Run
 
 CONFIG = """
 sweep: rings
-topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)", "pruned_xy(k=4)", "directed_torus(k=4, n=3)", "sequin(k=5, s=2, t=1)", "hypercube(n=3)"]
+topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)", "pruned_xy(k=4)", "directed_torus(k=4, n=3)", \
+"sequin(k=5, s=2, t=1)", "hypercube(n=3)"]
 fault_nodes: 1
 """
 

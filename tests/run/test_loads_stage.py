@@ -1,4 +1,4 @@
-"""The table of loads: what is asked, the same bytes whatever way it was computed, nothing computed twice, failures named."""
+"""The loads table: what is asked, the same bytes however it was computed, nothing computed twice, failures named."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ sweep: rings
 topologies: {NETWORKS}
 loads:
   - {{traffic: [uniform, nearest_neighbour], routing: [minimal, minimal_ecmp], skip_unsuitable: true}}
-  - {{traffic: [transpose, "hot_spot(percent=20)"], families: [torus, mesh, hypercube], nodes: {{to: 16}}, skip_unsuitable: true}}
+  - {{traffic: [transpose, "hot_spot(percent=20)"], families: [torus, mesh, hypercube], \
+nodes: {{to: 16}}, skip_unsuitable: true}}
 """
 PLAIN = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "[]"}
 

@@ -1,4 +1,4 @@
-"""The table of simulations: what is asked, several rows of a point, the same whoever computes them, and what is refused first."""
+"""The simulation table: what is asked, several rows per point, the same whoever computes them, and what is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ sweep: rings
 topologies: ["torus(k=4, n=2)", "mesh(k=3, n=2)"]
 simulation:
   - {loads: [0.1, 0.3], seeds: [1, 2], cycles: 600, virtual_channels: [2, 4]}
-  - {loads: 0.2, traffic: [transpose, tornado], topologies: "torus(n=2, k=4)", cycles: 600, saturation_precision: 0.25, router: bluegene}
+  - {loads: 0.2, traffic: [transpose, tornado], topologies: "torus(n=2, k=4)", cycles: 600, \
+saturation_precision: 0.25, router: bluegene}
 """
 
 

@@ -1,4 +1,4 @@
-"""The whole pipeline under Snakemake: what is declared is made, kept and made again; stops, locks, Slurm (rows 9-13, 20, 21)."""
+"""The pipeline under Snakemake: declared files are made, kept, made again; stops, locks, Slurm (rows 9-13, 20, 21)."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
 
 
 def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
-    snakemake = f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, '--cores', '1', *__import__('sys').argv[1:]])"
+    snakemake = (
+        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, "
+        "'--cores', '1', *__import__('sys').argv[1:]])"
+    )
     dry = [
         "--configfile",
         "rings.yaml",

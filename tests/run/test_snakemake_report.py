@@ -1,4 +1,4 @@
-"""snakemake --report: the page, the papers' figures and the verdicts in one archive, in their categories, each with its caption."""
+"""snakemake --report: the page, the papers' figures and the verdicts in one archive, by category, with captions."""
 
 from __future__ import annotations
 
