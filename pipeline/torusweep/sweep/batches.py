@@ -30,8 +30,8 @@ class Batch(NamedTuple):
 class Batches:
     """Points, long ones first, so that none is begun last.
 
-    Estimated seconds (torusweep.sweep.points.estimates) are corrected by what batches took, since machines differ. Towards the end
-    batches become smaller, so that the workers finish together.
+    Estimated seconds (torusweep.sweep.points.estimates) are corrected by what batches took, since machines
+    differ. Towards the end batches become smaller, so that the workers finish together.
     """
 
     def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
@@ -87,7 +87,10 @@ class Batches:
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """What each stage's points will take together. estimates: of every point, in seconds on a core (torusweep.sweep.points.estimates)."""
+    """What each stage's points will take together.
+
+    estimates  of every point, in seconds on a core (torusweep.sweep.points.estimates)
+    """
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
         seconds[point.stage] += cost
@@ -95,7 +98,10 @@ def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
 
 
 def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
-    """Bytes that a sweep's folder takes in the end, rather too many: its points in batches of so many seconds, a shard each."""
+    """Bytes that a sweep's folder takes in the end, rather too many.
+
+    Its points come in batches of so many seconds, a shard each.
+    """
     rows, seconds = Counter[str](), _seconds_by_stage(estimates)
     for point in estimates:
         rows[point.stage] += point.row_count

@@ -22,7 +22,7 @@ from torusweep.sweep.values import count, values_of
 
 
 class SweepNetwork(NamedTuple):
-    """A network of a sweep: canonical spelling, and node faults at a time for its fault diameter (None: not computed)."""
+    """A sweep's network: canonical spelling, and node faults at a time for its fault diameter (None: not computed)."""
 
     topology: str
     fault_nodes: int | None = None
@@ -50,7 +50,8 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
                 _add(faults, canonical, fault_nodes)
                 if len(faults) > sweep.limits.points:
                     raise Refused(
-                        f"more than {sweep.limits.points:,} networks, which is limits.points: narrow the sweep or raise it"
+                        f"more than {sweep.limits.points:,} networks, which is limits.points:"
+                        " narrow the sweep or raise it"
                     )
             if not found:
                 reason = "no network meets it" if isinstance(entry, Required) else "all combinations are invalid"
@@ -104,7 +105,8 @@ def expand_stage(
             if not suitable:
                 reason = "nothing requested suits any of those chosen" if spellings else "none of the sweep's is chosen"
                 raise BadInput(
-                    f"expected at least one network, got none: {reason}; widen families or nodes, or leave the entry out"
+                    f"expected at least one network, got none: {reason};"
+                    " widen families or nodes, or leave the entry out"
                 )
             found |= dict.fromkeys(suitable)
     with at(sweep, ("papers",)):
@@ -121,7 +123,8 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
         found[request] = None
         if len(found) > limit:
             raise Refused(
-                f"more than {limit:,} points of {stage.name} for each network, which is limits.points: give fewer values, or raise it"
+                f"more than {limit:,} points of {stage.name} for each network, which is limits.points:"
+                " give fewer values, or raise it"
             )
     return list(found)
 
@@ -141,7 +144,8 @@ def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> N
     needed = stage.memory(network.plan, request)
     if needed > limit:
         raise Refused(
-            f"{stage.name} of {network.spelling} {request} need about {needed / 2**30:.1f} GiB; the limit is {limit / 2**30:.1f} GiB:"
+            f"{stage.name} of {network.spelling} {request} need about {needed / 2**30:.1f} GiB;"
+            f" the limit is {limit / 2**30:.1f} GiB:"
             " choose fewer nodes or raise limits.memory_gib"
         )
 
@@ -152,7 +156,10 @@ def memory_limit(sweep: Sweep) -> int:
 
 
 def chosen(entry: Choice, networks: Iterable[SweepNetwork]) -> list[str]:
-    """Spellings of the networks that an entry chooses, in their order. Raises BadInput for a family, or a network, that is not there."""
+    """Spellings of the networks that an entry chooses, in their order.
+
+    Raises BadInput for a family, or a network, that is not there.
+    """
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
         if family not in FAMILIES:
@@ -166,7 +173,8 @@ def chosen(entry: Choice, networks: Iterable[SweepNetwork]) -> list[str]:
         for spelling in named:
             if spelling not in of_families:
                 raise BadInput(
-                    f"topologies: expected networks of the sweep{among}, got {spelling}; add it to the sweep's own topologies"
+                    f"topologies: expected networks of the sweep{among}, got {spelling};"
+                    " add it to the sweep's own topologies"
                 )
         of_families = [spelling for spelling in of_families if spelling in named]
     if entry.nodes is None:
@@ -263,7 +271,8 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
         with at(sweep, ("topologies", number, key)):
             if key not in known:
                 raise BadInput(
-                    f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])}; {entry.family} takes {', '.join(known)}"
+                    f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])};"
+                    f" {entry.family} takes {', '.join(known)}"
                 )
             found[key] = values_of(known[key], given[key])
     return found

@@ -1,6 +1,7 @@
-"""From a sweep's `latency` to the table of that name: which networks the models are asked for, checked first; then their rows.
+"""From a sweep's `latency` to the table of that name.
 
-The rows follow from `static`, and from `loads` where they are there, all at once: no stage of points.
+The networks that the models are asked for are checked first; then their rows follow from `static`, and from
+`loads` where it is there, all at once: no stage of points.
 """
 
 from __future__ import annotations
@@ -74,21 +75,26 @@ def entries(sweep: Sweep) -> list[Entry]:
 
 
 def check_latency(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
-    """Raise BadInput for an entry that chooses no network, Refused for more rows than MOST_ROWS, with the place in the file."""
+    """Raise BadInput for an entry that chooses no network, Refused for more rows than MOST_ROWS.
+
+    Both name the place in the file.
+    """
     total = 0
     for number, entry in enumerate(sweep.latency):
         with at(sweep, ("latency", number)):
             total += _rows(entry, networks)
             if total > MOST_ROWS:
                 raise Refused(
-                    f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}: choose fewer networks, rates or message lengths"
+                    f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}:"
+                    " choose fewer networks, rates or message lengths"
                 )
 
 
 def latency_layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
     """The networks and placements whose wires the sweep's `latency` holds constant, each once, in order.
 
-    Raises BadInput, with the place in the file, for a placement that does not exist, or does not suit a network (unless skip_unsuitable).
+    Raises BadInput, with the place in the file, for a placement that does not exist, or does not suit a network
+    (unless skip_unsuitable).
     """
     found: dict[tuple[str, LayoutRequest], None] = {}
     for number, entry in enumerate(sweep.latency):
@@ -111,7 +117,8 @@ def latency_table(
 ) -> pa.Table:
     """The table `latency`: rows in the order in which the configuration asks for them, each once.
 
-    static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic, its corrected columns are null
+    static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic,
+                    its corrected columns are null
     layout          where an entry holds wiring_volume constant
     Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
     """
@@ -145,7 +152,8 @@ def _rows(entry: Entry, networks: Sequence[SweepNetwork]) -> int:
     found = len(chosen(entry, networks))
     if not found:
         raise BadInput(
-            "expected at least one network, got none: none of the sweep's is chosen; widen families or nodes, or leave the entry out"
+            "expected at least one network, got none: none of the sweep's is chosen;"
+            " widen families or nodes, or leave the entry out"
         )
     return (
         found
@@ -202,7 +210,8 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
             widths.append(width)
     if not networks:
         raise BadInput(
-            "expected at least one network that the model fits, got none; widen families or nodes, or leave the entry out"
+            "expected at least one network that the model fits, got none;"
+            " widen families or nodes, or leave the entry out"
         )
     rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
     return parhami_kwai_columns(

@@ -1,4 +1,4 @@
-"""A point is one request of a network, whose rows are computed together. Its key says whether old rows still answer it."""
+"""A point is one request of a network, whose rows are computed together; its key says if old rows still answer it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Point:
 
     @property
     def key(self) -> str:
-        """sha256 of the spellings, the request, the contents of every file that they name, and the code that computes it.
+        """sha256 of the spellings, the request, the contents of all files they name, and the code that computes it.
 
         The files are read anew each time: they may have changed. Backend, symmetry and workers are no part
         of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
@@ -73,10 +73,10 @@ class Point:
 
 
 def rows_of(point: Point, options: Options) -> pa.Table:
-    """A point's rows after their key (torusweep.tables.store.shard_schema), which depend on the point and the code alone.
+    """A point's rows after their key (torusweep.tables.store.shard_schema).
 
-    Raises BadInput for a network that cannot be built or a request that does not suit it, Refused for one that does not
-    fit, BackendUnavailable.
+    They depend on the point and the code alone. Raises BadInput for a network that cannot be built or a request
+    that does not suit it, Refused for one that does not fit, BackendUnavailable.
     """
     topology = build(point.topology, memory=options.memory)
     return keyed(point, STAGES[point.stage].rows(topology, point.request, options))
@@ -103,7 +103,7 @@ def _key(point: Point, files: tuple[str, ...], code: str) -> str:
 
 @cache
 def _digest_begun(code: str) -> hashlib._Hash:
-    """What the keys of a stage's points have in common: its code, and versions of the libraries that a row may depend on."""
+    """What the keys of a stage's points have in common: its code, and versions of libraries a row may depend on."""
     libraries = {
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
     }  # the partitioner's cut, an eigenvalue's last digits
@@ -122,7 +122,8 @@ def _digest_of(file: Path) -> str:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise BadInput(
-            f"{file}: expected a file, got: {error.strerror}; check the path, which is relative to the working directory"
+            f"{file}: expected a file, got: {error.strerror};"
+            " check the path, which is relative to the working directory"
         ) from None
 
 
@@ -152,7 +153,7 @@ def digest_of_code(names: tuple[str, ...], without: str = "") -> str:
 
 
 def sources(names: Iterable[str]) -> dict[str, Path]:
-    """The source files of packages, with all that is in them, and of modules; by name as in torusweep_kernels/backend.py."""
+    """The source files of packages, with all below them, and of modules; named as in torusweep_kernels/backend.py."""
     found: dict[str, Path] = {}
     for name in names:
         root = _ROOTS[name.partition(".")[0]]

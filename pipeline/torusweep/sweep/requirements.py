@@ -49,13 +49,15 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
     for key in requirement.parameters:
         if key not in known:
             raise BadInput(
-                f"parameters: unknown parameter '{key}'{nearest(key, known)}; the families asked take {', '.join(sorted(known))}"
+                f"parameters: unknown parameter '{key}'{nearest(key, known)};"
+                f" the families asked take {', '.join(sorted(known))}"
             )
     for name in families:
         given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
         if count(given.values()) > MOST_GIVEN:
             raise Refused(
-                f"parameters: {count(given.values()):,} combinations for {name}; at most {MOST_GIVEN:,} are tried: give fewer values"
+                f"parameters: {count(given.values()):,} combinations for {name};"
+                f" at most {MOST_GIVEN:,} are tried: give fewer values"
             )
         for values in product(*given.values()):
             yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
@@ -79,7 +81,8 @@ def _asked(requirement: Requirement) -> list[str]:
         missing = [p.name for p in parameters(name) if p.name not in requirement.parameters and _needed(p)]
         if missing and requirement.families != "all":
             raise BadInput(
-                f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters, or write its networks one by one"
+                f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters,"
+                " or write its networks one by one"
             )
         if not missing and name not in requirement.excluded:
             found.append(name)
@@ -91,7 +94,7 @@ def _needed(parameter: Parameter) -> bool:
 
 
 class _Family:
-    """One family with the parameters that are given; the others are searched, the first of them (the size) innermost."""
+    """One family with the given parameters; the others are searched, the first of them (the size) innermost."""
 
     def __init__(self, name: str, given: dict[str, Any], requirement: Requirement, limit: int) -> None:
         self.name, self.given, self.limit = name, given, limit
@@ -120,7 +123,8 @@ class _Family:
             yield from self.walk(self.outer, {})
         elif self.requirement.families != "all":
             raise BadInput(
-                f"family '{self.name}': {' and '.join(many)} may have many values at one size; give some under parameters"
+                f"family '{self.name}': {' and '.join(many)} may have many values at one size;"
+                " give some under parameters"
             )
 
     def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
@@ -139,7 +143,10 @@ class _Family:
         )
 
     def effect(self, parameter: Size, steps: Iterable[int]) -> bool | None:
-        """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal; None where it never can."""
+        """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal.
+
+        None where it never can go up.
+        """
         assert self.size is not None
         others = {other.name: other.minimum for other in self.outer}
         for step, size in product(steps, range(self.size.minimum, self.size.minimum + SIZE_GAP)):
@@ -159,7 +166,10 @@ class _Family:
                 yield from self.walk(outer[1:], {**values, outer[0].name: value})
 
     def values(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Permitted values of the first outer parameter, each with the nodes of its smallest network, while they can be small enough."""
+        """Permitted values of the first outer parameter, each with the nodes of its smallest network.
+
+        They end where no network can be small enough.
+        """
         parameter, *rest = outer
         grows = parameter.name in self.growing
         misses, value = 0, parameter.minimum

@@ -30,7 +30,8 @@ def load(path: str | Path) -> Sweep:
     if not isinstance(document.data, dict):
         got = "nothing" if document.data is None else _got(document.data)
         raise BadInput(
-            f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got}; config/default.yaml is an example"
+            f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got};"
+            " config/default.yaml is an example"
         )
     try:
         sweep = Sweep.model_validate(document.data)

@@ -42,18 +42,26 @@ def _of_its_model(kind: type[BaseModel], entry: Any) -> Any:
 
 
 class ParhamiKwai(Choice):
-    """Latency of the sweep's networks under contention (Parhami & Kwai 2004): every message length, switch delay and rate on every network chosen."""
+    """Latency of the sweep's networks under contention (Parhami & Kwai 2004).
+
+    It is computed for every message length, switch delay and rate on every network chosen.
+    """
 
     model: Literal["parhami-kwai-2004"] = Field(description="virtual cut-through, contention; of the sweep's networks")
     message_bits: Positives = Field(description="bits of a message: a number, or several")
     switch_delay: Positives = Field((3.0,), description="cycles from a channel into the next: a number, or several")
     constant: Literal["pins", "bisection", "wiring_volume"] = Field(
         "pins",
-        description="what all networks have alike, and what decides how wide their channels are: pins; wires across the middle; length of all wires",
+        description=(
+            "what all networks have alike, and what decides how wide their channels are: pins;"
+            " wires across the middle; length of all wires"
+        ),
     )
     budget: Positive | None = Field(
         None,
-        description="how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)",
+        description=(
+            "how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)"
+        ),
     )
     pins: Positive | None = Field(None, description="the budget of constant pins, by another name")
     placement: str | None = Field(
@@ -62,7 +70,9 @@ class ParhamiKwai(Choice):
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
     of_saturation: Rates = Field(
         (),
-        description="the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}",
+        description=(
+            "the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
+        ),
     )
     skip_unsuitable: bool = Field(
         False, description="leave out networks that the model does not fit instead of refusing the sweep"
@@ -77,7 +87,8 @@ class ParhamiKwai(Choice):
     def _some_rate(self) -> ParhamiKwai:
         if self.rates == () and self.of_saturation == ():
             raise ValueError(
-                "expected rates or of_saturation, got neither; add for example of_saturation: {from: 0, to: 0.95, count: 20}"
+                "expected rates or of_saturation, got neither; add for example of_saturation:"
+                " {from: 0, to: 0.95, count: 20}"
             )
         return self
 
@@ -93,7 +104,10 @@ class ParhamiKwai(Choice):
 
 
 class Dally(Section):
-    """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990): every dimension of every number of nodes."""
+    """Latency of unidirectional k-ary n-cubes of constant bisection width (Dally 1990).
+
+    It is computed for every dimension of every number of nodes.
+    """
 
     model: Literal["dally-1990"] = Field(
         description="constant bisection width, no contention; of k-ary n-cubes, which need not be among the sweep's"

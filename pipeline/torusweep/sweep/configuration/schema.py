@@ -33,7 +33,7 @@ _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line 
 
 
 class Family(Section):
-    """A family with its parameters' values: each a value, a list of values or a range {from, to, step}; all combinations are made."""
+    """A family with its parameters: each a value, a list of values or a range {from, to, step}; all combinations."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -60,7 +60,10 @@ class Requirement(Section):
     )
     parameters: dict[str, Any] = Field(
         default_factory=dict,
-        description="values, lists or ranges of parameters, for the families that have them; any other parameter that has a default keeps it",
+        description=(
+            "values, lists or ranges of parameters, for the families that have them;"
+            " any other parameter that has a default keeps it"
+        ),
     )
 
 
@@ -84,13 +87,15 @@ Entry = Annotated[
     Discriminator(
         _kind,
         custom_error_type="entry",
-        custom_error_message="expected a topology such as torus(k=8, n=3), a mapping with 'family', or one with 'require'",
+        custom_error_message=(
+            "expected a topology such as torus(k=8, n=3), a mapping with 'family', or one with 'require'"
+        ),
     ),
 ]
 
 
 class Tls(Section):
-    """Certificates with which workers, scheduler and this process prove who they are; paths are relative to the working directory."""
+    """Certificates of workers, scheduler and this process; paths are relative to the working directory."""
 
     ca: str = Field(description="file of the certificate authority, PEM")
     cert: str = Field(description="file of this side's certificate, PEM")
@@ -121,8 +126,8 @@ class Cluster(Section):
 
     workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
         "auto",
-        description="worker processes, one thread each; auto: one a core or GPU, as far as this process may have files open for them,"
-        " none where all takes a few seconds; 0: this process computes alone",
+        description="worker processes, one thread each; auto: one a core or GPU, as far as this process may have files"
+        " open for them, none where all takes a few seconds; 0: this process computes alone",
     )
     memory_per_worker_gib: float | None = Field(
         None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
@@ -134,14 +139,17 @@ class Cluster(Section):
         60.0,
         ge=10,
         le=86_400,
-        description="seconds in which a worker of ours that gives no sign of life is replaced; after half of them it is given up",
+        description=(
+            "seconds in which a worker of ours that gives no sign of life is replaced;"
+            " after half of them it is given up"
+        ),
     )
     watchdog_seconds: float = Field(
         600.0,
         ge=1,
         le=2_592_000,
-        description="seconds after which the worker of a batch is stopped and the batch tried again, where 20 times the estimate are less; for a"
-        " network alone twice as many each time",
+        description="seconds after which the worker of a batch is stopped and the batch tried again,"
+        " where 20 times the estimate are less; for a network alone twice as many each time",
     )
     scheduler: str | None = Field(
         None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own"
@@ -162,7 +170,8 @@ class Cluster(Section):
         address = _ADDRESS.fullmatch(self.scheduler)
         if address is None or not 0 < int(address["port"]) < 65536:
             raise ValueError(
-                f"scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786, got {self.scheduler!r}"
+                "scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786,"
+                f" got {self.scheduler!r}"
             )
         if address["protocol"] == "tls" and self.tls is None:
             raise ValueError("expected tls: {ca: …, cert: …, key: …} with a tls:// scheduler, got none")
@@ -207,14 +216,18 @@ class Settings(Section):
     papers: tuple[str, ...] = Field(
         (),
         strict=False,
-        description="papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05",
+        description=(
+            "papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
+        ),
     )
     fault_nodes: int | None = Field(
         None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed"
     )
     symmetry: bool = Field(
         True,
-        description="use proved symmetry; false searches distances and follows loads from every node, with the same result",
+        description=(
+            "use proved symmetry; false searches distances and follows loads from every node, with the same result"
+        ),
     )
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
         "auto", description="what computes; auto: a GPU where there is one, NumPy where little is to be done"

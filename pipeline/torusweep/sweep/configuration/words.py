@@ -63,7 +63,8 @@ def at(place: Place) -> Key | None:
 _INTRODUCTION = """\
 # Configuration
 
-Made from `pipeline/torusweep/sweep/configuration/schema.py` by `make docs`. A configuration is a YAML file of plain values
+Made from `pipeline/torusweep/sweep/configuration/schema.py` by `make docs`. \
+A configuration is a YAML file of plain values
 (no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
 the nearest key that is.
 
@@ -98,7 +99,10 @@ listed above, it holds what is said there:
 
 
 def documentation() -> str:
-    """docs/config.md: every key with what it may hold, its default and its meaning; those that all choices of networks have, once."""
+    """docs/config.md: every key with what it may hold, its default and its meaning.
+
+    Keys that all choices of networks have are there once.
+    """
     common, sections, shared = dict[Place, str](), list[str](), set[Place]()
     for name, section in sorted(root().inside().items(), key=lambda item: item[0] not in STAGES):  # stages first
         entry = section.inside().get("")

@@ -1,8 +1,8 @@
 """A configuration's text as plain data, with the line and column of everything in it.
 
-ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what a configuration needs is let through: one document of
-mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are duplicate
-keys, which other loaders drop silently.
+ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what a configuration needs is let
+through: one document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and
+so are duplicate keys, which other loaders drop silently.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def read_bytes(path: Path) -> bytes:
         ) from None
     if len(content) > LARGEST:
         raise BadInput(
-            f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more; write ranges or requirements instead of single networks"
+            f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more;"
+            " write ranges or requirements instead of single networks"
         )
     return content
 
@@ -93,7 +94,8 @@ def _decode(content: bytes, name: str) -> str:
         before = content[: error.start].decode("utf-8")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise BadInput(
-            f"{name}:{line}:{column}: expected UTF-8 text, got the byte 0x{content[error.start]:02x}; save the file as UTF-8"
+            f"{name}:{line}:{column}: expected UTF-8 text, got the byte 0x{content[error.start]:02x};"
+            " save the file as UTF-8"
         ) from None
 
 
@@ -129,7 +131,10 @@ class _Reader:
                 if event.version not in (None, (1, 2)) or event.tags:
                     self.fail(
                         event,
-                        "expected YAML 1.2 and no directive, got another version, or %TAG; remove the line that begins with %",
+                        (
+                            "expected YAML 1.2 and no directive, got another version, or %TAG;"
+                            " remove the line that begins with %"
+                        ),
                     )
                 if documents > 1:
                     self.fail(event, "expected one document, got a second one after '---'; keep one a file")
@@ -169,7 +174,10 @@ class _Reader:
         if tag not in _PLAIN:
             self.fail(
                 event,
-                f"expected a number or text, got the {tag.rpartition(':')[2]} {event.value[:40]!r}; put it in quotes if it is text",
+                (
+                    f"expected a number or text, got the {tag.rpartition(':')[2]} {event.value[:40]!r};"
+                    " put it in quotes if it is text"
+                ),
             )
         if tag.endswith(":str"):
             return event.value
