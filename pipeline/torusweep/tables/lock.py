@@ -86,16 +86,18 @@ def described(path: Path) -> str:
 
 
 def open_for_writing(path: Path) -> Any:
-    """The lock file, made where it is missing. Raises BadInput where the folder cannot be written, or links lead out of it."""
+    """The lock file, made where missing. Raises BadInput where the folder cannot be written or links lead out of it."""
     for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", ".manifest.lock"))):
         if place.is_symlink():
             raise BadInput(
-                f"{place}: expected no symbolic link, got one to {os.readlink(place)}; name another folder with --results, or remove the link"
+                f"{place}: expected no symbolic link, got one to {os.readlink(place)};"
+                " name another folder with --results, or remove the link"
             )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return open(path, "a+", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o666))
     except OSError as error:
         raise BadInput(
-            f"cannot write in {path.parent}: {error.strerror}; choose another folder with --results, or make this one writable"
+            f"cannot write in {path.parent}: {error.strerror};"
+            " choose another folder with --results, or make this one writable"
         ) from None

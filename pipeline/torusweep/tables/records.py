@@ -172,7 +172,10 @@ LOADS = (
         "stretch",
         "double",
         "",
-        "mean_hops over that of shortest paths under the same traffic; null where it is sampled, or too large to compute",
+        (
+            "mean_hops over that of shortest paths under the same traffic;"
+            " null where it is sampled, or too large to compute"
+        ),
     ),
     Column(
         "per_class_load",
@@ -193,7 +196,10 @@ LOADS = (
         "max_channel_load_low",
         "double",
         "flits/cycle",
-        "on average too low, where a sampled max_channel_load is too high; the truth lies between them but for four standard errors either way",
+        (
+            "on average too low, where a sampled max_channel_load is too high;"
+            " the truth lies between them but for four standard errors either way"
+        ),
     ),
     Column(
         "max_channel_load_low_stderr",
@@ -207,7 +213,10 @@ LOADS = (
         "cut_links",
         "int64",
         "links",
-        "links of the narrowest balanced cut that is known, a bidirectional one counted once; null where none was sought",
+        (
+            "links of the narrowest balanced cut that is known, a bidirectional one counted once;"
+            " null where none was sought"
+        ),
     ),
     Column(
         "effective_cut_links",
@@ -219,7 +228,10 @@ LOADS = (
         "phases",
         "list<struct<name: string, volume: double, steps: int64, max_channel_load: double, time: double>>",
         "",
-        "of a collective operation: its phases, one after the other; volume: flits sent per terminal and flit of message; time: cycles per flit",
+        (
+            "of a collective operation: its phases, one after the other;"
+            " volume: flits sent per terminal and flit of message; time: cycles per flit"
+        ),
     ),
     Column(
         "collective_time",
@@ -287,14 +299,17 @@ DEADLOCK = (
         "channels",
         "int64",
         "channels",
-        "pairs of a channel and a virtual one (of adaptive routing: of its escape) that some packet passes; null where only a superset was searched",
+        (
+            "pairs of a channel and a virtual one (of adaptive routing: of its escape) that some packet passes;"
+            " null where only a superset was searched"
+        ),
     ),
     Column(
         "dependencies",
         "int64",
         "",
-        "ordered pairs of these that some packet passes one after the other (of an escape: holds and asks for); null likewise,"
-        " and of an escape with more than 10,000 channels",
+        "ordered pairs of these that some packet passes one after the other (of an escape: holds and asks for);"
+        " null likewise, and of an escape with more than 10,000 channels",
     ),
     Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
     Column("deadlock_free", "string", "", "yes, no, or unknown where nothing is proved"),
@@ -305,22 +320,25 @@ DEADLOCK = (
         "cycle",
         "list<string>",
         "",
-        "a shortest cycle (of a counterexample, where there is one; of an escape with more than 10,000 channels, through some channel):"
-        " node, its digits, direction, virtual channel; null where there is none",
+        "a shortest cycle (of a counterexample, where there is one; of an escape with more than 10,000 channels,"
+        " through some channel): node, its digits, direction, virtual channel; null where there is none",
     ),
     Column("cycle_length", "int64", "channels", "channels of that cycle"),
     Column(
         "packets",
         "list<string>",
         "",
-        "for each channel of the cycle a packet, source → destination, that holds it and asks for the next (the last: for the first); null"
-        " where there is no cycle, or no packets are shown for it",
+        "for each channel of the cycle a packet, source → destination, that holds it and asks for the next"
+        " (the last: for the first); null where there is no cycle, or no packets are shown for it",
     ),
     Column(
         "least_virtual_channels",
         "int64",
         "channels",
-        "fewest with which one of the rules (bubble apart; r05_wrap in its first reading) makes the graph acyclic; null: see least_reason",
+        (
+            "fewest with which one of the rules (bubble apart; r05_wrap in its first reading)"
+            " makes the graph acyclic; null: see least_reason"
+        ),
     ),
     Column("least_rule", "string", "", "that rule"),
     Column(
@@ -411,7 +429,10 @@ LATENCY = (
         "mean_latency_corrected",
         "double",
         "cycles",
-        "over link classes as busy as minimal routing makes them, null where loads were not computed; of dally-1990 with longest_wire_corrected",
+        (
+            "over link classes as busy as minimal routing makes them, null where loads were not computed;"
+            " of dally-1990 with longest_wire_corrected"
+        ),
     ),
     Column("saturated", "bool", "", "mean_latency is infinite: rate >= saturation_rate"),
     Column("saturated_corrected", "bool", "", "mean_latency_corrected is infinite: rate >= saturation_rate_corrected"),
@@ -430,7 +451,10 @@ LATENCY = (
         "best_dimension",
         "int64",
         "",
-        "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality; the lowest of several",
+        (
+            "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality;"
+            " the lowest of several"
+        ),
     ),
     Column("best_dimension_corrected", "int64", "", "the same of least mean_latency_corrected"),
 )
@@ -516,7 +540,10 @@ LAYOUT = (
         "layout_volume",
         "double",
         "wire pitches",
-        "least volume of a box with room for the nodes and for the wires across its densest sections; in the plane, area; null for cabinets",
+        (
+            "least volume of a box with room for the nodes and for the wires across its densest sections;"
+            " in the plane, area; null for cabinets"
+        ),
     ),
     Column("notes", "string", "", "as in static"),
 )
@@ -543,7 +570,10 @@ SIMULATION = (
         "injection",
         "string",
         "",
-        "when terminals generate packets: bernoulli, poisson or bursts, canonical spelling; null of messages and of a fixed batch",
+        (
+            "when terminals generate packets: bernoulli, poisson or bursts, canonical spelling;"
+            " null of messages and of a fixed batch"
+        ),
     ),
     Column(
         "source_queue",
@@ -596,7 +626,10 @@ SIMULATION = (
         "accepted_load_error",
         "double",
         "flits/cycle/terminal",
-        "half the width of its 95 % confidence interval, by batch means; null where fewer than two batches have something to say",
+        (
+            "half the width of its 95 % confidence interval, by batch means;"
+            " null where fewer than two batches have something to say"
+        ),
     ),
     Column(
         "network_latency",
@@ -608,7 +641,10 @@ SIMULATION = (
         "network_latency_error",
         "double",
         "cycles",
-        "half the width of its 95 % confidence interval, by batch means; null where fewer than two batches have something to say",
+        (
+            "half the width of its 95 % confidence interval, by batch means;"
+            " null where fewer than two batches have something to say"
+        ),
     ),
     Column(
         "total_latency",
@@ -620,7 +656,10 @@ SIMULATION = (
         "total_latency_error",
         "double",
         "cycles",
-        "half the width of its 95 % confidence interval, by batch means; null where fewer than two batches have something to say",
+        (
+            "half the width of its 95 % confidence interval, by batch means;"
+            " null where fewer than two batches have something to say"
+        ),
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed"),
     Column("p99_latency", "int64", "cycles", "total latency that 99 % of the packets do not exceed"),
@@ -641,7 +680,10 @@ SIMULATION = (
         "saturated",
         "bool",
         "",
-        "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked; null where it is less without that confidence: run longer",
+        (
+            "accepted_load < 0.98 generated_load with 95 % confidence, or deadlocked;"
+            " null where it is less without that confidence: run longer"
+        ),
     ),
     Column(
         "simulated_saturation",
@@ -675,7 +717,10 @@ SIMULATION = (
         "delivery_time",
         "double",
         "cycles",
-        "of a fixed batch or a workload: until the last packet has arrived, mean over seeds; null where cycles did not suffice",
+        (
+            "of a fixed batch or a workload: until the last packet has arrived, mean over seeds;"
+            " null where cycles did not suffice"
+        ),
     ),
     Column("deadlocked", "bool", "", "packets waited for each other and nothing moved any more"),
     Column("deadlock_cycle", "int64", "cycles", "cycle since which nothing moved, of the first seed that stopped"),

@@ -83,7 +83,7 @@ def publish(path: Path, content: bytes) -> None:
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raises Refused where the disk has too little room for `needed` bytes in `folder`, less what is there; `what` needs them."""
+    """Raise Refused where the disk lacks room for `needed` bytes in `folder`, less what is there; `what` needs them."""
     there = folder
     while not there.exists():
         there = there.parent
@@ -116,18 +116,23 @@ def foreign_table(content: bytes, memory: int) -> pa.Table:
     """Somebody else's Parquet file, which no manifest knows.
 
     memory  bytes that its rows may take: a few kilobytes can stand for billions of equal ones
-    Raises Refused for more, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file or a damaged one.
+    Raises Refused for more, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file
+    or a damaged one.
     """
     about = pq.read_metadata(pa.BufferReader(content))
     if about.num_rows * about.num_columns * 8 > memory:
         raise Refused(
-            f"{about.num_rows:,} rows of {about.num_columns} columns are more than this machine's memory can hold: list fewer"
+            f"{about.num_rows:,} rows of {about.num_columns} columns"
+            " are more than this machine's memory can hold: list fewer"
         )
     return _rows(content, checked=True)
 
 
 def _rows(content: bytes, *, checked: bool = False) -> pa.Table:
-    """What a Parquet file holds, its pages' checksums looked at if `checked`. `pq.read_table` would import pandas, for a third of a second."""
+    """What a Parquet file holds, its pages' checksums looked at if `checked`.
+
+    `pq.read_table` would import pandas, for a third of a second.
+    """
     return pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=checked).read()
 
 
@@ -171,7 +176,7 @@ def publish_shard(
 
 
 def read_shards(folder: Path, stage: str = "static") -> Shards:
-    """Every shard of a stage in a results folder, in the order of their names. Damaged ones are removed, foreign ones passed over."""
+    """A stage's shards in a results folder, in order of their names. Damaged ones are removed, foreign ones skipped."""
     whole, complaints = [], []
     wanted = shard_schema(stage)
     for path in sorted((folder / "shards").glob("[!.]*")):
@@ -208,7 +213,7 @@ def keys_of(rows: pa.Table) -> list[str]:
 
 
 def finished(shards: Iterable[Shard], keys: Collection[str], stage: str = "static") -> pa.Table:
-    """The shards' rows of these keys, in the keys' order, those of a key from one shard; rows of any other key are left out.
+    """The shards' rows of these keys, in the keys' order, those of a key from one shard; other rows are left out.
 
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
@@ -229,7 +234,10 @@ def finished(shards: Iterable[Shard], keys: Collection[str], stage: str = "stati
 
 
 def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, str] | None = None) -> None:
-    """Publish <name>.parquet and its digest. Nothing in the file depends on when, where or in what order it was computed."""
+    """Publish <name>.parquet and its digest.
+
+    Nothing in the file depends on when, where or in what order it was computed.
+    """
     content = parquet(table, {"table": name, **(metadata or {})})
     publish(folder / f"{name}.parquet", content)
     _enter_table(folder, name, content, table.num_rows)
@@ -255,7 +263,7 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], request
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], requested: Collection[str] = ()) -> None:
-    """Let the manifest say this of the sweep, and keep its entries of the requested tables. Other tables are removed."""
+    """Let the manifest say this of the sweep and keep its entries of requested tables. Other tables are removed."""
     with lock.turn(folder / TURN):
         before = read_manifest(folder) if (folder / MANIFEST).exists() else {}
         tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
@@ -281,7 +289,7 @@ def amend_manifest(folder: Path, stage: str, code: str, part: dict[str, list[dic
 
 
 def read_points(folder: Path) -> pa.Table:
-    """The table of points, which needs no manifest: its keys are digests of its rows, and whoever reads it checks them."""
+    """The table of points, which needs no manifest: its keys are digests of its rows, which its readers check."""
     path = folder / "points.parquet"
     try:
         table = _rows(path.read_bytes())
@@ -303,23 +311,28 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
     except (ValueError, OSError):
         raise BadInput(
-            f"{path} is damaged: delete it and run the sweep again; it is rebuilt from the shards, nothing is computed twice"
+            f"{path} is damaged: delete it and run the sweep again;"
+            " it is rebuilt from the shards, nothing is computed twice"
         ) from None
 
 
 def open_table(path: Path) -> pa.Table:
-    """A published table, checked against its manifest. Raises BadInput naming the file where it is missing or altered."""
+    """A published table, checked against its manifest. Raises BadInput, naming it, where it is missing or altered."""
     path = Path(path)
     return _rows(_whole(path, lambda: read_manifest(path.parent)))
 
 
 def open_current(path: Path) -> pa.Table:
-    """A published table that has the columns of now. Raises BadInput as `open_table` does, and where another version wrote it."""
+    """A published table that has the columns of now.
+
+    Raises BadInput as `open_table` does, and where another version wrote it.
+    """
     table = open_table(path)
     missing = [name for name in arrow_schema(Path(path).stem).names if name not in table.column_names]
     if missing:
         raise BadInput(
-            f"{path} is of another version of torusweep: it has no column {missing[0]}; run the sweep again ('torusweep run CONFIG')"
+            f"{path} is of another version of torusweep: it has no column {missing[0]};"
+            " run the sweep again ('torusweep run CONFIG')"
         )
     return table
 
