@@ -2,7 +2,8 @@
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
 The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
-five, and the first points also wait for compilers: the time left is shown from a third of the cost and of the points on.
+five, and the first points also wait for compilers: the time left is shown from a third of the cost and of the
+points on.
 """
 
 from __future__ import annotations

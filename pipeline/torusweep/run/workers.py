@@ -167,7 +167,8 @@ def local_workers(settings: Any, backend: str, tasks: int, devices: list[str] | 
     count = max(1, min(asked, tasks))
     if count > most:
         raise BadInput(
-            f"cluster.workers: expected {most} or fewer, for which this process may have enough files open ({FILES_PER_WORKER} each), got {count};"
+            f"cluster.workers: expected {most} or fewer, for which this process may have enough files open"
+            f" ({FILES_PER_WORKER} each), got {count};"
             " ask for fewer with --workers, or have the limit raised that 'ulimit -Hn' shows"
         )
     return [_threads(count) for _ in range(count)]

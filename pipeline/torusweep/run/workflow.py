@@ -54,7 +54,7 @@ class RequestedSweep(NamedTuple):
 
 
 def requested_sweep(workflow: Any) -> RequestedSweep:
-    """The sweep of Snakemake's command line: --configfile (config/default.yaml without), --config results=, backend=, …"""
+    """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …"""
     try:
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
         if len(files) > 1:
@@ -91,7 +91,7 @@ def of_configuration(sweep: Sweep, config: str, results: str, overrides: dict[st
 
 
 def input_files(sweep: Sweep) -> list[str]:
-    """Files, besides the configuration, that results depend on: graphs and demands that it names, its papers' numbers."""
+    """Files, besides the configuration, that results depend on: graphs and demands it names, its papers' numbers."""
     files: list[str] = []
     for entry in sweep.topologies:
         if isinstance(entry, str):

@@ -1,4 +1,7 @@
-"""Building blocks of a configuration's sections: mappings with known keys, intervals, one value or several, a choice of networks."""
+"""Building blocks of a configuration's sections.
+
+They are mappings with known keys, intervals, one value or several, and a choice of networks.
+"""
 
 from __future__ import annotations
 
@@ -92,5 +95,8 @@ class Choice(Section):
     )
     skip_unsuitable: bool = Field(
         False,
-        description="leave out what a routing, a traffic or a placement does not fit, or whose parts it would join, instead of refusing it",
+        description=(
+            "leave out what a routing, a traffic or a placement does not fit, or whose parts it would join,"
+            " instead of refusing it"
+        ),
     )

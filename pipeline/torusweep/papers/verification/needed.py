@@ -1,4 +1,4 @@
-"""What these papers' rows need to be computed, besides what a sweep requests itself; no simulations, which take long."""
+"""What these papers' rows need computed, besides what a sweep requests itself; no simulations, which take long."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def expected_topologies(papers: Iterable[str]) -> list[str]:
 
 
 def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
-    """By stage, the topologies and requests that these papers' rows need, each once, in row order; a stage without any is absent."""
+    """By stage, the topologies and requests that these papers' rows need, each once, in row order.
+
+    A stage without any is absent.
+    """
     rows = load_expected(papers)
     found: dict[str, list[tuple[str, Any]]] = {
         "loads": [(topology, LoadsRequest(ROUTING, TRAFFIC)) for topology in _needed(papers, is_load)],
@@ -41,7 +44,7 @@ def expected_requests(papers: Iterable[str]) -> dict[str, list[tuple[str, Any]]]
 
 
 def expected_latency(papers: Iterable[str]) -> list[tuple[int, float, str]]:
-    """Nodes, message bits and wire delay of the cubes whose latency these papers' rows need, each once, in row order."""
+    """Nodes, message bits and wire delay of the cubes whose latency these papers' rows need; each once, in order."""
     return list(dict.fromkeys(cubes_of(row) for row in load_expected(papers) if is_latency(row.quantity)))
 
 

@@ -19,11 +19,17 @@ from torusweep.tables.records import DEADLOCK
 
 
 class Deadlock(Choice):
-    """Whether the sweep's networks can lock up: every routing with every rule and number of virtual channels on every network chosen."""
+    """Whether the sweep's networks can lock up.
+
+    Every routing is tried with every rule and number of virtual channels on every network chosen.
+    """
 
     routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
     vc_rule: Spellings = Field(
-        description="which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them, or several"
+        description=(
+            "which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them,"
+            " or several"
+        )
     )
     virtual_channels: Annotated[
         tuple[Annotated[int, Field(ge=1, le=16)], ...],

@@ -20,7 +20,9 @@ class Layout(Choice):
     """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
 
     placement: Spellings = Field(
-        description="a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
+        description=(
+            "a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
+        )
     )
 
 

@@ -38,7 +38,9 @@ class Sampled(Section):
         None,
         gt=0,
         lt=1,
-        description="the sample ends once the standard error of the largest load is that share of it; null: all packets",
+        description=(
+            "the sample ends once the standard error of the largest load is that share of it; null: all packets"
+        ),
     )
 
 
@@ -47,7 +49,10 @@ class Loads(Choice):
 
     routing: Spellings = Field(
         ("minimal",),
-        description="how packets find their way: a routing as 'torusweep loads --help' lists them, or several; minimal by default",
+        description=(
+            "how packets find their way: a routing as 'torusweep loads --help' lists them, or several;"
+            " minimal by default"
+        ),
     )
     traffic: Spellings = Field(
         description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
@@ -55,7 +60,9 @@ class Loads(Choice):
     sample: Sampled | None = Field(None, description="from random packets; null: exact")
     bounds: bool = Field(
         False,
-        description="what the best routing could carry (linear programming) and the worst permutation, too: small networks only",
+        description=(
+            "what the best routing could carry (linear programming) and the worst permutation, too: small networks only"
+        ),
     )
 
 

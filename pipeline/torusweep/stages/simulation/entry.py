@@ -22,7 +22,7 @@ Wholes = Annotated[
 
 
 class Simulation(Choice):
-    """Flit-level simulation of the sweep's networks: every combination of the lists on every network chosen, a row a load."""
+    """Flit-level simulation of the sweep's networks: all combinations of the lists on each one chosen, a row a load."""
 
     router: Spellings = Field(
         ("default",),
@@ -30,7 +30,10 @@ class Simulation(Choice):
     )
     routing: Spellings | None = Field(
         None,
-        description="a routing as 'torusweep deadlock --help' lists them, or several; null: the router's, or the first that suits",
+        description=(
+            "a routing as 'torusweep deadlock --help' lists them, or several;"
+            " null: the router's, or the first that suits"
+        ),
     )
     vc_rule: Spellings | None = Field(
         None,
@@ -48,21 +51,30 @@ class Simulation(Choice):
     )
     input_speedup: Wholes | None = Field(
         None,
-        description="virtual channels of an input port that may send in the same cycle, at most 16: a number, or several; null: the router's",
+        description=(
+            "virtual channels of an input port that may send in the same cycle, at most 16: a number, or several;"
+            " null: the router's"
+        ),
     )
     traffic: Spellings = Field(
         ("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
     )
     injection: Spellings | None = Field(
         None,
-        description="when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several; null: the router's",
+        description=(
+            "when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several;"
+            " null: the router's"
+        ),
     )
     source_queue: int | None = Field(
         None, ge=0, le=2**30, description="packets that a source queue holds; null: the router's, or any number"
     )
     workload: Spellings | None = Field(
         None,
-        description="instead of traffic and loads: messages as 'torusweep simulate --help' lists them, or several, a row each; null: none",
+        description=(
+            "instead of traffic and loads: messages as 'torusweep simulate --help' lists them, or several,"
+            " a row each; null: none"
+        ),
     )
     placement: (
         Annotated[
@@ -71,7 +83,10 @@ class Simulation(Choice):
         | None
     ) = Field(
         None,
-        description="of a workload's tasks on terminals: consecutive, or random, drawn anew for each seed, or both; null: consecutive",
+        description=(
+            "of a workload's tasks on terminals: consecutive, or random, drawn anew for each seed, or both;"
+            " null: consecutive"
+        ),
     )
     loads: Rates = Field(
         (), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0"

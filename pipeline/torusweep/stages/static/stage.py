@@ -55,7 +55,7 @@ class StaticStage(Stage):
         return StaticRequest(fault_nodes)
 
     def seconds(self, planned: Plan, request: StaticRequest) -> float:
-        """Symmetry that is declared makes the searches negligible beside the proofs, which read every link a few times."""
+        """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 1e-6 * arcs
         if planned.symmetries is no_symmetries:
