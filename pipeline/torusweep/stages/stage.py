@@ -81,7 +81,7 @@ class Stage(Protocol):
 
     def check(self, network: Network, request: Any) -> None:
         """Raise BadInput where a request does not suit a network, Refused where it would take too long."""
-        return None
+        return
 
     def seconds(self, planned: Plan, request: Any) -> float:
         """Seconds on one core, within a factor of about five."""
