@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.run.workflow import SNAKEFILE
-from torusweep.tables.store import STAGES
+from torusweep.stages import STAGES
 
 from tests.faults.command_line import settled, torusweep
 from tests.run.rings import Run
