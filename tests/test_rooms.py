@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx
 import pytest
 
-from tests.measures import PACKAGES, ROOT, circles, module_graph, modules, private_names, room_graph
+from tests.measures import ROOT, circles, module_graph, modules, private_names, room_graph
 
 MODULES = modules()
 ROOMS = room_graph(MODULES)
@@ -22,7 +22,7 @@ FLOORS = (
     ("errors", "counts"),
 )
 # what does not hold yet; each of these marks goes with the last exception
-UNFINISHED = pytest.mark.xfail(strict=False, reason="not yet, see make measures")
+LONG = {"torusweep.tables.records"}  # the columns of every table; each stage's are to move to its folder
 MOST_LINES = 400
 MOST_PARAMETERS = 12
 
@@ -73,7 +73,11 @@ def test_modules_form_no_circle():
         (("click",), {"torusweep.cli"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
         (("ruamel",), {"torusweep.sweep"}),
-        (("cupy",), {"torusweep_kernels.backend"} | {name for name in MODULES if name.endswith(".gpu")}),
+        (
+            ("cupy",),
+            {"torusweep_kernels.backend", "torusweep_kernels.cuda"}
+            | {name for name in MODULES if name.endswith(".gpu")},
+        ),
     ],
 )
 def test_a_library_has_its_room(libraries: tuple[str, ...], rooms: set[str]):
@@ -81,24 +85,21 @@ def test_a_library_has_its_room(libraries: tuple[str, ...], rooms: set[str]):
     assert outside == set()
 
 
-@UNFINISHED
 def test_imports_stand_at_the_top():
-    """But for the command line's, whose commands are loaded when they are called, and CuPy's."""
+    """But for the commands, which are loaded when they are called, and the kernels' backends: NumPy needs no Numba."""
     inside = {
         (module.name, name)
         for module in MODULES.values()
         for name, within in module.importing
-        if within and name.partition(".")[0] in PACKAGES and not module.name.startswith("torusweep.cli")
+        if within and name.startswith("torusweep.") and not module.name.startswith("torusweep.cli")
     }
-    assert {pair for pair in inside if not pair[1].endswith(".gpu")} == set()
+    assert inside == set()
 
 
-@UNFINISHED
 def test_modules_are_short():
-    assert {module.name: module.lines for module in MODULES.values() if module.lines > MOST_LINES} == {}
+    assert {module.name for module in MODULES.values() if module.lines > MOST_LINES} == LONG
 
 
-@UNFINISHED
 def test_functions_have_few_parameters():
     many = {
         (module.name, function): count
@@ -109,7 +110,6 @@ def test_functions_have_few_parameters():
     assert many == {}
 
 
-@UNFINISHED
 def test_no_private_name_of_another_package_is_used():
     assert private_names(MODULES) == set()
 
@@ -119,7 +119,6 @@ def test_no_module_without_an_idea():
     assert {name for name in MODULES if name.rpartition(".")[2] in nameless} == set()
 
 
-@UNFINISHED
 def test_every_room_is_in_the_architecture():
     text = (ROOT / "docs" / "architecture.md").read_text()
     assert {room for room in ROOMS if room and f"{room.removeprefix('kernels/')}" not in text} == set()

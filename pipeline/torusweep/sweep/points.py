@@ -102,7 +102,7 @@ def _key(point: Point, files: tuple[str, ...], code: str) -> str:
 
 
 @cache
-def _digest_begun(code: str) -> hashlib._Hash:
+def _digest_begun(code: str) -> Any:
     """What the keys of a stage's points have in common: its code, and versions of libraries a row may depend on."""
     libraries = {
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
