@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 from torusweep.tables.store import read_shards
-from torusweep_kernels import backend
+from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu
 
 from tests.kernels import fake_cupy, nvrtc
@@ -35,7 +35,6 @@ def as_cupy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
 
 def forget() -> None:
     backend.gpu_count.cache_clear()
-    gpu.functions.cache_clear()
 
 
 def test_a_gpu_that_is_not_there(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 29
@@ -62,7 +61,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
     expected = rings.static()
     rings.forget()
     rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.01, workers: 0}\n")
-    monkeypatch.setattr(gpu, "AHEAD", 2)  # counters of many levels would be larger than the networks
+    monkeypatch.setattr(cuda, "AHEAD", 2)  # counters of many levels would be larger than the networks
     as_cupy(memory=20_000, free=2**20)
     assert rings.here("static", backend="cupy") == 0
     assert rings.static() == expected
@@ -82,7 +81,7 @@ class NvidiasCompiler(fake_cupy.RawModule):
 
     def build(self, code: str, source: Path, library: Path) -> None:
         source.write_text(code)
-        log, machine_code = nvrtc.compile_for(13, 90, source, gpu.OPTIONS)
+        log, machine_code = nvrtc.compile_for(13, 90, source, cuda.OPTIONS)
         if not machine_code:
             raise fake_cupy.CompileException(log)
         super().build(code, source, library)
@@ -104,7 +103,7 @@ def test_a_kernel_that_does_not_compile(
     failed = rings.failed()
     assert len(failed) == 4
     for reason in failed.values():
-        assert "KernelCompileError: kernels/distance: NVRTC could not compile its CUDA source:" in reason
+        assert "KernelCompileError: torusweep_kernels.distance: NVRTC could not compile its CUDA source:" in reason
         assert "error: " in reason
         assert "undeclared" in reason
     assert rings.here("verification") == 0

@@ -265,7 +265,10 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], request
 def begin_manifest(folder: Path, about: dict[str, Any], requested: Collection[str] = ()) -> None:
     """Let the manifest say this of the sweep and keep its entries of requested tables. Other tables are removed."""
     with lock.turn(folder / TURN):
-        before = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+        try:
+            before = read_manifest(folder)
+        except BadInput:  # missing or damaged: its tables are made again, from the shards
+            before = {}
         tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
         kept = {
             "tables": tables,
