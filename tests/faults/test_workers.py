@@ -14,13 +14,9 @@ from tests.run.rings import Run, until
 
 
 def workers_of(driver: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The processes that compute: all that were forked from another."""
+    """The processes that compute: those that multiprocessing has spawned for the driver."""
     children = psutil.Process(driver.pid).children(recursive=True)
-    return [
-        child
-        for child in children
-        if child.ppid() != driver.pid and any("forkserver" in word for word in child.cmdline())
-    ]
+    return [child for child in children if any("spawn_main" in word for word in child.cmdline())]
 
 
 def at_work(run: Run) -> tuple[subprocess.Popen[str], psutil.Process]:

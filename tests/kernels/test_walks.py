@@ -324,7 +324,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "start of two dimensions": ({"start": [[0, 1]]}, r"start of shape \[B\], got \(1, 2\)"),
     "start outside": ({"start": [0, 6]}, "start of 0 … 5, got 0 … 6"),
     "start that wraps round": ({"start": [0, 2**32]}, "start of 0 … 5, got 0 … 4294967296"),
-    "start between nodes": ({"start": [0.5, 1]}, "start of integers, got float64"),
+    "start between nodes": ({"start": [0.5, 1]}, "whole numbers in start, got float64"),
     "destination outside": ({"destination": [-1, 0]}, "destination of 0 … 5, got -1 … 0"),
     "destinations of another length": (
         {"destination": [1]},

@@ -180,7 +180,7 @@ def test_the_slurm_profile_submits_the_table_as_one_job(rings: Run, tmp_path: Pa
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
     assert f"--snakefile '{SNAKEFILE}' --target-jobs 'stage:stage=static' --allowed-rules stage" in job
     assert "'results=./results'" in job
-    assert "rings.yaml'" in job.partition("--configfile")[2]
+    assert "rings.yaml" in job.partition("--configfile")[2]
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 
@@ -241,7 +241,7 @@ def test_a_step_that_is_killed_ends_the_run_which_goes_on_when_called_again(ring
 
 
 def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clean: bytes):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.5")
     driver = driver_of(rings)
     family = psutil.Process(run.pid).children(recursive=True)
     run.kill()
