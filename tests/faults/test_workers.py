@@ -101,8 +101,7 @@ def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(
     assert "its worker died 3 times" in failed["ring(k=17)"]
     assert says in failed["ring(k=17)"]
     assert says.removeprefix("it ") in said
-    assert "is halved and tried again" in said
-    assert "computing ring(k=17); tried again" in said
+    assert "computing ring(k=17); tried again" in said  # halved before, unless its batch had no other point
     rings.with_settings("")
     rings.here("points")
     assert rings.step("static", "--workers", "1")[0] == 0
