@@ -49,7 +49,7 @@ gpu-check: .venv/ready
 	$(BIN)/python -m benchmarks.gpu_check
 
 docs: .venv/ready
-	$(BIN)/python -c "from torusweep.tables.records import markdown; print(markdown(), end=\"\")" > docs/tables.md
+	$(BIN)/python -c "from torusweep.stages.tables import markdown; print(markdown(), end=\"\")" > docs/tables.md
 	$(BIN)/python -c "from torusweep.sweep.configuration.words import documentation; print(documentation(), end=\"\")" > docs/config.md
 
 lint: .venv/ready-dev

@@ -25,6 +25,7 @@ from unittest.mock import patch
 from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
 from torusweep.stages.static.stage import StaticRequest
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 from torusweep.tables.store import read_shards
@@ -118,7 +119,7 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
         begin = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True, env=environment, cwd=Path(__file__).parent.parent)
         wall = time.perf_counter() - begin
-        shards = read_shards(Path(folder) / "small").whole
+        shards = read_shards(Path(folder) / "small", "static", schema_of("static")).whole
     return wall, sum(float(shard.origin["seconds"]) for shard in shards)
 
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from torusweep.stages.tables import schema_of
 from torusweep.tables.store import read_shards
 from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu
 
 from tests.kernels import fake_cupy, nvrtc
 from tests.run.rings import Run
+
+SCHEMA = schema_of("static")
 
 NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=120, n=2)", "ring(k=9)"]\n'
 
@@ -48,7 +51,7 @@ def test_a_gpu_that_is_not_there(rings: Run, monkeypatch: pytest.MonkeyPatch):  
     assert (
         rings.step("static", "--backend", "auto", "--workers", "0", "--symmetry", "off")[0] == 0
     )  # with symmetry it is soon done by NumPy
-    assert {shard.origin["backend"] for shard in read_shards(rings.folder).whole} == {"numba"}
+    assert {shard.origin["backend"] for shard in read_shards(rings.folder, "static", SCHEMA).whole} == {"numba"}
 
 
 def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
@@ -68,7 +71,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
     assert rings.failed() == {}
     ran = {
         name: shard.origin
-        for shard in read_shards(rings.folder).whole
+        for shard in read_shards(rings.folder, "static", SCHEMA).whole
         for name in shard.rows.column("topology").to_pylist()
     }
     assert ran["mesh(k=120, n=2)"]["backend"] == "cupy, numba"

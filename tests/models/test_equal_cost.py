@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from torusweep.cli.latency import latency as command
 from torusweep.models import parhami_kwai as pk
+from torusweep.models.columns import LATENCY
 from torusweep.sweep.requested import requested_points, requested_stages
-from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import load_sweep, of, run, said

@@ -14,6 +14,7 @@ from torusweep.cli.latency import latency as command
 from torusweep.errors import BadInput, Refused
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
+from torusweep.models.columns import LATENCY
 from torusweep.models.normalisation import Constraint
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
@@ -23,7 +24,6 @@ from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
 from torusweep.sweep.measure import static_of, with_loads
 from torusweep.sweep.requested import requested_points
-from torusweep.tables.records import LATENCY
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import load_sweep, of, run, said

@@ -35,7 +35,8 @@ from torusweep.papers.verification import (
 from torusweep.stages.loads import loads_record
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.stages.static import static_record
-from torusweep.tables.records import STATIC, VERIFICATION
+from torusweep.stages.static.columns import STATIC
+from torusweep.stages.tables import VERIFICATION
 
 ROWS = load_expected(PAPERS)
 Address = tuple[int, ...]

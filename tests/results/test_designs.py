@@ -19,7 +19,7 @@ from torusweep.results.designs import Axis, combinations, designs, is_better_lar
 from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages import STAGES
 from torusweep.stages.static import static_record
-from torusweep.tables.records import TABLES
+from torusweep.stages.tables import TABLES
 
 NAMES = ("torus(k=4, n=2)", "torus(k=3, n=3)", "mesh(k=4, n=2)", "pruned_xy(k=4)")  # the last is not connected
 

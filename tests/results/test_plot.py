@@ -17,8 +17,8 @@ from torusweep.networks.families import build
 from torusweep.results import plot
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
+from torusweep.stages.tables import schema_of
 from torusweep.tables import store
-from torusweep.tables.records import arrow_schema
 
 from tests.results import vega_lite
 
@@ -44,9 +44,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if "rtt" not in name
     ]
     points = [{"key": str(i), "topology": name} for i, name in enumerate(NAMES)]
-    store.publish_points(path, pa.Table.from_pylist(points, schema=arrow_schema("points")), {}, ["static", "loads"])
-    store.publish_table(path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
-    store.publish_table(path, "loads", pa.Table.from_pylist(loads, schema=arrow_schema("loads")))
+    store.publish_points(
+        path, pa.Table.from_pylist(points, schema=schema_of("points")), {}, {"static": True, "loads": True}
+    )
+    store.publish_table(path, "static", pa.Table.from_pylist(static, schema=schema_of("static")))
+    store.publish_table(path, "loads", pa.Table.from_pylist(loads, schema=schema_of("loads")))
     return path
 
 

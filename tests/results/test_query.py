@@ -19,7 +19,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.results import query as queries
 from torusweep.results.pareto import EXCLUDED, front, front_of, pareto
 from torusweep.results.query import answer, query
-from torusweep.tables.records import TABLES
+from torusweep.stages.tables import TABLES
 from torusweep.tables.store import publish_table
 
 STATIC = pa.table(

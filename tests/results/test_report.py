@@ -27,8 +27,8 @@ from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
 from torusweep.stages.static import section as networks
 from torusweep.stages.static import static_record
+from torusweep.stages.tables import schema_of
 from torusweep.tables import store
-from torusweep.tables.records import arrow_schema
 
 from tests.results import vega_lite
 
@@ -190,13 +190,11 @@ def test_same_tables_same_page(static: list[dict[str, Any]], verification: list[
 
 def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification: list[dict[str, Any]]) -> None:
     points = [{"key": str(i), "topology": record["topology"], "fault_nodes": None} for i, record in enumerate(static)]
-    table = pa.Table.from_pylist(points, schema=arrow_schema("points"))
+    table = pa.Table.from_pylist(points, schema=schema_of("points"))
     about = {name: MANIFEST[name] for name in ("sweep", "config", "software")}
-    store.publish_points(tmp_path, table, about, ["static", "verification"])
-    store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=arrow_schema("static")))
-    store.publish_table(
-        tmp_path, "verification", pa.Table.from_pylist(verification, schema=arrow_schema("verification"))
-    )
+    store.publish_points(tmp_path, table, about, {"static": True, "verification": True})
+    store.publish_table(tmp_path, "static", pa.Table.from_pylist(static, schema=schema_of("static")))
+    store.publish_table(tmp_path, "verification", pa.Table.from_pylist(verification, schema=schema_of("verification")))
     out = tmp_path / "else" / "page.html"
     report.write_report(tmp_path, out)
     text = "".join(Page(out.read_text(encoding="utf-8")).text)

@@ -18,8 +18,8 @@ from torusweep.routing import own_routing, routing
 from torusweep.routing.forms import Routes, SourceRouting
 from torusweep.routing.hierarchical import hierarchical
 from torusweep.stages.static import route_lengths, static_record
+from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import routed_distances
-from torusweep.tables.records import STATIC
 
 # --- the oracle: R05 sec. 3, one hop after another ---------------------------------------------------
 

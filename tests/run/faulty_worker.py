@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 import torusweep.run.driver
+from torusweep.stages.static.columns import STATIC
 from torusweep.sweep.points import keyed
-from torusweep.tables.records import STATIC
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 

@@ -19,6 +19,7 @@ from torusweep.run import driver as sweep
 from torusweep.run.tasks import Outcome
 from torusweep.stages.stage import Options
 from torusweep.stages.static.stage import StaticRequest
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.batches import Batches
 from torusweep.sweep.points import Point, estimates
 from torusweep.tables.store import read_shards
@@ -26,6 +27,8 @@ from torusweep_kernels.backend import GpuOutOfMemory
 
 from tests.run.faulty_worker import made_up
 from tests.run.rings import Run, alive, until
+
+SCHEMA = schema_of("static")
 
 
 def topologies(table: bytes) -> list[str]:
@@ -124,7 +127,11 @@ def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: R
     assert status == 0, said
     assert rings.static() == clean
     assert set(kept) <= set(rings.shards()), "nothing was computed twice"
-    points = [key for shard in read_shards(rings.folder).whole for key in shard.rows.column("key").to_pylist()]
+    points = [
+        key
+        for shard in read_shards(rings.folder, "static", SCHEMA).whole
+        for key in shard.rows.column("key").to_pylist()
+    ]
     assert len(points) == len(set(points)) == 40
     assert "damaged: removed" in said
     assert not list(rings.folder.glob("shards/.*"))
@@ -263,7 +270,8 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
     assert rings.here("static", workers=0) == 0
     assert rings.failed() == {}
     ran = {
-        shard.origin["backend"]: shard.rows.column("topology").to_pylist() for shard in read_shards(rings.folder).whole
+        shard.origin["backend"]: shard.rows.column("topology").to_pylist()
+        for shard in read_shards(rings.folder, "static", SCHEMA).whole
     }
     assert set(ran) == {"cupy", "cupy, numba"}
     assert "ring(k=9)" in ran["cupy, numba"]

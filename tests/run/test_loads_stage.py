@@ -14,6 +14,7 @@ from torusweep.networks.families import build
 from torusweep.results.query import query
 from torusweep.stages import STAGES
 from torusweep.stages.loads.stage import LoadsRequest
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration import load
 from torusweep.sweep.expansion import expand, expand_stage
 from torusweep.sweep.points import Point
@@ -132,8 +133,8 @@ def test_adding_traffic_computes_only_what_is_new_and_leaving_it_out_takes_the_t
     assert [
         sum(shard["rows"] for shard in manifest["shards"] if shard["stage"] == stage) for stage in ("static", "loads")
     ] == [5, 24]
-    assert len(read_shards(rings.folder, "static").whole) == 1
-    assert read_shards(rings.folder, "loads").complaints == []
+    assert len(read_shards(rings.folder, "static", schema_of("static")).whole) == 1
+    assert read_shards(rings.folder, "loads", schema_of("loads")).complaints == []
 
     rings.config.write_text(f"sweep: rings\ntopologies: {NETWORKS}\n")
     assert rings.here("points") == rings.here("static", workers=0) == 0

@@ -22,7 +22,7 @@ from torusweep.charts.section import Section
 from torusweep.errors import BadInput
 from torusweep.stages.entry import Choice, under
 from torusweep.stages.stage import Stage
-from torusweep.tables.records import Column
+from torusweep.tables.columns import Column
 
 
 class Toy(Choice):

@@ -354,7 +354,7 @@ BESIDES = {
     "torusweep/tables/__init__.py",
     "torusweep/tables/lock.py",
     "torusweep/tables/manifest.py",
-    "torusweep/tables/records.py",
+    "torusweep/tables/columns.py",
     "torusweep/tables/store.py",
 }
 AMONG = {

@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
+from torusweep.stages.static.columns import STATIC
+from torusweep.stages.tables import schema_of
 from torusweep.tables import lock, store
-from torusweep.tables.records import STATIC, arrow_schema
 
+SCHEMA = schema_of("static")
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
 
@@ -28,17 +30,21 @@ def record(key: str, **values: object) -> dict[str, object]:
     }
 
 
+def rows(*keys: str) -> pa.Table:
+    return pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema(SCHEMA))
+
+
 def shard(folder: Path, *keys: str) -> Path:
-    return folder / "shards" / f"{store.publish_shard(folder, [record(key) for key in keys], {'host': 'here'})}.parquet"
+    return folder / "shards" / f"{store.publish_shard(folder, rows(*keys), {'host': 'here'})}.parquet"
 
 
 def publish_static(folder: Path, *keys: str) -> Path:
-    points = pa.Table.from_pylist([], schema=arrow_schema("points"))
-    store.publish_points(folder, points, {"sweep": "test"}, ["static"])
+    points = pa.Table.from_pylist([], schema=schema_of("points"))
+    store.publish_points(folder, points, {"sweep": "test"}, {"static": True})
     store.publish_table(
         folder,
         "static",
-        pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema()).drop_columns(["key"]),
+        rows(*keys).drop_columns(["key"]),
     )
     return folder / "static.parquet"
 
@@ -46,9 +52,13 @@ def publish_static(folder: Path, *keys: str) -> Path:
 def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
     shard(tmp_path, "c", "bb")
     shard(tmp_path, "a", "c")
-    found = store.read_shards(tmp_path)
+    found = store.read_shards(tmp_path, "static", SCHEMA)
     assert found.complaints == []
-    assert store.keys_of(store.finished(found.whole, ["a", "bb", "c", "missing"])) == ["a", "bb", "c"]
+    assert store.keys_of(store.finished(found.whole, ["a", "bb", "c", "missing"], SCHEMA)) == [
+        "a",
+        "bb",
+        "c",
+    ]
     assert {part.origin["host"] for part in found.whole} == {"here"}
 
 
@@ -58,7 +68,13 @@ def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
     shard(one, *keys)
     for key in reversed(keys):
         shard(many, key)
-    content = [store.parquet(store.finished(store.read_shards(folder).whole, keys), {}) for folder in (one, many)]
+    content = [
+        store.parquet(
+            store.finished(store.read_shards(folder, "static", SCHEMA).whole, keys, SCHEMA),
+            {},
+        )
+        for folder in (one, many)
+    ]
     assert content[0] == content[1]
     assert pq.read_table(pa.BufferReader(content[0])).to_pylist()[7]["parameters"] == [("k", 8)]
 
@@ -90,12 +106,12 @@ DAMAGE = {
 def test_a_damaged_shard_is_named_and_its_points_are_missing(tmp_path, damage):
     kept, hurt = shard(tmp_path, "a"), shard(tmp_path, "bb")
     hurt.write_bytes(DAMAGE[damage](hurt.read_bytes()))
-    found = store.read_shards(tmp_path)
+    found = store.read_shards(tmp_path, "static", SCHEMA)
     assert [part.digest for part in found.whole] == [kept.stem]
     assert len(found.complaints) == 1
     assert hurt.name in found.complaints[0]
     assert shard(tmp_path, "bb") == hurt, "computed again, it has its old name"
-    assert len(store.read_shards(tmp_path).whole) == 2
+    assert len(store.read_shards(tmp_path, "static", SCHEMA).whole) == 2
 
 
 def _other_columns(folder: Path) -> Path:
@@ -106,7 +122,7 @@ def _other_columns(folder: Path) -> Path:
 
 
 def _other_version(folder: Path) -> Path:
-    rows = pa.Table.from_pylist([record("a")], schema=store.shard_schema())
+    rows = pa.Table.from_pylist([record("a")], schema=store.shard_schema(SCHEMA))
     content = store.parquet(rows, {"origin": "{}", "schema_version": "0"})
     path = folder / "shards" / f"{store.digest(content)}.parquet"
     store.publish(path, content)
@@ -128,7 +144,7 @@ def _notes(folder: Path) -> Path:
 def test_a_foreign_file_among_the_shards_is_named_and_left_alone(tmp_path, foreign):  # 22
     shard(tmp_path, "bb")
     path = foreign(tmp_path)
-    found = store.read_shards(tmp_path)
+    found = store.read_shards(tmp_path, "static", SCHEMA)
     assert [store.keys_of(part.rows) for part in found.whole] == [["bb"]]
     assert len(found.complaints) == 1
     assert str(path) in found.complaints[0]
@@ -146,7 +162,7 @@ store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     assert len(list(whole.parent.iterdir())) == 2
-    assert len(store.read_shards(tmp_path).whole) == 1
+    assert len(store.read_shards(tmp_path, "static", SCHEMA).whole) == 1
     assert store.clean(tmp_path) == 1
     assert list(whole.parent.iterdir()) == [whole]
 
@@ -205,14 +221,14 @@ def test_a_table_that_is_not_its_manifests_is_refused_by_name(tmp_path, damage, 
 
 def test_a_table_of_another_version_is_refused_by_name(tmp_path):
     path = publish_static(tmp_path, "a")
-    assert store.open_current(path).num_rows == 1
+    assert store.open_current(path, SCHEMA).num_rows == 1
     store.publish_table(tmp_path, "static", store.open_table(path).drop_columns(["cost"]))
     assert store.open_table(path).num_rows == 1
     with pytest.raises(
         BadInput,
         match=r"static\.parquet is of another version of torusweep: it has no column cost; run the sweep again",
     ):
-        store.open_current(path)
+        store.open_current(path, SCHEMA)
 
 
 def test_a_moved_folder_is_as_good(tmp_path):  # 24
@@ -220,7 +236,7 @@ def test_a_moved_folder_is_as_good(tmp_path):  # 24
     shard(tmp_path / "old", "a")
     (tmp_path / "old").rename(tmp_path / "new")
     assert store.open_table(tmp_path / "new" / "static.parquet").num_rows == 1
-    assert len(store.read_shards(tmp_path / "new").whole) == 1
+    assert len(store.read_shards(tmp_path / "new", "static", SCHEMA).whole) == 1
 
 
 def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):

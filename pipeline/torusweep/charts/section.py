@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
 from torusweep.charts.chart import Chart
-from torusweep.tables.records import Column
+from torusweep.tables.columns import Column
 
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table that a sweep lacks is absent

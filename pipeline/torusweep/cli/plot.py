@@ -10,7 +10,7 @@ from torusweep.charts import chart as charts
 from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.results import plot as plots
-from torusweep.tables.records import TABLES
+from torusweep.stages.tables import TABLES
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

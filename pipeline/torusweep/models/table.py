@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from torusweep.models import dally, link_classes
 from torusweep.models import parhami_kwai as model
+from torusweep.models.columns import LATENCY
 from torusweep.models.normalisation import BISECTION, NORMS, PINS, Constraint, channel_width
 from torusweep.models.whole_radices import whole_radices
-from torusweep.tables.records import LATENCY, arrow_schema
+from torusweep.tables.columns import arrow_schema
 
 Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
 
@@ -286,7 +287,7 @@ def _cube_spelling(radices: Sequence[int] | None) -> str | None:
 
 def arrow_table(columns: Columns) -> pa.Table:
     """The columns as an Arrow table of the declared schema."""
-    schema = arrow_schema("latency")
+    schema = arrow_schema(LATENCY)
     return pa.Table.from_arrays(
         [pa.array(columns[field.name], field.type, from_pandas=True) for field in schema], schema=schema
     )

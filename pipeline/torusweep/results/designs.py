@@ -17,7 +17,8 @@ from torusweep.charts.networks import comparable, distinct
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import Record, Tables
 from torusweep.stages import STAGES
-from torusweep.tables.records import TABLES, Column
+from torusweep.stages.tables import TABLES
+from torusweep.tables.columns import Column
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most

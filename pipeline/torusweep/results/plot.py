@@ -14,7 +14,8 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest
 from torusweep.results.designs import MOST, NUMBERS, Axis, is_better_large, sample_of
 from torusweep.results.query import query
-from torusweep.tables.records import TABLES, Column
+from torusweep.stages.tables import TABLES
+from torusweep.tables.columns import Column
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 MOST_WORDS = 56  # that colours and symbols can distinguish

@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 
 from torusweep.errors import BadInput, Refused
 from torusweep.results import table_text
+from torusweep.stages.tables import TABLES
 from torusweep.tables import store
-from torusweep.tables.records import TABLES
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds

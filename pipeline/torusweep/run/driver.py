@@ -23,6 +23,7 @@ from torusweep.run import workers as cluster
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
 from torusweep.stages import stage
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.batches import Batch, Batches
 from torusweep.sweep.points import Point, rows_of, stage_digest
 from torusweep.tables import store
@@ -125,7 +126,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
             **software(),
         }
         table = pa.concat_tables(tables)
-        digest, rows = store.publish_shard(Path(options.folder), table, origin, options.stage), table.num_rows
+        digest, rows = store.publish_shard(Path(options.folder), table, origin), table.num_rows
     return Answer(digest, rows, seconds, failed)
 
 
@@ -190,7 +191,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
 
 def _published(batch: Batch, options: Options, shown: Any) -> bool:
     """Whether a batch's shard is there: its worker died with the answer."""
-    found = store.read_shards(Path(options.folder), options.stage)
+    found = store.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
     for complaint in found.complaints:
         shown.say(complaint)
     keys = {key for shard in found.whole for key in store.keys_of(shard.rows)}

@@ -9,6 +9,7 @@ from typing import Any
 from torusweep.errors import BadInput
 from torusweep.run import driver
 from torusweep.run.tasks import LostWorkers
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration import load
 from torusweep.sweep.points import Point, stage_digest
 from torusweep.tables import lock, store
@@ -32,9 +33,10 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         code=stage_digest(name),
         config=sweep.digest,
     )
+    schema = schema_of(name)
     with lock.held(folder / store.LOCK):
         store.clean(folder)
-        before = store.read_shards(folder, name)
+        before = store.read_shards(folder, name, schema)
         for complaint in before.complaints:
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
@@ -45,8 +47,8 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         if computed.stopped:
             _say("stopped; what is finished is kept, and the same command goes on from here")
             return 128 + computed.stopped
-        shards = store.read_shards(folder, name).whole
-        rows = store.finished(shards, keys, name)
+        shards = store.read_shards(folder, name, schema).whole
+        rows = store.finished(shards, keys, schema)
         if len(set(store.keys_of(rows))) + len(computed.failed) != len(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         wanted = set(keys)
@@ -69,7 +71,7 @@ def _estimates(folder: Path, stage: str) -> dict[Point, float]:
     Raises BadInput where a key is not its row's: altered, or of other code or files.
     """
     estimates = {}
-    for row in store.read_points(folder).to_pylist():
+    for row in store.read_points(folder, schema_of("points")).to_pylist():
         key, seconds = row.pop("key"), row.pop("estimated_seconds")
         point = Point.of_record(row)
         if point.stage != stage:

@@ -16,13 +16,13 @@ from torusweep.counts import counted
 from torusweep.papers.figures.files import write_figures
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.results.page import write_report
+from torusweep.stages.tables import TABLES, schema_of
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.derived import DERIVED
 from torusweep.sweep.points_table import points_table, weighed_points
 from torusweep.sweep.requested import requested_stages
 from torusweep.tables import store
 from torusweep.tables.provenance import software
-from torusweep.tables.records import arrow_schema
 
 # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 Overrides = dict[str, Any]
@@ -38,7 +38,8 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
         "config": {"sha256": sweep.digest, "text": sweep.text},
         "software": software(),
     }
-    store.publish_points(folder, points_table(weighed_points(sweep, folder)), about, requested_tables(sweep))
+    tables = {name: name in requested_tables(sweep) for name in TABLES.keys() - {"points"}}
+    store.publish_points(folder, points_table(weighed_points(sweep, folder)), about, tables)
     return 0
 
 
@@ -63,7 +64,7 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     names = store.read_manifest(folder)["tables"].keys() - {"points", "distances", "verification"}
     tables = {name: store.open_table(folder / f"{name}.parquet") for name in names}
     rows = verification_rows(tables, load(config).papers)
-    store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=arrow_schema("verification")))
+    store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=schema_of("verification")))
     return 0
 
 

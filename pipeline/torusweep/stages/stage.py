@@ -13,7 +13,7 @@ from torusweep.charts.section import Section, Tables
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice
-from torusweep.tables.records import Column
+from torusweep.tables.columns import Column
 
 Rows = list[dict[str, Any]] | pa.Table
 

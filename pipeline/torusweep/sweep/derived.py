@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.latency import latency_table
 from torusweep.sweep.requested import latency_requested
-from torusweep.tables.records import arrow_schema
 
 
 class Derived(NamedTuple):
@@ -39,7 +39,7 @@ def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     distance = np.arange(len(pairs)) - np.repeat(first, lengths)
     total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
     columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
-    return pa.Table.from_arrays(columns, schema=arrow_schema("distances"))
+    return pa.Table.from_arrays(columns, schema=schema_of("distances"))
 
 
 def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:

@@ -12,6 +12,7 @@ from math import prod
 import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused
+from torusweep.models.columns import LATENCY
 from torusweep.models.table import (
     Columns,
     Network,
@@ -30,7 +31,7 @@ from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweep.configuration.models import Dally, ParhamiKwai
 from torusweep.sweep.configuration.schema import Sweep
 from torusweep.sweep.expansion import SweepNetwork, at, chosen, pass_over
-from torusweep.tables.records import arrow_schema
+from torusweep.tables.columns import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
 # Rows that agree in these are the same row.
@@ -122,7 +123,7 @@ def latency_table(
     layout          where an entry holds wiring_volume constant
     Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
     """
-    parts = [arrow_schema("latency").empty_table()]
+    parts = [arrow_schema(LATENCY).empty_table()]
     for number, entry in enumerate(entries(sweep)):
         with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
             parts.append(

@@ -19,7 +19,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build, files_of, plan
 from torusweep.stages import STAGES
 from torusweep.stages.stage import Options, Rows
-from torusweep.tables.records import arrow_schema
+from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 _KNOWN = 1 << 16  # points whose files and keys are remembered
@@ -84,7 +84,7 @@ def rows_of(point: Point, options: Options) -> pa.Table:
 
 def keyed(point: Point, rows: Rows) -> pa.Table:
     """Rows of a point's stage, after the point's key."""
-    schema = arrow_schema(point.stage)
+    schema = arrow_schema(STAGES[point.stage].columns)
     table = rows.cast(schema) if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema=schema)
     return table.add_column(0, "key", pa.repeat(pa.scalar(point.key), table.num_rows))
 
@@ -130,9 +130,10 @@ def _digest_of(file: Path) -> str:
 def stage_digest(stage: str) -> str:
     """sha256 of the sources that a stage's rows depend on, by their names inside the packages.
 
-    A section of the page (section.py) is left out: rows do not depend on captions.
+    Sections of the page and declarations of columns are left out: rows do not depend on captions, and a shard of
+    other columns is not used.
     """
-    return digest_of_code(STAGES[stage].sources, without="section.py")
+    return digest_of_code(STAGES[stage].sources, without=("section*.py", "columns.py"))
 
 
 def program_digest() -> str:
@@ -141,11 +142,14 @@ def program_digest() -> str:
 
 
 @cache
-def digest_of_code(names: tuple[str, ...], without: str = "") -> str:
-    """sha256 of packages' and modules' sources, without files of one name: the same wherever they are installed."""
+def digest_of_code(names: tuple[str, ...], without: tuple[str, ...] = ()) -> str:
+    """sha256 of packages' and modules' sources, the same wherever they are installed.
+
+    without   patterns of file names, as in "section*.py", that are left out
+    """
     digest = hashlib.sha256()
     for name, file in sorted(sources(names).items()):
-        if file.name == without:
+        if any(file.match(pattern) for pattern in without):
             continue
         content = file.read_bytes()
         digest.update(f"{name}\0{len(content)}\0".encode() + content)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from torusweep.counts import counted
+from torusweep.stages.tables import schema_of
 from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.points import Point, estimates
 from torusweep.sweep.requested import requested_points
 from torusweep.tables import store
-from torusweep.tables.records import arrow_schema
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
@@ -29,6 +29,6 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
-    """A row (torusweep.tables.records: POINTS) for every point."""
+    """A row (torusweep.stages.tables: POINTS) for every point."""
     rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
-    return pa.Table.from_pylist(rows, schema=arrow_schema("points"))
+    return pa.Table.from_pylist(rows, schema=schema_of("points"))

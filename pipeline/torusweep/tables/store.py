@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +29,6 @@ import pyarrow.parquet as pq
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import lock
 from torusweep.tables.manifest import checked
-from torusweep.tables.records import TABLES, arrow_schema
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
@@ -158,27 +157,26 @@ def _sync_folder(folder: Path) -> None:
 # --- shards ------------------------------------------------------------------------------------
 
 
-def shard_schema(stage: str = "static") -> pa.Schema:
-    """The columns of a stage's table, each row after its point's key."""
-    return pa.schema([pa.field("key", pa.string()), *arrow_schema(stage)])
+def shard_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of a stage's shards: its table's, after the key of each row's point."""
+    return pa.schema([pa.field("key", pa.string()), *schema])
 
 
-def publish_shard(
-    folder: Path, records: Iterable[dict[str, Any]] | pa.Table, origin: dict[str, Any], stage: str = "static"
-) -> str:
-    """Publish finished points (`shard_schema`) of a stage with their origin; returns the shard's digest."""
-    schema = shard_schema(stage)
-    rows = records.cast(schema) if isinstance(records, pa.Table) else pa.Table.from_pylist(list(records), schema=schema)
+def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
+    """Publish rows (`shard_schema`) of finished points with their origin; returns the shard's digest."""
     content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
     name = digest(content)
     publish(folder / "shards" / f"{name}.parquet", content)
     return name
 
 
-def read_shards(folder: Path, stage: str = "static") -> Shards:
-    """A stage's shards in a results folder, in order of their names. Damaged ones are removed, foreign ones skipped."""
+def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
+    """A stage's shards in a results folder, in order of their names. Damaged ones are removed, foreign ones skipped.
+
+    schema   of the stage's table
+    """
     whole, complaints = [], []
-    wanted = shard_schema(stage)
+    wanted = shard_schema(schema)
     for path in sorted((folder / "shards").glob("[!.]*")):
         if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
             complaints.append(f"{path} is no shard: not used")
@@ -212,13 +210,14 @@ def keys_of(rows: pa.Table) -> list[str]:
     return [str(key) for key in rows.column("key").to_pylist()]
 
 
-def finished(shards: Iterable[Shard], keys: Collection[str], stage: str = "static") -> pa.Table:
+def finished(shards: Iterable[Shard], keys: Collection[str], schema: pa.Schema) -> pa.Table:
     """The shards' rows of these keys, in the keys' order, those of a key from one shard; other rows are left out.
 
+    schema   of the stage's table
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
     pieces = [shard.rows for shard in shards]
-    rows = pa.concat_tables(pieces) if pieces else shard_schema(stage).empty_table()
+    rows = pa.concat_tables(pieces) if pieces else shard_schema(schema).empty_table()
     place: dict[str, list[int]] = {}
     begin = 0
     for piece in pieces:
@@ -250,34 +249,35 @@ def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
         _write_manifest(folder, manifest)
 
 
-def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], requested: Collection[str]) -> None:
+def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
     """Publish points.parquet and what the manifest says of the sweep.
 
-    about      the sweep's own entries: its name, configuration, software
-    requested  names of the sweep's tables. Other tables are removed, and those that the manifest does not know
+    about    the sweep's own entries: its name, configuration, software
+    tables   whether the sweep requests a table, by name. The others are removed, and those not in the manifest
     """
     content = parquet(table, {"table": "points"})
     publish(folder / "points.parquet", content)
-    begin_manifest(folder, about, requested)
+    begin_manifest(folder, about, tables)
     _enter_table(folder, "points", content, table.num_rows)
 
 
-def begin_manifest(folder: Path, about: dict[str, Any], requested: Collection[str] = ()) -> None:
-    """Let the manifest say this of the sweep and keep its entries of requested tables. Other tables are removed."""
+def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
+    """Write what the manifest says of the sweep. It keeps its entries of the requested tables; others are removed."""
+    requested = [name for name, wanted in tables.items() if wanted]
     with lock.turn(folder / TURN):
         try:
             before = read_manifest(folder)
         except BadInput:  # missing or damaged: its tables are made again, from the shards
             before = {}
-        tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
+        kept_tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
         kept = {
-            "tables": tables,
+            "tables": kept_tables,
             "stage": {name: code for name, code in before.get("stage", {}).items() if name in requested},
             "shards": [entry for entry in before.get("shards", []) if entry["stage"] in requested],
             "failed": [entry for entry in before.get("failed", []) if entry["stage"] in requested],
         }
         _write_manifest(folder, kept | about)
-    for name in TABLES.keys() - tables.keys() - {"points"}:
+    for name in tables.keys() - kept_tables.keys():
         (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
@@ -291,12 +291,15 @@ def amend_manifest(folder: Path, stage: str, code: str, part: dict[str, list[dic
         _write_manifest(folder, manifest)
 
 
-def read_points(folder: Path) -> pa.Table:
-    """The table of points, which needs no manifest: its keys are digests of its rows, which its readers check."""
+def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
+    """The table of points. It needs no manifest: its keys are digests of its rows, which readers check.
+
+    Raises BadInput where it is missing, damaged or of another schema.
+    """
     path = folder / "points.parquet"
     try:
         table = _rows(path.read_bytes())
-        if not table.schema.equals(arrow_schema("points")):
+        if not table.schema.equals(schema):
             raise ValueError
     except (OSError, ValueError, pa.ArrowException):
         raise BadInput(f"{path} is missing or damaged: delete it and run the sweep again") from None
@@ -325,13 +328,13 @@ def open_table(path: Path) -> pa.Table:
     return _rows(_whole(path, lambda: read_manifest(path.parent)))
 
 
-def open_current(path: Path) -> pa.Table:
-    """A published table that has the columns of now.
+def open_current(path: Path, schema: pa.Schema) -> pa.Table:
+    """A published table that has the columns of its schema, which is this version's.
 
     Raises BadInput as `open_table` does, and where another version wrote it.
     """
     table = open_table(path)
-    missing = [name for name in arrow_schema(Path(path).stem).names if name not in table.column_names]
+    missing = [name for name in schema.names if name not in table.column_names]
     if missing:
         raise BadInput(
             f"{path} is of another version of torusweep: it has no column {missing[0]};"

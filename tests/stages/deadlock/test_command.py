@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner
 from torusweep import cli
-from torusweep.tables.records import DEADLOCK
+from torusweep.stages.deadlock.columns import DEADLOCK
 
 
 def invoke(*arguments):

@@ -12,7 +12,7 @@ from torusweep.networks.families import build
 from torusweep.networks.topology import NO_PORT
 from torusweep.papers.verification import PAPERS, expected_requests, is_layout, load_expected, verification_rows
 from torusweep.stages.layout import layout_record
-from torusweep.tables.records import LAYOUT
+from torusweep.stages.layout.columns import LAYOUT
 
 from tests.stages.layout.plain_layout import (
     every,

@@ -16,7 +16,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.loads import channel_table, exact_loads, layered, loads_record, record_of
-from torusweep.tables.records import CHANNEL_LOADS, LOADS, arrow_schema
+from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
+from torusweep.stages.tables import schema_of
 from torusweep.traffic import PATTERNS, traffic
 
 from tests.stages.static.networks import as_networkx, network
@@ -308,7 +309,7 @@ def test_a_record_fits_its_table():
     record = loads_record(build("pt(a=4)"), traffic="hot_spot(node=3)")
     assert list(record) == [column.name for column in LOADS]
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    loads = pa.Table.from_pylist([record], schema=arrow_schema("loads"))
+    loads = pa.Table.from_pylist([record], schema=schema_of("loads"))
     with duckdb.connect() as connection:
         connection.register("loads", loads)
         found = connection.sql("SELECT per_class_load['x'].max, saturation_load, traffic FROM loads").fetchall()

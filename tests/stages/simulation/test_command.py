@@ -13,7 +13,7 @@ from torusweep.cli import simulate_text
 from torusweep.cli.simulate import simulate
 from torusweep.errors import BadInput
 from torusweep.stages.simulation import PRESETS
-from torusweep.tables.records import SIMULATION
+from torusweep.stages.simulation.columns import SIMULATION
 
 COLUMNS = [column.name for column in SIMULATION]
 FULL = (

@@ -12,9 +12,9 @@ from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.loads import exact_loads
 from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
+from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.presets import Preset
 from torusweep.stages.static import static_record
-from torusweep.tables.records import SIMULATION
 from torusweep_kernels.dependencies import DEPENDS
 
 

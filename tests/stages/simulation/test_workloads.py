@@ -12,8 +12,8 @@ from torusweep.cli.simulate import simulate
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.simulation import Parameters, simulation_records
+from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.placement import terminals_of, workload_packets
-from torusweep.tables.records import SIMULATION
 from torusweep.workloads import workload
 
 PIPELINE = 3  # cycles of the default router: route, virtual channel, switch

@@ -8,7 +8,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.static import static_record, whole_numbers
-from torusweep.tables.records import STATIC, arrow_schema
+from torusweep.stages.static.columns import STATIC
+from torusweep.stages.tables import schema_of
 
 from tests.stages.static.networks import network
 
@@ -53,7 +54,7 @@ def test_columns_and_types(spelling):
     assert all(type(count) is int for count in record["distance_histogram"])
     import pyarrow as pa
 
-    assert pa.Table.from_pylist([record], schema=arrow_schema("static")).num_rows == 1
+    assert pa.Table.from_pylist([record], schema=schema_of("static")).num_rows == 1
 
 
 def test_one_row_in_full():

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.tables.records import LOADS, STATIC
+from torusweep.stages.loads.columns import LOADS
+from torusweep.stages.static.columns import STATIC
 
 Record = Mapping[str, Any]
 

@@ -30,6 +30,7 @@ from torusweep.papers.verification.quantities import (
 )
 from torusweep.papers.verification.rows import Expected, load_expected
 from torusweep.papers.verification.simulated import Simulated, is_simulated
+from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 
 COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers
@@ -86,14 +87,19 @@ def verify_folder(folder: Path) -> list[dict[str, Any]]:
 
     Raises BadInput for a table that is missing, altered or of another version, and for a sweep without papers.
     """
-    papers = {row["paper"] for row in store.open_current(folder / "verification.parquet").to_pylist()}
+    verified = store.open_current(folder / "verification.parquet", schema_of("verification"))
+    papers = {row["paper"] for row in verified.to_pylist()}
     if not papers:
         raise BadInput(
             f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to"
             " its configuration"
         )
     files = {name: folder / f"{name}.parquet" for name in COMPARED}
-    tables = {name: store.open_current(file) for name, file in files.items() if name == "static" or file.exists()}
+    tables = {
+        name: store.open_current(file, schema_of(name))
+        for name, file in files.items()
+        if name == "static" or file.exists()
+    }
     return verification_rows(tables, papers)
 
 

@@ -29,6 +29,7 @@ from torusweep.results.page.papers import papers_section
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
 from torusweep.stages import STAGES
+from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 
 REQUIRED = ("static", "verification")
@@ -49,7 +50,7 @@ def write_report(folder: Path, out: Path) -> Tables:
     """
     manifest = store.read_manifest(folder)
     names = [*REQUIRED, *(name for name in joined_tables() if name in manifest["tables"])]
-    tables = {name: store.open_current(folder / f"{name}.parquet").to_pylist() for name in names}
+    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)).to_pylist() for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables
 

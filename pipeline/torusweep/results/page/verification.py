@@ -17,7 +17,7 @@ from torusweep.charts.section import (
     word_field,
 )
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared
-from torusweep.tables.records import TABLES
+from torusweep.stages.tables import TABLES
 
 Record = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
-from torusweep.tables.records import DEADLOCK
+from torusweep.stages.deadlock.columns import DEADLOCK
 
 MOST_ROWS = 300
 CHANNELS_SHOWN = 3  # of a cycle

@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, Field
 from torusweep.networks.topology import Plan, Topology
 from torusweep.routing import SHORTEST_PATHS
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
+from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.section import section
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.stage import Network, Options, Stage
-from torusweep.tables.records import DEADLOCK
 
 
 class Deadlock(Choice):

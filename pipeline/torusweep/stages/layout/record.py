@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.placements import extent, place
 from torusweep.stages.layout.wires import Wires, crossings, layout_volume, wires_of
-from torusweep.tables.records import LAYOUT
 
 
 def layout_record(topology: Topology, placement: str) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from torusweep.charts.section import (
     word_field,
 )
 from torusweep.networks.families import build
+from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.drawing import svg_layout
-from torusweep.tables.records import LAYOUT
 
 MOST_ROWS = 300  # of the table
 MOST_NETWORKS = 8  # of the chart, one of a family

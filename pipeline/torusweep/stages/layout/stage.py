@@ -11,9 +11,9 @@ from pydantic import Field
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.layout import canonical, check_suits, layout_record
+from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.section import section
 from torusweep.stages.stage import Network, Options, Stage
-from torusweep.tables.records import LAYOUT
 
 
 class Layout(Choice):

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.loads.collectives import Collective, PhaseTime
-from torusweep.tables.records import LOADS, arrow_schema
+from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
+from torusweep.tables.columns import arrow_schema
 
 
 class Estimate(NamedTuple):
@@ -128,7 +129,7 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
         "class": names.take(pa.array(kind)),
         "load": loads.load[tail, port],
     }
-    return pa.table(columns, schema=arrow_schema("channel_loads"))
+    return pa.table(columns, schema=arrow_schema(CHANNEL_LOADS))
 
 
 def class_name(topology: Topology, number: int) -> str:

@@ -25,7 +25,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
-from torusweep.tables.records import LOADS
+from torusweep.stages.loads.columns import LOADS
 
 MOST_ROWS = 60  # of each table
 MEANING = meanings(LOADS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from torusweep.routing import SHORTEST_PATHS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
+from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.loads.section import section
 from torusweep.stages.stage import Network, Options, Stage
-from torusweep.tables.records import LOADS
 from torusweep.traffic import SYMMETRIC, files_of, traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic.reach import check_reach
@@ -72,16 +72,17 @@ class LoadsRequest:
 
     packets          sampled with so many packets at most; None: exact
     seed             of the sample
-    relative_error   the sample ends once the standard error of the largest load is that share of it
-    bounds           what the best routing could carry, and the worst permutation, too
     """
 
     routing: str
     traffic: str
     packets: int | None = None
     seed: int | None = None
-    relative_error: float | None = None
-    bounds: bool = False
+    relative_error: float | None = field(
+        default=None,
+        metadata={"meaning": "standard error of the largest load, as a share of it, at which the sample ends"},
+    )
+    bounds: bool = field(default=False, metadata={"meaning": "whether capacity and worst case are asked for, too"})
 
     def __str__(self) -> str:
         return f"under {self.routing}, {self.traffic}"

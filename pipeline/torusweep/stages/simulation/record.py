@@ -10,13 +10,13 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.request import check_numbers
 from torusweep.stages.simulation.runs import Experiment, Outcome, run
 from torusweep.stages.simulation.saturation import find_saturation
 from torusweep.stages.simulation.setup import Parameters, Setup, set_up
 from torusweep.stages.simulation.statistics import figures
-from torusweep.tables.records import SIMULATION
 
 PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle
 Progress = Callable[[float], None] | None

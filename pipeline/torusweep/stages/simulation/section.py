@@ -30,7 +30,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
-from torusweep.tables.records import SIMULATION
+from torusweep.stages.simulation.columns import SIMULATION
 
 MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6

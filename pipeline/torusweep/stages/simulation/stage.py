@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -13,10 +13,10 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
+from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.stages.simulation.section import section
 from torusweep.stages.stage import Network, Options, Stage
-from torusweep.tables.records import SIMULATION
 from torusweep.traffic import files_of as files_of_traffic
 from torusweep.traffic.reach import check_reach
 from torusweep.workloads import files_of as files_of_workload
@@ -38,7 +38,7 @@ class SimulationRequest:
     """traffic: canonical spelling; simulation: everything, the traffic included, as `Request.spelled` writes it."""
 
     traffic: str
-    simulation: str
+    simulation: str = field(metadata={"meaning": "what is asked for, as JSON"})
 
     def __str__(self) -> str:
         return f"simulated, {self.simulation}"

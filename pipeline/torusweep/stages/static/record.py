@@ -13,13 +13,13 @@ from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.bisection import bisection_bounds
+from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.connectivity import components, edge_connectivity
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.faults import fault_diameter
 from torusweep.stages.static.route_lengths import routed_distances
 from torusweep.stages.static.survivors import surviving_network
 from torusweep.stages.static.transitivity import decide_transitivity
-from torusweep.tables.records import STATIC
 
 
 def static_record(

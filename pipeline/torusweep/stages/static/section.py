@@ -32,7 +32,7 @@ from torusweep.charts.section import (
 from torusweep.networks.families import FAMILIES, build
 from torusweep.networks.picture import SMALL
 from torusweep.networks.picture_svg import svg_picture
-from torusweep.tables.records import STATIC
+from torusweep.stages.static.columns import STATIC
 
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_NETWORKS = 1000  # rows of the table of networks; of more, some of each family are shown

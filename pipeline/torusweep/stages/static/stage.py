@@ -10,10 +10,10 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, no_symmetries
 from torusweep.stages.stage import Options, Stage
 from torusweep.stages.static import static_record
+from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import MAX_PAIRS
 from torusweep.stages.static.section import section
 from torusweep.stages.static.spectrum import INERTIA_NODES
-from torusweep.tables.records import STATIC
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from torusweep.tables.records import TABLES, arrow_schema, markdown
+from torusweep.stages.tables import TABLES, markdown, schema_of
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_schema_carries_units_and_meanings(table):
-    schema = arrow_schema(table)
+    schema = schema_of(table)
     assert schema.names == [column.name for column in TABLES[table]]
     for column in TABLES[table]:
         metadata = schema.field(column.name).metadata

@@ -1,0 +1,113 @@
+"""Columns of the table `latency`."""
+
+from torusweep.tables.columns import Column
+
+LATENCY = (
+    Column("topology", "string", "", "canonical spelling; null for a cube whose radix is no whole number"),
+    Column(
+        "model",
+        "string",
+        "",
+        "parhami-kwai-2004: virtual cut-through, contention; dally-1990: constant bisection, no contention",
+    ),
+    Column("nodes", "int64", "nodes", "nodes"),
+    Column("degree", "int64", "channels", "channels that leave a node, at most"),
+    Column("directed", "bool", "", "links have one direction"),
+    Column("mean_distance", "double", "hops", "mean distance that the model was given, divided by N"),
+    Column("message_bits", "double", "bits", "length of a message, L"),
+    Column(
+        "constant",
+        "string",
+        "",
+        "what networks compared have alike: pins, bisection (always, in dally-1990) or wiring_volume",
+    ),
+    Column(
+        "budget",
+        "double",
+        "per node",
+        "how much of that: pins; wires across the middle, both ways (over bisection_upper); pitches of all wires",
+    ),
+    Column("placement", "string", "", "of constant wiring_volume: that of the table layout whose wires are meant"),
+    Column(
+        "pins",
+        "double",
+        "pins",
+        "of a node, one a bit of each outgoing channel: degree x width; of dally-1990 in and out, n k",
+    ),
+    Column("switch_delay", "double", "cycles", "from a channel into the next, s; null in dally-1990"),
+    Column(
+        "wire_delay",
+        "string",
+        "",
+        "of dally-1990: a cycle is constant, or grows with the longest wire: logarithmic, linear",
+    ),
+    Column("locality", "double", "", "of dally-1990: mean distance as a share of the uniform one"),
+    Column("dimension", "int64", "", "of dally-1990: n"),
+    Column("radix", "double", "", "of dally-1990: k = N^(1/n), a real number; the largest, where they are whole"),
+    Column("radices", "string", "", "of dally-1990: real, as in the paper, or whole"),
+    Column("longest_wire", "double", "node pitches", "of dally-1990, as printed (Eq. 13): k^(n/2-1)"),
+    Column(
+        "longest_wire_corrected",
+        "double",
+        "node pitches",
+        "twice that where its rings have more than two nodes: its own layout folds them",
+    ),
+    Column(
+        "width",
+        "double",
+        "bits",
+        "of a channel, W: the budget over what a bit costs (pins: pins / degree); of dally-1990 k/2",
+    ),
+    Column("flits", "double", "flits", "of a message, L/W"),
+    Column(
+        "rate",
+        "double",
+        "messages/cycle/node",
+        "messages that a node sends, m; null in dally-1990, as everything that contention decides",
+    ),
+    Column("load", "double", "flits/cycle/node", "the same in flits, m L/W"),
+    Column("utilization", "double", "", "of every channel, if all were equally busy: P04's rho = (m/d) F D"),
+    Column(
+        "utilization_max",
+        "double",
+        "",
+        "of the busiest channel: load x max_channel_load (table loads); null where it was not computed",
+    ),
+    Column("uncontended_latency", "double", "cycles", "of an empty network: F + s(D-1); of dally-1990 mean_latency"),
+    Column("store_and_forward_latency", "double", "cycles", "of an empty network that stores a message at every hop"),
+    Column("cut_through_probability", "double", "", "that a message meets no wait at a hop, as printed: 1 - p_w"),
+    Column("contention_delay", "double", "cycles", "waits along a path, as printed: T_c; infinite from saturation on"),
+    Column("mean_latency", "double", "cycles", "as the paper prints the model; infinite from saturation on"),
+    Column(
+        "mean_latency_corrected",
+        "double",
+        "cycles",
+        (
+            "over link classes as busy as minimal routing makes them, null where loads were not computed;"
+            " of dally-1990 with longest_wire_corrected"
+        ),
+    ),
+    Column("saturated", "bool", "", "mean_latency is infinite: rate >= saturation_rate"),
+    Column("saturated_corrected", "bool", "", "mean_latency_corrected is infinite: rate >= saturation_rate_corrected"),
+    Column("saturation_rate", "double", "messages/cycle/node", "as the paper prints it: d / (F D)"),
+    Column(
+        "saturation_rate_corrected", "double", "messages/cycle/node", "of the busiest channel: 1 / (F max_channel_load)"
+    ),
+    Column("saturation_bits", "double", "bits/cycle/node", "saturation_rate in bits, as printed: d W / D"),
+    Column(
+        "saturation_bits_corrected",
+        "double",
+        "bits/cycle/node",
+        "saturation_rate_corrected in bits: saturation_load (table loads) x width",
+    ),
+    Column(
+        "best_dimension",
+        "int64",
+        "",
+        (
+            "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality;"
+            " the lowest of several"
+        ),
+    ),
+    Column("best_dimension_corrected", "int64", "", "the same of least mean_latency_corrected"),
+)

@@ -1,0 +1,92 @@
+"""Columns of the table `layout`."""
+
+from torusweep.tables.columns import Column
+
+LAYOUT = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("placement", "string", "", "canonical spelling of the placement, as in folded or trellis(block=[4, 4])"),
+    Column("dimensions", "int64", "", "dimensions of space in which places lie"),
+    Column("extent", "list<int64>", "pitches", "places along each dimension of the bounding box"),
+    Column(
+        "places",
+        "int64",
+        "",
+        "places of nodes, or of cabinets, all that the box has: its area in the plane, its volume in space",
+    ),
+    Column(
+        "block",
+        "list<int64>",
+        "nodes",
+        "sides of a cabinet along each digit of the address; null where every node has its own place",
+    ),
+    Column(
+        "cables",
+        "int64",
+        "links",
+        "links between cabinets, a bidirectional one counted once; null where there are none",
+    ),
+    Column(
+        "wire_length_max",
+        "int64",
+        "pitches",
+        "longest wire, along the dimensions of space (Manhattan); null without wires",
+    ),
+    Column(
+        "wire_length_mean",
+        "double",
+        "pitches",
+        "mean length of a wire; those within a cabinet do not count; null without wires",
+    ),
+    Column("wire_length_total", "int64", "pitches", "length of all wires, a bidirectional link counted once"),
+    Column("wire_length_max_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
+    Column("wire_length_mean_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
+    Column("wire_length_total_euclidean", "double", "pitches", "the same as the crow flies"),
+    Column(
+        "wire_length_histogram",
+        "list<struct<length: int64, wires: int64>>",
+        "pitches",
+        "wires of each length (Manhattan) that occurs",
+    ),
+    Column(
+        "per_class_wire_length",
+        "map<string, struct<mean: double, max: double>>",
+        "pitches",
+        "of each link class (Manhattan)",
+    ),
+    Column(
+        "wire_density_max",
+        "double",
+        "channels",
+        "most one-way channels that cross a gap between places of a row along x, on average over rows",
+    ),
+    Column(
+        "wire_density_position",
+        "int64",
+        "pitches",
+        "places before the first gap where so many do; null where a row has one place",
+    ),
+    Column("wire_density_middle", "double", "channels", "channels that cross the middle of a row"),
+    Column(
+        "middle_channels",
+        "int64",
+        "channels",
+        "channels that cross the middle of the whole layout, in the dimension where they are fewest",
+    ),
+    Column(
+        "channel_width",
+        "double",
+        "bits",
+        "width of a channel if as many wires cross the middle as there are nodes (Dally 1990); null where none does",
+    ),
+    Column("pins", "double", "bits", "most pins of a node at that width, incoming and outgoing channels together"),
+    Column(
+        "layout_volume",
+        "double",
+        "wire pitches",
+        (
+            "least volume of a box with room for the nodes and for the wires across its densest sections;"
+            " in the plane, area; null for cabinets"
+        ),
+    ),
+    Column("notes", "string", "", "as in static"),
+)
