@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy  # loads scipy.optimize when it is first used
 from scipy.sparse import coo_array, csr_array, hstack
 
 from torusweep.capacity.commodities import Commodities, UsableArcs
@@ -48,7 +48,7 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
     loads = hstack([share, csr_array(np.full((len(room), 1), -1.0))], format="csr")
     cost = np.zeros(variables + 1)
     cost[-1] = 1.0
-    found = linprog(
+    found = scipy.optimize.linprog(
         cost,
         A_ub=loads,
         b_ub=np.zeros(len(room)),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy  # loads scipy.optimize when it is first used
 
 
 class WorstCase(NamedTuple):
@@ -69,7 +69,7 @@ def worst_permutation(
         most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / links
         if worst is not None and most <= worst.load * (1 + 1e-12):
             continue
-        source, destination = linear_sum_assignment(weight, maximize=True)
+        source, destination = scipy.optimize.linear_sum_assignment(weight, maximize=True)
         load = float(weight[source, destination].sum()) / links
         if worst is None or load > worst.load * (1 + 1e-12):
             worst = WorstCase(load, int(channel), destination.astype(np.int32))

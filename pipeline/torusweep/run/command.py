@@ -17,8 +17,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from snakemake.cli import get_argument_parser
-
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest
 from torusweep.papers.verification import summary as verdicts
@@ -245,7 +243,11 @@ def _check_names(paths: Iterable[str]) -> None:
 
 def _check_options(options: Sequence[str]) -> None:
     """Refuse in one line an option that nobody has, and those that this command itself gives Snakemake."""
-    known = re.findall(r"(?<![\w-])--[\w-]+", get_argument_parser().format_help()) if options else []
+    if not options:
+        return
+    from snakemake.cli import get_argument_parser  # takes a second to import
+
+    known = re.findall(r"(?<![\w-])--[\w-]+", get_argument_parser().format_help())
     ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
     for option in options:
         name = option.partition("=")[0]

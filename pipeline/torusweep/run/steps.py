@@ -13,9 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from torusweep.counts import counted
-from torusweep.papers.figures.files import write_figures
 from torusweep.papers.verification import summary, verification_rows
-from torusweep.results.page import write_report
 from torusweep.stages.tables import TABLES, schema_of
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.derived import DERIVED
@@ -70,6 +68,10 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def report(config: Path, folder: Path, overrides: Overrides) -> int:
     """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
+    # only this step draws, and the drawing library takes long to import
+    from torusweep.papers.figures.files import write_figures
+    from torusweep.results.page import write_report
+
     write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from torusweep.charts.section import Section, Tables
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice
 from torusweep.tables.columns import Column
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
 
 Rows = list[dict[str, Any]] | pa.Table
 

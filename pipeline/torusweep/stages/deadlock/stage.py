@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -13,9 +13,11 @@ from torusweep.networks.topology import Plan, Topology
 from torusweep.routing import SHORTEST_PATHS
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.columns import DEADLOCK
-from torusweep.stages.deadlock.section import section
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.stage import Network, Options, Stage
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
 
 
 class Deadlock(Choice):
@@ -75,7 +77,6 @@ class DeadlockStage(Stage):
     Request = DeadlockRequest
     description = "channel dependency graphs to analyse; without it, only those that the papers say something of"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
-    section = staticmethod(section)
 
     def requests(self, entry: Deadlock) -> Iterator[DeadlockRequest]:
         with under("routing"):
@@ -109,3 +110,9 @@ class DeadlockStage(Stage):
             virtual_channels=request.virtual_channels,
         )
         return [record]
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.deadlock.section import section
+
+        return section(tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -12,8 +12,10 @@ from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.layout import canonical, check_suits, layout_record
 from torusweep.stages.layout.columns import LAYOUT
-from torusweep.stages.layout.section import section
 from torusweep.stages.stage import Network, Options, Stage
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
 
 
 class Layout(Choice):
@@ -44,7 +46,6 @@ class LayoutStage(Stage):
     Request = LayoutRequest
     description = "placements whose wires are to be measured; without it, only those that the papers print numbers of"
     distinguishing = ("placement",)
-    section = staticmethod(section)
 
     def requests(self, entry: Layout) -> Iterator[LayoutRequest]:
         with under("placement"):
@@ -59,3 +60,9 @@ class LayoutStage(Stage):
 
     def rows(self, topology: Topology, request: LayoutRequest, options: Options) -> list[dict[str, Any]]:
         return [layout_record(topology, request.placement)]
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.layout.section import section
+
+        return section(tables)

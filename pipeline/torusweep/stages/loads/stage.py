@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -17,11 +17,14 @@ from torusweep.routing import canonical as routing_spelling
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
 from torusweep.stages.loads.columns import LOADS
-from torusweep.stages.loads.section import section
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.traffic import SYMMETRIC, files_of, traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic.reach import check_reach
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section as PageSection
+    from torusweep.charts.section import Tables
 
 ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
@@ -117,7 +120,6 @@ class LoadsStage(Stage):
         "channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
     )
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
-    section = staticmethod(section)
 
     def requests(self, entry: Loads) -> Iterator[LoadsRequest]:
         with under("traffic"):
@@ -183,6 +185,12 @@ class LoadsStage(Stage):
             threads=options.threads,
         )
         return [record]
+
+    def section(self, tables: Tables) -> PageSection | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.loads.section import section
+
+        return section(tables)
 
 
 def _over_states(request: LoadsRequest) -> bool:

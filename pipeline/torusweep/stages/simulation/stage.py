@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, Topology
@@ -15,11 +15,13 @@ from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.entry import Simulation
-from torusweep.stages.simulation.section import section
 from torusweep.stages.stage import Network, Options, Stage
 from torusweep.traffic import files_of as files_of_traffic
 from torusweep.traffic.reach import check_reach
 from torusweep.workloads import files_of as files_of_workload
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
 
 LISTED = (
     *("router", "routing", "vc_rule", "virtual_channels", "buffer_flits", "packet_flits", "input_speedup"),
@@ -76,7 +78,6 @@ class SimulationStage(Stage):
         *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),
         "offered_load",
     )
-    section = staticmethod(section)
 
     def requests(self, entry: Simulation) -> Iterator[SimulationRequest]:
         lists: dict[str, Sequence[Any]] = {name: getattr(entry, name) or (None,) for name in LISTED}
@@ -124,3 +125,9 @@ class SimulationStage(Stage):
             threads=options.threads,
             memory=options.memory,
         )
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.simulation.section import section
+
+        return section(tables)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # loads scipy.special when it is first used
 from torusweep_kernels.router import REFUSED
 
 BATCHES = 20  # of the window of one run
@@ -194,7 +194,7 @@ def _estimate(value: np.ndarray, weight: np.ndarray) -> Estimate:
 
 
 def _student(batches: int, probability: float) -> float:
-    return float(stdtrit(batches - 1, probability))
+    return float(scipy.special.stdtrit(batches - 1, probability))
 
 
 def _quantiles(latency: np.ndarray) -> tuple[int, int]:

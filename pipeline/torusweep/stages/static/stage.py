@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, no_symmetries
@@ -12,8 +12,10 @@ from torusweep.stages.stage import Options, Stage
 from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import MAX_PAIRS
-from torusweep.stages.static.section import section
 from torusweep.stages.static.spectrum import INERTIA_NODES
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; beyond that (static.faults.EXHAUSTIVE_WORK) the fault sets are sampled
@@ -49,7 +51,6 @@ class StaticStage(Stage):
     )
     Entry = None
     Request = StaticRequest
-    section = staticmethod(section)
 
     def request_for_network(self, fault_nodes: int | None) -> StaticRequest:
         return StaticRequest(fault_nodes)
@@ -76,6 +77,12 @@ class StaticStage(Stage):
             threads=options.threads,
         )
         return [record]
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.static.section import section
+
+        return section(tables)
 
 
 def choose_backend(backend: str, planned: Plan, request: StaticRequest, *, use_symmetry: bool) -> str:
