@@ -244,6 +244,7 @@ def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):
     code = """
 import sys
 from pathlib import Path
+import sys
 import pyarrow as pa
 from torusweep.tables import store
 for index in range(10):
@@ -288,3 +289,13 @@ def test_a_lock_on_a_full_disk_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr("fcntl.flock", lambda *_: None)
     with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), lock.held(tmp_path / ".lock"):
         pytest.fail("locked")
+
+
+def test_arrow_reads_bytes_of_its_own():
+    """Its threads outlive the interpreter's lock, which Python's bytes need when they are released."""
+    content = bytes(range(256)) * 64
+    references = sys.getrefcount(content)
+    reader = pa.BufferReader(store.arrow_buffer(content))
+    assert sys.getrefcount(content) == references
+    assert reader.read() == content
+    assert (pa.BufferReader(content), sys.getrefcount(content))[1] > references, "this test can fail"

@@ -132,7 +132,18 @@ def _rows(content: bytes, *, checked: bool = False) -> pa.Table:
 
     `pq.read_table` would import pandas, for a third of a second.
     """
-    return pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=checked).read()
+    return pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked).read()
+
+
+def arrow_buffer(content: bytes) -> pa.Buffer:
+    """A copy of the bytes that Arrow owns.
+
+    Arrow's threads may release a file's buffer after the main thread has begun to exit. To release Python's bytes they
+    need the interpreter's lock, which is gone by then: the process aborts (status 134).
+    """
+    copy = pa.BufferOutputStream()
+    copy.write(content)
+    return copy.getvalue()
 
 
 def digest(content: bytes) -> str:
