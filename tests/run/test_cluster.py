@@ -129,6 +129,7 @@ def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expec
     ] == expected
 
 
+@pytest.mark.faults
 def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: Run):
     """A worker takes eleven; 1,024 are customary, and machines with 128 cores too."""
     limited = ("bash", "-c", 'ulimit -Sn 128 && exec "$@"', "bash", *COMMAND)

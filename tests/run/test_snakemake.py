@@ -9,10 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 from torusweep.errors import BadInput
 from torusweep.run import command
@@ -74,33 +72,6 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     path.write_bytes(path.read_bytes()[:-1] + b"?")  # 20
     with pytest.raises(BadInput, match=r"distances.parquet was altered"):
         open_table(path)
-
-
-def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
-    run = rings.start(
-        "run", "rings.yaml", "--workers", "2", fault="slow 1"
-    )  # so long that two more runs are refused meanwhile
-    until(rings.shards)
-    driver = json.loads((rings.folder / ".lock").read_text())["pid"]
-    (snakemake,) = [child for child in psutil.Process(run.pid).children() if "snakemake" in child.cmdline()]
-    status, said = rings.call("run", "rings.yaml")  # 11
-    assert (status, said.count("\n")) == (2, 1), said
-    assert f"process {run.pid} " in said
-    snakemake.kill()  # 9
-    said = run.communicate(timeout=60)[0]
-    assert run.returncode == 128 + signal.SIGKILL
-    assert "Snakemake was killed (signal 9)" in said
-    assert "stopped; what is finished is kept" in said
-    assert not psutil.pid_exists(driver), "it has ended its batches, and goes with the run"
-    kept = rings.shards()
-
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")  # 10
-    until(lambda: len(rings.shards()) > len(kept))
-    os.kill(run.pid, signal.SIGINT)  # 12
-    said = run.communicate(timeout=60)[0]
-    assert run.returncode == 130, said
-    assert "stopped; what is finished is kept" in said
-    assert set(kept) < set(rings.shards())
 
 
 def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run):
@@ -219,50 +190,6 @@ def test_a_snakemake_that_stays_though_it_was_told_to_end_is_killed_when_nobody_
     stopping.start()
     assert waiting.wait() == 128 + signal.SIGTERM
     stopping.join()
-
-
-def driver_of(run: Run) -> psutil.Process:
-    """The process that computes, once it has finished something."""
-    until(run.shards)
-    return psutil.Process(json.loads((run.folder / ".lock").read_text())["pid"])
-
-
-def test_a_step_that_is_killed_ends_the_run_which_goes_on_when_called_again(rings: Run, clean: bytes):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")
-    driver_of(rings).kill()
-    said = run.communicate(timeout=60)[0]
-    assert run.returncode == 1, said
-    assert "the same command goes on from here" in said
-    kept = set(rings.shards())
-    status, said = rings.call("run", "rings.yaml", "--workers", "2")
-    assert status == 0, said
-    assert kept < set(rings.shards())
-    assert rings.static() == clean
-
-
-def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clean: bytes):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.5")
-    driver = driver_of(rings)
-    family = psutil.Process(run.pid).children(recursive=True)
-    run.kill()
-    run.wait()
-    status, said = rings.call("run", "rings.yaml")
-    assert (status, said.count("\n")) == (2, 1), said
-    assert f"process {driver.pid} " in said
-    assert psutil.wait_procs(family, timeout=120)[1] == []
-    assert rings.static() == clean
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.2, 0.4, 1.0, 2.0])
-def test_a_run_stopped_while_its_workers_start_ends(rings: Run, seconds: float):
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.2")
-    until(lambda: (rings.folder / ".lock").exists() and (rings.folder / ".lock").read_text())
-    time.sleep(seconds)
-    family = psutil.Process(run.pid).children(recursive=True)
-    run.terminate()
-    said = run.communicate(timeout=60)[0]
-    assert run.returncode == 128 + signal.SIGTERM, said
-    assert psutil.wait_procs(family, timeout=30)[1] == []
 
 
 def test_standard_output_is_the_commands_own(rings: Run):

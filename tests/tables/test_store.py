@@ -244,7 +244,6 @@ def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):
     code = """
 import sys
 from pathlib import Path
-import sys
 import pyarrow as pa
 from torusweep.tables import store
 for index in range(10):
