@@ -74,6 +74,7 @@ BAD_INPUT = [
     (["completion", "tcsh"], "bash"),
     (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
     (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
+    (["plan", "/no/such/config.yaml"], "/no/such/config.yaml"),
     (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
     (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
     (

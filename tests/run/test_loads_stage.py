@@ -176,7 +176,7 @@ def test_the_whole_pipeline_declares_the_table_and_keeps_it(rings: Run):
     rings.config.write_text(CONFIG)
     status, said = rings.call("run", "rings.yaml", "--workers", "0", **PLAIN)
     assert status == 0, said
-    assert "28 points → " in said
+    assert "28 points, about " in said
     assert "loads.parquet   23 rows" in said
     assert (rings.folder / "report.html").exists()
     tables = json.loads((rings.folder / "manifest.json").read_bytes())["tables"]

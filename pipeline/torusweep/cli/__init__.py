@@ -19,6 +19,7 @@ import click
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
     "run": ("run", "Run a sweep: tables, verification, report."),
+    "plan": ("plan", "What a sweep will take: points, time, memory, disk."),
     "topologies": ("topologies", "List the families of networks."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
@@ -74,6 +75,7 @@ def torusweep() -> None:
       torusweep loads "rtt(a=16)"                      where it saturates
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
+      torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
       torusweep topologies                             the families of networks

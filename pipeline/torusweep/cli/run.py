@@ -54,10 +54,19 @@ def run(
       torusweep run
       torusweep run config/papers/parhami-kwai-2004.yaml
       torusweep run config/smoke.yaml --results /tmp/out --workers 4
+      torusweep run config/default.yaml --dry-run
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
     from torusweep.run import command
 
+    if snakemake_options and set(snakemake_options) <= command.DRY:
+        from torusweep.cli.plan import forecast_of
+        from torusweep.cli.plan_text import text
+
+        files = command.pending(config, results, _given(backend, symmetry, workers))
+        click.echo(text(*forecast_of(config, workers)))
+        click.echo(f"\na run would make: {', '.join(files) or 'nothing, all is there'}")
+        return
     status, folder = command.run(
         config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
     )

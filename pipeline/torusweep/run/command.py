@@ -23,6 +23,7 @@ from torusweep.papers.verification import summary as verdicts
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.yaml import shown
+from torusweep.sweep.forecast import LONG, Forecast, forecast
 from torusweep.sweep.points_table import weighed_points
 from torusweep.sweep.requested import requested_stages
 from torusweep.tables import lock, store
@@ -70,15 +71,8 @@ def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: S
     written; at the end, for a table that somebody altered.
     """
     _check_options(options)
-    sweep = load(config)
-    folder = results / sweep.sweep
+    sweep, folder = _checked(config, results)
     files = input_files(sweep)
-    _check_names([str(config), str(results), *files])
-    if ALTERED.search(str(results)):
-        raise BadInput(
-            f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
-            " or a blank at its end"
-        )
     points = weighed_points(sweep, folder)
     with lock.held(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
@@ -86,13 +80,45 @@ def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: S
                 f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run"
                 " again"
             )
-        print(f"{sweep.sweep}: {counted(len(points), 'point')} → {folder}", file=sys.stderr, flush=True)
+        _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder)
         _not_from_the_future([config, *map(Path, files), *folder.glob("[!.]*.*")])
         command = [*_snakemake(config, results, overrides, options), *_failed(sweep, folder), *(options or QUIET)]
         status = Snakemake(command, folder / store.LOCK, essential=not options).wait()
         if status == 0 and not is_dry(options) and is_complete(folder):
             store.check_tables(folder)  # one that nothing had to read again, too
     return status, folder
+
+
+def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[str]:
+    """Names of the files in the sweep's folder that a run would make. Nothing is computed or written.
+
+    Raises BadInput for a wrong configuration or folder, and where Snakemake refuses.
+    """
+    command = [*_snakemake(config, results, overrides, ()), *_failed(*_checked(config, results)), "--summary"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BadInput(f"Snakemake refuses: {' '.join(done.stderr.split())}")
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [Path(row[0]).name for row in rows if row[-1] == "update pending"]
+
+
+def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
+    """A configuration and its folder, whose names Snakemake takes as they are. Raises BadInput."""
+    sweep = load(config)
+    _check_names([str(config), str(results), *input_files(sweep)])
+    if ALTERED.search(str(results)):
+        raise BadInput(
+            f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
+            " or a blank at its end"
+        )
+    return sweep, results / sweep.sweep
+
+
+def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path) -> None:
+    """The first line, before anything is computed; a second one for a sweep of more than an hour."""
+    _say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
+    if expected.seconds > LONG:
+        _say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
 
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
