@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -84,3 +85,15 @@ def test_a_run_stopped_while_its_workers_start_ends(rings: Run, seconds: float):
     said = run.communicate(timeout=60)[0]
     assert run.returncode == 128 + signal.SIGTERM, said
     assert psutil.wait_procs(family, timeout=30)[1] == []
+
+
+def test_a_batch_that_does_not_end_does_not_hold_a_stop(rings: Run, tmp_path: Path):
+    """What was computed is kept; the batch that hangs is given up after 20 s, without a second signal."""
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault=f"hang {tmp_path / 'begun'}")
+    until((tmp_path / "begun").exists)
+    family = psutil.Process(run.pid).children(recursive=True)
+    run.terminate()
+    said = run.communicate(timeout=60)[0]
+    assert run.returncode == 128 + signal.SIGTERM, said
+    assert "gave up" in said
+    assert psutil.wait_procs(family, timeout=10)[1] == []

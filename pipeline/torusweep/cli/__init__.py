@@ -84,13 +84,10 @@ def torusweep() -> None:
 
 def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
-    from torusweep_kernels.backend import when_compiling
-
     from torusweep.errors import BadInput
 
-    gc.set_threshold(
-        50_000
-    )  # what is imported, and tables, stay: every 700 new objects Python would look through many of them for garbage
+    # what is imported stays; by default Python looks through many of these objects every 700 new ones
+    gc.set_threshold(50_000)
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
     for stream in (sys.stdout, sys.stderr):
@@ -98,6 +95,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
     try:
         if sys.stderr.isatty() and sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
+            from torusweep_kernels.backend import when_compiling
+
             when_compiling(
                 lambda: click.echo("compiling for this processor, once: later runs find it in Numba's cache", err=True)
             )
@@ -124,9 +123,7 @@ def main() -> None:
         _say("interrupted")
         sys.exit(130)
     except Exception as failure:
-        if (
-            type(failure).__name__ == "BackendUnavailable"
-        ):  # torusweep_kernels.backend's, not imported here for the sake of start-up
+        if type(failure).__name__ == "BackendUnavailable":  # torusweep_kernels.backend's, which takes long to import
             _say(str(failure))
             sys.exit(2)
         raise

@@ -38,7 +38,8 @@ ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
-STAYS_SECONDS = 10.0  # that Snakemake may take to end when it was told to and no step computes
+STAYS_SECONDS = 10.0  # that Snakemake may take to end when it was told to
+SAVE_SECONDS = 25.0  # that a step which computes has besides: it gives up its batches after 20 s (torusweep.run.driver)
 STDERR = 2  # the file, whatever sys.stderr is where we are called
 # Snakemake's lines about a failed job: the step has said what is wrong
 CHATTER = (
@@ -207,11 +208,11 @@ class Snakemake:
                 time.sleep(0.1)
 
     def _insist(self, at_once: bool) -> None:
-        """Kill what stays though it was told to end: unless `at_once`, only while no step computes."""
-        idle = 0.0
-        while idle <= STAYS_SECONDS:
-            time.sleep(1.0)
-            idle = idle + 1.0 if at_once or lock.holder(self._computing) is None else 0.0
+        """Kill what stays though it was told to end. A step that computes has longer, unless `at_once`."""
+        computing = not at_once and lock.holder(self._computing) is not None
+        deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
+        while time.monotonic() < deadline:
+            time.sleep(0.5)
             if self._process.poll() is not None:
                 return
         with contextlib.suppress(ProcessLookupError):

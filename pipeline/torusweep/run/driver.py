@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.run import workers as cluster
 from torusweep.run.progress import progress
@@ -30,6 +31,7 @@ from torusweep.tables import store
 from torusweep.tables.provenance import software
 
 LIVES = 3  # deaths of its worker after which a lone point is given up
+SAVE_SECONDS = 20.0  # after the first signal, for the batches that run: Slurm kills 30 s after its SIGTERM
 FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so little takes to compute here
 
 
@@ -160,8 +162,14 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                     ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], options)
                     running[ticket] = Running(batch, time.monotonic(), left.limit(batch, settings.watchdog_seconds))
                 if stop.signal and not told:
-                    shown.say("stopping: the batches that run are finished and saved; once more to stop at once")
+                    shown.say(
+                        f"stopping: batches that run are finished and saved, if they end within {SAVE_SECONDS:.0f} s;"
+                        " once more to stop at once"
+                    )
                     told = True
+                if stop.signal and time.monotonic() - stop.since > SAVE_SECONDS:
+                    shown.say(f"gave up {counted(sum(len(entry.batch.points) for entry in running.values()), 'point')}")
+                    break
                 if isinstance(workers, Workers):
                     _watch(running, workers)
                     if not workers.present and stop.signal:
@@ -232,10 +240,14 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure |
 
 
 class _Stop:
-    """Ctrl-C or SIGTERM: the first stops the sweep when the running batches are finished, the second at once."""
+    """Ctrl-C or SIGTERM: the first stops the sweep when the running batches are finished, the second at once.
+
+    signal, since   the first one's number, and when it came (time.monotonic)
+    """
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.since = 0.0
         self.running = False  # once batches run, the first signal lets them finish
         self._before: dict[int, Any] = {}
 
@@ -253,4 +265,4 @@ class _Stop:
     def _asked(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None or not self.running:
             raise SystemExit(128 + number)
-        self.signal = number
+        self.signal, self.since = number, time.monotonic()
