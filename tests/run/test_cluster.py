@@ -257,6 +257,30 @@ def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch
         pass
 
 
+PENDING = {
+    "sbatch": "#!/bin/sh\necho Submitted batch job 4711\n",
+    "squeue": "#!/bin/sh\necho 'PENDING (PartitionDown)'\n",
+    "scancel": "#!/bin/sh\n",
+}
+
+
+def test_why_slurm_does_not_start_the_jobs_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):  # a drained node, a partition that is down
+    for name, content in PENDING.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(cluster, "SQUEUE_SECONDS", 1)
+    monkeypatch.setitem(cluster.JOIN_SECONDS, "slurm", 2)
+    with (
+        pytest.raises(BadInput, match=r"within 2 s, got none; 1 job PENDING \(PartitionDown\)"),
+        cluster.connect(Cluster(slurm=Slurm(interface="lo")), backend="numba", tasks=1),
+    ):
+        pass
+    assert capsys.readouterr().out.splitlines() == ["waiting for Slurm: 1 job PENDING (PartitionDown)"] * 2
+
+
 def test_the_job_script_for_slurm(tmp_path: Path):
     slurm = Slurm.model_validate(
         {

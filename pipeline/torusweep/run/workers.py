@@ -16,9 +16,11 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -33,6 +35,7 @@ from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import gpu_count, resolve
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.run.tasks import InProcess, Patience, Workers
 from torusweep.stages import STAGES
@@ -41,6 +44,7 @@ from torusweep.sweep.points import stage_digest
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
+SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
 RENEWALS = 3  # times that Slurm jobs are submitted again when all workers are gone
 # files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
 FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
@@ -90,7 +94,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             description = f"{count} Slurm jobs"
             jobs = _submit(settings.slurm, stack)
             client = stack.enter_context(Client(jobs))
-            _wait_for_workers(client, 1, JOIN_SECONDS["slurm"], "ask 'squeue --me' why the jobs do not start")
+            _wait_for_slurm(client, jobs)
             _check_code(client, "Slurm")
             patience = Patience(
                 settings.worker_ttl_seconds,
@@ -338,6 +342,35 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
         raise BadInput(
             f"cluster: expected {count} workers within {seconds:.0f} s, got {len(client.nthreads())}; {advice}"
         ) from None
+
+
+def _wait_for_slurm(client: Client, jobs: SLURMCluster) -> None:
+    """Wait for the first worker, and say at most once a minute why Slurm does not start the jobs.
+
+    Raises BadInput with Slurm's reason where none starts within JOIN_SECONDS.
+    """
+    waiting = ""
+    for _ in range(JOIN_SECONDS["slurm"] // SQUEUE_SECONDS):
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=SQUEUE_SECONDS)
+            return
+        waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values()])
+        print(f"waiting for Slurm: {waiting}", flush=True)
+    raise BadInput(
+        f"cluster.slurm: expected a worker within {JOIN_SECONDS['slurm']} s, got none; {waiting};"
+        " change cluster.slurm, or ask for fewer or smaller jobs"
+    )
+
+
+def _why_waiting(jobs: Sequence[str]) -> str:
+    """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
+    command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_SECONDS).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "squeue does not answer"
+    states = Counter(line.strip() for line in said.splitlines() if line.strip())
+    return ", ".join(f"{counted(count, 'job')} {state}" for state, count in states.items()) or "no job is in the queue"
 
 
 def _check_code(client: Client, address: str) -> None:
