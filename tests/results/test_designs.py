@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import itertools
-import json
 import math
 import random
 from typing import Any
@@ -20,6 +17,8 @@ from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages import STAGES
 from torusweep.stages.static import static_record
 from torusweep.stages.tables import TABLES
+
+from tests.results.test_report import unpacked
 
 NAMES = ("torus(k=4, n=2)", "torus(k=3, n=3)", "mesh(k=4, n=2)", "pruned_xy(k=4)")  # the last is not connected
 
@@ -203,22 +202,38 @@ def body(explorer: Explorer) -> str:
 def test_the_explorers_data_are_what_the_tables_say(
     static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = explored(designs({"static": static}))
-    data = json.loads(gzip.decompress(base64.b64decode(made.data)))
+    made = explored({"static": static}, designs({"static": static}))
+    data = unpacked(made.data)
     assert data["topologies"] == ["mesh(k=4, n=2)", "torus(k=4, n=2)", "torus(k=3, n=3)"]
     assert [data["names"][group] for group in data["groups"]] == ["mesh", "torus", "torus"]
-    axes = {axis["name"]: axis["values"] for axis in data["axes"]}
-    assert axes["mean_distance"] == [2.5, 2, 2]
+    numbers = {quantity["name"]: quantity["values"] for quantity in data["quantities"]}
+    assert numbers["mean_distance"] == [[2.5, 2, 2]]
     assert "All 3 connected designs of the sweep; 1 that are disconnected" in body(made)
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
     monkeypatch.setattr("torusweep.results.page.explorer.MOST", 300)
-    assert "A sample of 300 of the 900 connected designs" in body(explored(designs({"static": many})))
-    whole = explored(designs({"static": many}))
+    assert "A sample of 300 of the 900 connected designs" in body(explored({"static": many}, designs({"static": many})))
+    whole = explored({"static": many}, designs({"static": many}))
     monkeypatch.setattr("torusweep.results.page.explorer.MOST_BYTES", len(whole.data) // 2)
-    small = explored(designs({"static": many}))
+    small = explored({"static": many}, designs({"static": many}))
     assert 100 < len(small.data) <= len(whole.data) / 2
     assert "A sample of 300 " not in body(small)
-    assert explored(designs({})).section is None
+    assert explored({}, designs({})).section is None
+
+
+def test_a_quantity_has_numbers_for_each_routing_and_traffic(static: list[dict[str, Any]]) -> None:
+    rows = [load(NAMES[0], routing, "tornado", 9.0) for routing in ("minimal", "valiant")]
+    rows += [load(name, "minimal", "uniform", float(i)) for i, name in enumerate(NAMES)]
+    tables = {"static": static, "loads": rows}
+    data = unpacked(explored(tables, designs(tables)).data)
+    assert data["tables"]["loads"] == {
+        "keys": ["routing", "traffic"],
+        "choices": [["minimal", "uniform"], ["minimal", "tornado"], ["valiant", "tornado"]],  # of most networks first
+        "at": [[0, 1, 2], [1], [1]],  # places of mesh, torus, torus
+    }
+    (saturation,) = [quantity for quantity in data["quantities"] if quantity["name"] == "saturation_load"]
+    assert saturation["values"] == [[2, 0, 1], [9], [9]]
+    assert (saturation["table"], saturation["larger"]) == ("loads", True)
+    assert [quantity["table"] for quantity in data["quantities"] if quantity["name"] == "nodes"] == ["static"]
 
 
 def test_families_differ_in_colour_or_symbol() -> None:

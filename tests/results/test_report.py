@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import gzip
 import hashlib
 import json
 import re
@@ -23,12 +24,17 @@ from torusweep.networks import picture_svg
 from torusweep.networks.families import build
 from torusweep.papers.verification import verification_rows
 from torusweep.results import page as report
+from torusweep.results.page import glossary
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
+from torusweep.routing import ROUTINGS
+from torusweep.stages.deadlock.rules import RULES
+from torusweep.stages.layout.placements import PLACEMENTS
 from torusweep.stages.static import section as networks
 from torusweep.stages.static import static_record
 from torusweep.stages.tables import schema_of
 from torusweep.tables import store
+from torusweep.traffic import PATTERNS
 
 from tests.results import vega_lite
 
@@ -63,6 +69,7 @@ def verification(static: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+PICTURE = "data:image/svg+xml;base64,"
 MANIFEST: dict[str, Any] = {
     "sweep": "small",
     "config": {"sha256": "c0ffee", "text": f"sweep: small # {HOSTILE}\n"},
@@ -74,6 +81,11 @@ MANIFEST: dict[str, Any] = {
     "tables": {"static": {"sha256": "beef", "rows": 3}},
     "failed": [{"stage": "static", "topology": "graph", "point": f'graph(path="{HOSTILE}")', "reason": HOSTILE}],
 }
+
+
+def unpacked(text: str) -> Any:
+    """Data of the page, as its script reads them."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
 class Page(HTMLParser):
@@ -143,7 +155,9 @@ def test_only_the_pages_own_script_may_run_and_nothing_is_loaded(page: Page) -> 
         {"type": "text/plain", "id": "designs"},
     ]
     for tag, own in page.elements:
-        assert not {"src", "onclick", "onload", "srcset", "action"} & set(own), (tag, own)
+        assert not {"onclick", "onload", "srcset", "action"} & set(own), (tag, own)
+        assert str(own.get("src", PICTURE)).startswith(PICTURE)
+        assert tag == "img" or "src" not in own
         assert not own.get("href") or str(own["href"]).startswith("#")
 
 
@@ -253,16 +267,33 @@ def test_what_is_not_compared_is_counted_by_what_it_needs(verification: list[dic
     assert "".join(f"<li>{item}</li>" for item in items) in body
 
 
-def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]]) -> None:
+def test_a_large_sweep_shows_some_of_each_family(static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(networks, "MOST_NETWORKS", 1000)
     rings = [{**static[0], "topology": f"ring(k={k})", "family": "ring", "nodes": k} for k in range(3, 3000)]
     section = networks.section({"static": [*rings, *static]})
     assert section is not None
     body = section.body.partition("Pictures")[0]
-    shown = re.findall(r"ring\(k=(\d+)\)", body)
-    assert len(shown) <= networks.MOST_NETWORKS
-    assert len(shown) >= networks.MOST_NETWORKS // 10
-    assert {shown[0], shown[-1]} == {"3", "2999"}
-    assert all(record["topology"] in body for record in static)
+    (packed,) = re.findall('data-rows="([^"]*)"', body)
+    shown = [row[0] for row in unpacked(packed)["rows"]]
+    rings = [name for name in shown if name.startswith("ring")]
+    assert 100 <= len(rings) <= len(shown) <= 1000
+    assert [rings[0], rings[-1]] == ["ring(k=3)", "ring(k=2999)"]
+    assert {record["topology"] for record in static} <= set(shown)
+
+
+def test_the_sweeps_answers_come_first_and_the_papers_are_folded(page: Page) -> None:
+    sections = [str(own["id"]) for tag, own in page.elements if tag == "section"]
+    assert sections[:2] == ["explorer", "networks"]
+    assert sections[-4:] == ["verification", "papers", "glossary", "provenance"]
+    at = page.elements.index(("section", {"id": "verification"}))
+    assert [tag for tag, _ in page.elements[at : at + 4]] == ["section", "h2", "details", "summary"]
+
+
+def test_the_glossary_has_every_routing_pattern_rule_and_placement() -> None:
+    words = {word for part in glossary.entries().values() for word in part}
+    assert words >= {*ROUTINGS, *PATTERNS, *RULES, *PLACEMENTS}
+    assert all(meaning for part in glossary.entries().values() for meaning in part.values())
+    assert "list of steps" in glossary.entries()["Routings"]["routing_record"]
 
 
 def test_provenance_without_a_run_is_short() -> None:
@@ -323,9 +354,7 @@ def test_front_of_size_and_cost() -> None:
 
 def test_bundle_holds_no_address_that_is_loaded() -> None:
     """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
-    text = "".join(
-        (Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js")
-    )
+    text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in report.SCRIPTS)
     assert "actions: false" in text
     assert "ast: true" in text  # else the policy, which forbids making code from text, would stop every chart
     assert "http" not in text

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from torusweep.charts.section import Section
+from torusweep.charts.section import FIRST_ROWS, Section
 from torusweep.stages.deadlock import section as deadlock
 from torusweep.stages.loads import section as loads
 
-from tests.results.test_report import HOSTILE, Page
+from tests.results.test_report import HOSTILE, Page, unpacked
 
 
 def verdict(
@@ -72,16 +72,18 @@ def test_verdicts_are_counted_by_routing_and_rule() -> None:
     ]
 
 
-def test_many_verdicts_are_cut_and_names_cannot_break_out() -> None:
+def test_of_many_verdicts_the_first_are_html_all_are_data_and_names_cannot_break_out() -> None:
     many = [
         verdict(HOSTILE, "yes", cycle=[HOSTILE], argument=f"{HOSTILE}: {HOSTILE}", routing=HOSTILE)
-        for _ in range(deadlock.MOST_ROWS + 5)
+        for _ in range(FIRST_ROWS + 5)
     ]
     page = Page(deadlock_section(many).html())
     assert not page.scripts
-    assert "".join(page.text).count(HOSTILE) >= deadlock.MOST_ROWS
-    assert sum(tag == "tr" for tag, _ in page.elements) == 2 + 1 + deadlock.MOST_ROWS  # two heads, one row of counts
-    assert f"the first {deadlock.MOST_ROWS} of {deadlock.MOST_ROWS + 5}" in "".join(page.text)
+    assert "".join(page.text).count(HOSTILE) >= FIRST_ROWS
+    assert sum(tag == "tr" for tag, _ in page.elements) == 2 + 1 + FIRST_ROWS  # two heads, one row of counts
+    (data,) = [unpacked(str(own["data-rows"])) for _, own in page.elements if "data-rows" in own]
+    assert len(data["rows"]) == FIRST_ROWS + 5
+    assert {row[0] for row in data["rows"]} == {HOSTILE}
 
 
 def loads_body(rows: list[dict[str, Any]]) -> str:
@@ -170,9 +172,17 @@ def test_a_table_where_there_is_something_to_say(
     assert [re.findall(r">([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", body)] == cells
 
 
-def test_many_rows_are_cut() -> None:
+def test_many_rows_are_data() -> None:
     body = loads_body([{**BOUND, "topology": f"ring(k={k})", "nodes": k} for k in range(200, 100, -1)])
-    assert body.count("<tr>") == 1 + loads.MOST_ROWS
-    assert f"The {loads.MOST_ROWS} smallest networks of 100 rows" in body
-    assert "ring(k=101)" in body
-    assert "ring(k=200)" not in body
+    assert body.count("<tr>") == 1 + FIRST_ROWS
+    assert "All 100, the smallest networks first" in body
+    (packed,) = re.findall('data-rows="([^"]*)"', body)
+    assert [row[0] for row in unpacked(packed)["rows"]] == [f"ring(k={k})" for k in range(101, 201)]
+
+
+def test_of_very_many_rows_the_first_are_kept_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torusweep.charts.section.MOST_ROWS", 40)
+    body = loads_body([{**BOUND, "topology": f"ring(k={k})", "nodes": k} for k in range(100, 200)])
+    (packed,) = re.findall('data-rows="([^"]*)"', body)
+    assert len(unpacked(packed)["rows"]) == 40
+    assert "the first 40 of 100 (the Parquet table has all)" in body

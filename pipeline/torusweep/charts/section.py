@@ -1,10 +1,15 @@
 """A section of the page: headings, notes, tables and charts.
 
-Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML.
+Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML. A long
+table's first rows are HTML; all its rows are data (`packed`), which the page's script shows page by page.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple, TypeAlias
@@ -50,14 +55,16 @@ Part: TypeAlias = str | Sequence[Panel]
 class Section(NamedTuple):
     """A section of the page.
 
-    id     of its element, for links
-    title  its heading
-    parts  pieces of HTML, and lists of panels that stand side by side; empty ones are left out
+    id      of its element, for links
+    title   its heading
+    parts   pieces of HTML, and lists of panels that stand side by side; empty ones are left out
+    folded  what stands in place of the parts until a reader unfolds them (HTML); '': they are never folded
     """
 
     id: str
     title: str
     parts: Sequence[Part]
+    folded: str = ""
 
     @property
     def body(self) -> str:
@@ -68,7 +75,8 @@ class Section(NamedTuple):
         return [panel for part in self.parts if not isinstance(part, str) for panel in part]
 
     def html(self) -> str:
-        return f'<section id="{self.id}"><h2>{escape(self.title)}</h2>\n{self.body}</section>'
+        body = f"<details><summary>{self.folded}</summary>\n{self.body}</details>" if self.folded else self.body
+        return f'<section id="{self.id}"><h2>{escape(self.title)}</h2>\n{body}</section>'
 
 
 def _side_by_side(panels: Iterable[Panel]) -> str:
@@ -88,6 +96,10 @@ def paragraph(note: str) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
+FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
+MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
+
+
 class Cell(NamedTuple):
     """A table's cell: text, class of the style sheet, and the number that the column is sorted by."""
 
@@ -98,8 +110,13 @@ class Cell(NamedTuple):
     def html(self) -> str:
         style = f' class="{self.style}"' if self.style else ""
         value = f' data-value="{"" if self.value is None else self.value}"' if self.style == "number" else ""
-        title = f' title="{escape(self.text)}"' if self.style == "name" and len(self.text) > 60 else ""
-        return f"<td{style}{value}{title}>{escape(self.text)}</td>"
+        return f"<td{style}{value}>{escape(self.text)}</td>"
+
+    def packed(self, style: str) -> str | list[Any]:
+        """The cell as data, in a column of this style: its text, with style and value where they do not follow."""
+        if self.style == style and (style != "number" or _read(self.text) is not None or self.value is None):
+            return self.text
+        return [self.text, self.style, self.value]
 
 
 class Field(NamedTuple):
@@ -144,21 +161,45 @@ def shared_field(field: Field) -> Field:
 
 
 def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:
-    """HTML of a table, a row for each of `rows`; a click on a heading sorts it."""
-    fields = list(fields)
+    """HTML of a table, a row for each of `rows`; a click on a heading sorts it.
+
+    Of many rows the first stand in the HTML, and at most MOST_ROWS in its data.
+    """
+    fields, rows = list(fields), list(rows)
     button = "<button type=button>{}</button>" if sortable else "{}"
     head = "".join(
         f'<th class="{field.style}" title="{escape(field.meaning)}">'
-        + button.format(escape(field.title).replace("_", "_<wbr>"))  # so that it fits on paper
+        + button.format(re.sub("([_(=])", r"\1<wbr>", escape(field.title)))  # so that it fits
         + "</th>"
         for field in fields
     )
-    body = "\n".join("<tr>" + "".join(field.cell(row).html() for field in fields) + "</tr>" for row in rows)
+    cells = [[field.cell(row) for field in fields] for row in rows[:MOST_ROWS]]
+    body = "\n".join("<tr>" + "".join(cell.html() for cell in row) + "</tr>" for row in cells[:FIRST_ROWS])
     kind = ' class="sortable"' if sortable else ""
+    data = f' data-rows="{_rows(cells)}"' if len(cells) > FIRST_ROWS else ""
+    note = f'<p class="note">In this page: {extent(len(rows), MOST_ROWS)}.</p>' if len(rows) > MOST_ROWS else ""
     content = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
-    return f'<div class="scroll" tabindex="0"><table{kind}>{content}</table></div>'
+    return f'<div class="table"{data}><div class="scroll" tabindex="0"><table{kind}>{content}</table></div>{note}</div>'
 
 
-def extent(count: int, most: int) -> str:
+def _rows(cells: Sequence[Sequence[Cell]]) -> str:
+    """Rows as data: the style of each column, and each row's cells."""
+    styles = [cell.style for cell in cells[0]]
+    rows = [[cell.packed(style) for cell, style in zip(row, styles, strict=True)] for row in cells]
+    return packed({"styles": styles, "rows": rows})
+
+
+def _read(text: str) -> float | None:
+    """The number that a text is, as the script reads it."""
+    return float(text.replace(",", "")) if re.fullmatch(r"-?[\d,]+(\.\d+)?(e[-+]?\d+)?", text) else None
+
+
+def packed(data: Any) -> str:
+    """Data for the page's script: JSON, gzip, base64, so that no text in them can be taken for HTML."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+
+
+def extent(count: int, most: int = MOST_ROWS) -> str:
     """How many of `count` rows a table of at most `most` shows, in words."""
     return f"the first {most:,} of {count:,} (the Parquet table has all)" if count > most else f"all {count:,}"

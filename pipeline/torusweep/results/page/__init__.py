@@ -21,10 +21,10 @@ from torusweep.charts.chart import DARK, LIGHT, specification
 from torusweep.charts.chart import config as theme
 from torusweep.charts.networks import distinct
 from torusweep.charts.section import Record, Tables
-from torusweep.papers.verification import summary
 from torusweep.results.designs import designs, joined_tables
 from torusweep.results.page.bundle import bundled
 from torusweep.results.page.explorer import explored
+from torusweep.results.page.glossary import glossary_section
 from torusweep.results.page.papers import papers_section
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
@@ -34,11 +34,7 @@ from torusweep.tables import store
 
 REQUIRED = ("static", "verification")
 THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
-RARE_VERDICTS = {
-    "departs": "simulated numbers differ, explained",
-    "not run": "are not simulated here",
-    "waits": "wait for a capability",
-}
+SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
 HERE = Path(__file__).resolve().parent
 
 
@@ -58,12 +54,13 @@ def write_report(folder: Path, out: Path) -> Tables:
 def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     """The page, as text."""
     networks, verification = distinct(tables.get("static", ())), tables.get("verification", ())
-    explorer = explored(designs(tables))
-    found = [
-        verification_section(verification),
+    explorer = explored(tables, designs(tables))
+    found = [  # the sweep's answers first
         explorer.section,
         *[stage.section(tables) for stage in STAGES.values()],
+        verification_section(verification),
         papers_section(tables),
+        glossary_section() if any(tables.values()) else None,
         provenance_section(manifest),
     ]
     sections = [section for section in found if section]
@@ -74,7 +71,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
         title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
         lead=_lead(manifest),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
-        tiles=_tiles(networks, verification),
+        tiles=_tiles(networks),
         contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in sections),
         sections="\n".join(section.html() for section in sections),
         charts=_json({"specifications": charts, "explorer": explorer.specification, "themes": THEMES}),
@@ -87,7 +84,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
 @cache
 def _script() -> str:
     """The page's script, bundled with Vega."""
-    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("explorer.js", "page.js"))
+    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return bundled(own).replace("</script", "<\\/script")
 
 
@@ -101,21 +98,11 @@ def _lead(manifest: Mapping[str, Any]) -> str:
     return f'<p class="lead">{escape(str(description))}</p>'
 
 
-def _tiles(networks: Sequence[Record], verification: Sequence[Record]) -> str:
-    counts = summary(verification)
+def _tiles(networks: Sequence[Record]) -> str:
     tiles = [
-        ("", f"{len(networks):,}", "networks"),
-        ("", f"{len({record['family'] for record in networks}):,}", "families"),
-        ("", f"{max((record['nodes'] for record in networks), default=0):,}", "nodes in the largest"),
+        (f"{len(networks):,}", "networks"),
+        (f"{len({record['family'] for record in networks}):,}", "families"),
+        (f"{max((record['nodes'] for record in networks), default=0):,}", "nodes in the largest"),
     ]
-    if verification:
-        tiles += [
-            ("good", f"{counts['agrees']:,}", "numbers agree with the papers"),
-            ("warn", f"{counts['paper in error']:,}", "errors of the papers, explained"),
-            *[("", f"{counts[verdict]:,}", label) for verdict, label in RARE_VERDICTS.items() if counts[verdict]],
-            ("bad" if counts["unexplained"] else "good", f"{counts['unexplained']:,}", "unexplained"),
-        ]
-    shown = "".join(
-        f'<div class="tile {style}"><b>{value}</b><span>{label}</span></div>' for style, value, label in tiles
-    )
+    shown = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
     return f'<div class="tiles">{shown}</div>'

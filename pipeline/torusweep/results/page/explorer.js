@@ -1,13 +1,10 @@
-const MOST_LISTED = 200;
+// The explorer: two quantities of all designs in a chart, and the designs shown in a table.
 const AXES = ["x", "y"];
+const ALIKE = 2; // sizes within this factor are compared on a front
 const part = (name) => document.getElementById(`explorer-${name}`);
 const written = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(6))));
-const titled = (axis) => axis.name.replaceAll("_", " ") + (axis.unit && axis.unit !== axis.name ? `, ${axis.unit}` : "");
-
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
-}
+const titled = (quantity) => quantity.name.replaceAll("_", " ") + (quantity.unit && quantity.unit !== quantity.name ? `, ${quantity.unit}` : "");
+const named = (quantity) => `${quantity.table}.${quantity.name}`;
 
 // where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room
 function marked(values) {
@@ -36,27 +33,59 @@ function frontOf(points, better) {
   return front;
 }
 
+// windows of sizes around the powers of two, each with the number of designs in it
+function windowsOf(nodes) {
+  const windows = new Map();
+  for (const size of nodes) {
+    const about = 2 ** Math.round(Math.log2(size));
+    const own = windows.get(about) ?? { about, from: size, to: size, designs: 0 };
+    windows.set(about, { about, from: Math.min(own.from, size), to: Math.max(own.to, size), designs: own.designs + 1 });
+  }
+  return [...windows.values()].sort((a, b) => a.about - b.about);
+}
+
 class Explorer {
   constructor(data, specification) {
     this.data = data;
     this.specification = specification;
-    this.chosen = new Set();
+    this.chosen = new Set(); // groups; none: all are shown
     this.brushed = null;
+    this.choice = { x: 0, y: 0 }; // the variant of each axis' table
+    this.dense = new Map();
+    this.table = new PagedTable(part("list"), (cell, text, row, column) => this.fill(cell, text, row, column));
     this.sizes = { nodes: this.steps("nodes", data.nodes), degree: this.steps("degree", data.degrees) };
+    this.offerWindows();
+    const changed = () => { this.show(); writeAddress(); };
     for (const axis of AXES) {
-      part(axis).addEventListener("change", () => { this.settle(axis); this.show(); });
-      part(`${axis}-better`).addEventListener("change", () => this.show());
-      part(`${axis}-log`).addEventListener("change", () => this.show());
+      part(axis).addEventListener("change", () => { this.settle(axis); changed(); });
+      part(`${axis}-better`).addEventListener("change", changed);
+      part(`${axis}-log`).addEventListener("change", changed);
+    }
+    part("window").addEventListener("change", () => { this.setRange("nodes", part("window").value.split("-").map(Number)); changed(); });
+    for (const button of document.querySelectorAll("[data-group]")) button.addEventListener("click", () => { this.pick(Number(button.dataset.group)); changed(); });
+    part("families").addEventListener("click", () => { this.chosen.clear(); this.press(); changed(); });
+    part("front").addEventListener("change", () => { this.list(); writeAddress(); });
+    part("copy").addEventListener("click", () => this.copy(this.table.found().map((row) => this.command(textOf(row[0]))).join("\n"), part("copy")));
+    this.initial = { x: part("x").value, y: part("y").value };
+    this.reset();
+  }
+
+  reset() {
+    const widest = windowsOf(this.data.nodes).reduce((best, own) => (own.designs >= best.designs ? own : best));
+    this.choice = { x: 0, y: 0 };
+    this.wanted = {};
+    for (const axis of AXES) {
+      part(axis).value = this.initial[axis];
       this.settle(axis);
     }
-    for (const button of document.querySelectorAll(".families button")) button.addEventListener("click", () => this.pick(button));
-    part("front").addEventListener("change", () => this.list());
-    part("copy").addEventListener("click", () => this.copy(this.listed.map((point) => this.command(point)).join("\n"), part("copy")));
-    part("table").tBodies[0].addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.copy(button.nextElementSibling.textContent, button);
-    });
+    this.setRange("nodes", [widest.from, widest.to]);
+    this.setRange("degree", [-Infinity, Infinity]);
+    this.chosen.clear();
+    part("front").checked = false;
+    this.press();
   }
+
+  // --- sizes ---
 
   // two sliders over the sizes that occur; neither passes the other
   steps(name, values) {
@@ -67,11 +96,31 @@ class Explorer {
       end.value = end === from ? 0 : sizes.length - 1;
       end.addEventListener("input", () => {
         if (Number(from.value) > Number(to.value)) end.value = end === from ? to.value : from.value;
-        this.range(name);
         this.show();
+        writeAddress();
       });
     }
     return sizes;
+  }
+
+  offerWindows() {
+    const { nodes } = this.data;
+    const [least, most] = [this.sizes.nodes[0], this.sizes.nodes.at(-1)];
+    const all = element("option", { value: `${least}-${most}`, textContent: `all sizes: ${written(nodes.length)} designs` });
+    const some = windowsOf(nodes).map(({ about, from, to, designs }) => element("option", {
+      value: `${from}-${to}`, textContent: `about ${written(about)}: ${written(designs)} designs`,
+    }));
+    part("window").append(all, ...some, element("option", { value: "", textContent: "as the sliders say", hidden: true }));
+  }
+
+  // the sliders at the sizes within these
+  setRange(name, [least, most]) {
+    const sizes = this.sizes[name];
+    const from = sizes.findIndex((size) => size >= least);
+    const to = sizes.findLastIndex((size) => size <= most);
+    if (from < 0 || to < from) return;
+    part(`${name}-from`).value = from;
+    part(`${name}-to`).value = to;
   }
 
   range(name) {
@@ -84,35 +133,148 @@ class Explorer {
     });
   }
 
-  axis(name) {
-    return this.data.axes[part(name).value];
+  // --- quantities ---
+
+  quantity(axis) {
+    return this.data.quantities[part(axis).value];
   }
 
-  // a column newly chosen: which way is better, and whether its numbers spread so far that a logarithm shows them best
-  settle(name) {
-    const axis = this.axis(name);
-    const known = axis.values.filter((value) => value !== null);
+  // the variants that have numbers of an axis' quantity
+  variants(axis) {
+    return this.quantity(axis).values.flatMap((numbers, variant) => (numbers ? [variant] : []));
+  }
+
+  // a number for each design, null where there is none
+  values(axis) {
+    const [key, quantity] = [`${part(axis).value} ${this.choice[axis]}`, this.quantity(axis)];
+    if (!this.dense.has(key)) {
+      const dense = new Array(this.data.topologies.length).fill(null);
+      const places = this.data.tables[quantity.table].at[this.choice[axis]];
+      quantity.values[this.choice[axis]].forEach((value, i) => { dense[places[i]] = value; });
+      this.dense.set(key, dense);
+    }
+    return this.dense.get(key);
+  }
+
+  // a quantity newly chosen: the variant most like the last, which way is better, and whether a logarithm shows it best
+  settle(axis) {
+    const quantity = this.quantity(axis);
+    this.choose(axis, this.wanted?.[axis] ?? {});
+    part(`${axis}-better`).value = quantity.larger ? "larger" : "smaller";
+    part(`${axis}-meaning`).textContent = part(axis).selectedOptions[0].title;
+    part(`${axis}-title`).textContent = quantity.name.replaceAll("_", " ");
+    this.settleScale(axis);
+  }
+
+  settleScale(axis) {
+    const known = this.values(axis).filter((value) => value !== null);
     const least = known.reduce((a, b) => Math.min(a, b));
-    const log = part(`${name}-log`);
+    const log = part(`${axis}-log`);
     log.disabled = least <= 0;
     log.checked = least > 0 && known.reduce((a, b) => Math.max(a, b)) / least >= 20;
-    part(`${name}-better`).value = axis.larger ? "larger" : "smaller";
-    part(`${name}-meaning`).textContent = part(name).selectedOptions[0].title;
-    part(`${name}-title`).textContent = axis.name.replaceAll("_", " ");
   }
 
-  pick(button) {
-    const group = Number(button.dataset.group);
+  // takes the variant that agrees with what is wanted in the first keys, and offers what else there is of each key
+  choose(axis, wanted) {
+    const { keys, choices } = this.data.tables[this.quantity(axis).table];
+    let left = this.variants(axis);
+    const pickers = [];
+    keys.forEach((key, k) => {
+      const offered = [...new Set(left.map((variant) => choices[variant][k]))];
+      const taken = offered.includes(wanted[key]) ? wanted[key] : offered[0];
+      if (offered.length > 1) pickers.push(this.picker(axis, key, offered, taken));
+      left = left.filter((variant) => choices[variant][k] === taken);
+    });
+    this.choice[axis] = left[0];
+    part(`${axis}-choices`).replaceChildren(...pickers);
+  }
+
+  picker(axis, key, offered, taken) {
+    if (offered.every((value) => !Number.isNaN(Number(value)))) offered.sort((a, b) => a - b);
+    const options = offered.map((value) => element("option", { value, textContent: value, selected: value === taken }));
+    const select = element("select", {}, ...options);
+    select.dataset.key = key;
+    select.addEventListener("change", () => {
+      this.wanted = { ...this.wanted, [axis]: { ...this.chosenWords(axis), [key]: select.value } };
+      this.choose(axis, this.wanted[axis]);
+      this.settleScale(axis);
+      part(`${axis}-choices`).querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+      this.show();
+      writeAddress();
+    });
+    return element("label", {}, `${key} `, select);
+  }
+
+  // what is chosen of each key of an axis' table
+  chosenWords(axis) {
+    const { keys, choices } = this.data.tables[this.quantity(axis).table];
+    return Object.fromEntries(keys.map((key, k) => [key, choices[this.choice[axis]][k]]));
+  }
+
+  // --- families ---
+
+  pick(group) {
     if (!this.chosen.delete(group)) this.chosen.add(group);
-    button.setAttribute("aria-pressed", this.chosen.has(group));
+    this.press();
+  }
+
+  press() {
+    for (const button of document.querySelectorAll("[data-group]")) button.setAttribute("aria-pressed", this.chosen.has(Number(button.dataset.group)));
+    part("families").setAttribute("aria-pressed", !this.chosen.size);
+  }
+
+  // --- the address ---
+
+  describe(chosen) {
+    for (const axis of AXES) {
+      const quantity = this.quantity(axis);
+      chosen.set(axis, named(quantity));
+      for (const [key, value] of Object.entries(this.chosenWords(axis))) chosen.set(`${axis}.${key}`, value);
+      chosen.set(`${axis}.better`, part(`${axis}-better`).value);
+      chosen.set(`${axis}.log`, Number(part(`${axis}-log`).checked));
+    }
+    chosen.set("nodes", this.range("nodes").join("-"));
+    chosen.set("degree", this.range("degree").join("-"));
+    for (const group of this.chosen) chosen.append("family", this.data.names[group]);
+    if (part("front").checked) chosen.set("front", 1);
+  }
+
+  // what an address says and this sweep has; of anything else, what is shown first
+  restore(chosen) {
+    this.reset();
+    for (const axis of AXES) {
+      const place = this.data.quantities.findIndex((quantity) => named(quantity) === chosen.get(axis));
+      if (place < 0) continue;
+      part(axis).value = place;
+      const { keys } = this.data.tables[this.quantity(axis).table];
+      this.wanted = { ...this.wanted, [axis]: Object.fromEntries(keys.map((key) => [key, chosen.get(`${axis}.${key}`)])) };
+      this.settle(axis);
+      if (["smaller", "larger"].includes(chosen.get(`${axis}.better`))) part(`${axis}-better`).value = chosen.get(`${axis}.better`);
+      if (chosen.has(`${axis}.log`) && !part(`${axis}-log`).disabled) part(`${axis}-log`).checked = chosen.get(`${axis}.log`) === "1";
+    }
+    for (const name of ["nodes", "degree"]) {
+      const sizes = (chosen.get(name) ?? "").split("-").map(Number);
+      if (sizes.length === 2 && sizes.every(Number.isFinite)) this.setRange(name, sizes);
+    }
+    for (const family of chosen.getAll("family")) {
+      const group = this.data.names.indexOf(family);
+      if (group >= 0) this.chosen.add(group);
+    }
+    part("front").checked = chosen.get("front") === "1";
+    this.press();
     this.show();
   }
 
+  // --- drawing ---
+
   points() {
-    const [xs, ys] = AXES.map((name) => this.axis(name).values);
+    const [xs, ys] = AXES.map((axis) => this.values(axis));
     const { topologies, groups, names, nodes, degrees } = this.data;
     const [nodesFrom, nodesTo] = this.range("nodes");
     const [degreeFrom, degreeTo] = this.range("degree");
+    this.alike = nodesTo <= ALIKE * nodesFrom || AXES.some((axis) => this.quantity(axis).name === "nodes");
+    part("window").value = `${nodesFrom}-${nodesTo}`;
+    if (part("window").selectedIndex < 0) part("window").value = "";
     const points = [];
     this.lacking = 0;
     for (let i = 0; i < topologies.length; i++) {
@@ -133,7 +295,7 @@ class Explorer {
   draw() {
     const better = Object.fromEntries(AXES.map((name) => [name, part(`${name}-better`).value === "larger" ? -1 : 1]));
     this.shown = this.points();
-    this.front = frontOf(this.shown, better);
+    this.front = this.alike ? frontOf(this.shown, better) : [];
     for (const point of this.front) point.front = 1;
     this.brushed = null;
     const specification = structuredClone(this.specification);
@@ -143,10 +305,10 @@ class Explorer {
       for (const layer of [line, marks]) {
         const log = part(`${name}-log`).checked;
         const ticks = log ? { values: marked(this.shown.map((point) => point[name])) } : { tickCount: 7 };
-        Object.assign(layer.encoding[name], { title: titled(this.axis(name)), axis: { format: thousands ? "~s" : ".6~r", ...ticks } });
+        Object.assign(layer.encoding[name], { title: titled(this.quantity(name)), axis: { format: thousands ? "~s" : ".6~r", ...ticks } });
         Object.assign(layer.encoding[name].scale, log ? { type: "log" } : { type: "linear", zero: false });
       }
-      marks.encoding.tooltip.find((field) => field.field === name).title = titled(this.axis(name));
+      marks.encoding.tooltip.find((field) => field.field === name).title = titled(this.quantity(name));
     }
     const ordered = [...this.front].sort((p, q) => p.x - q.x || better.x * better.y * (q.y - p.y));
     line.mark.interpolate = better.x > 0 ? "step-after" : "step-before";
@@ -155,22 +317,26 @@ class Explorer {
     specification.datasets = { points: this.shown, front: ordered.map(({ x, y }, place) => ({ x, y, place })) };
     // a finger that drags scrolls the page, it does not select
     if (!window.matchMedia("(pointer: coarse)").matches) marks.params = [{ name: "brush", select: { type: "interval" } }];
+    if (!this.front.length) specification.layer = [marks]; // a line through nothing has no ends
     part("chart").toggleAttribute("data-empty", !this.shown.length); // an axis of nothing has no ends
     if (!this.shown.length) {
+      asked.set(part("chart"), null);
       this.view?.finalize();
-      part("chart").textContent = "No design is left: widen the sliders, release a family, or choose another column.";
+      part("chart").textContent = "No design is left: widen the sliders, release a family, or choose another quantity.";
       this.list();
       return;
     }
-    embed(part("chart"), specification, { height: 460, renderer: this.shown.length > 2000 ? "canvas" : "svg" }).then(({ view }) => {
+    embed(part("chart"), specification, { height: 460, renderer: this.shown.length > 1000 ? "canvas" : "svg" }).then((drawn) => {
+      if (!drawn) return; // a newer one follows
+      const { view } = drawn;
       this.view = view;
       if (marks.params) view.addSignalListener("brush", (_, area) => { this.brushed = area.x && area.y ? area : null; this.list(); });
     });
     this.list();
   }
 
-  command(point) {
-    return `torusweep describe ${quoted(point.topology)}`;
+  command(topology) {
+    return `torusweep describe ${quoted(topology)}`;
   }
 
   // the table: what is shown, and within the area dragged over where there is one; the front first
@@ -180,59 +346,47 @@ class Explorer {
     const inside = area ? this.shown.filter((point) => within(point.x, area.x) && within(point.y, area.y)) : this.shown;
     const onFront = inside.filter((point) => point.front);
     const selected = part("front").checked ? onFront : [...onFront, ...inside.filter((point) => !point.front)];
-    this.listed = selected.slice(0, MOST_LISTED);
-    const said = [`${written(inside.length)} of ${written(this.data.topologies.length)} designs ${area ? "selected" : "shown"}, ${written(onFront.length)} on the front`];
-    if (this.lacking) said.push(`${written(this.lacking)} have no finite number in one of the columns`);
-    if (selected.length > this.listed.length) said.push(`the first ${MOST_LISTED} are listed`);
+    const said = [`${written(inside.length)} of ${written(this.data.topologies.length)} designs ${area ? "selected" : "shown"}`];
+    if (this.alike) said[0] += `, ${written(onFront.length)} on the front`;
+    else said.push("no front is drawn over sizes that differ this much: choose a window of network sizes");
+    if (this.lacking) said.push(`${written(this.lacking)} have no finite number in one of the quantities`);
     part("status").textContent = `${said.join("; ")}.`;
-    const table = part("table");
-    const names = AXES.map((name) => this.axis(name).name);
-    for (const header of table.querySelectorAll("th")) {
-      header.removeAttribute("aria-sort");
-      header.hidden = names.includes(header.dataset.column); // it stands there as x or y
-    }
-    table.tBodies[0].replaceChildren(...this.listed.map((point) => this.row(point, names)));
+    const names = AXES.map((axis) => this.quantity(axis).name);
+    for (const header of this.table.headers) header.hidden = names.includes(header.dataset.column); // it stands there as x or y
+    this.table.unsort();
+    const cell = (value) => [written(value), "number", value];
+    const rows = selected.map((point) => [point.topology, point.front ? "front" : "", cell(point.x), cell(point.y), cell(point.nodes), cell(point.degree)]);
+    this.table.set(rows, ["name", "", "number", "number", "number", "number"]);
   }
 
-  row(point, names) {
-    const row = document.createElement("tr");
-    const line = row.insertCell();
-    line.className = "command";
-    const button = document.createElement("button");
-    const code = document.createElement("code");
-    code.textContent = this.command(point);
-    button.type = "button";
-    button.textContent = "Copy";
-    button.setAttribute("aria-label", `Copy: ${code.textContent}`);
-    line.append(button, code);
-    row.insertCell().textContent = point.front ? "front" : "";
-    for (const [name, column] of [["x"], ["y"], ["nodes", "nodes"], ["degree", "degree_max"]]) {
-      const cell = row.insertCell();
-      cell.textContent = written(point[name]);
-      cell.className = "number";
-      cell.dataset.value = point[name];
-      cell.hidden = names.includes(column);
-    }
-    return row;
+  fill(cell, text, row, column) {
+    if (column > 0) { cell.append(text); return; }
+    const button = element("button", { type: "button", textContent: "Copy" });
+    button.setAttribute("aria-label", `Copy: ${this.command(text)}`);
+    button.addEventListener("click", () => this.copy(this.command(text), button));
+    cell.classList.add("command");
+    cell.append(element("code", {}, text), button);
   }
 
-  // where a browser lets no page write to the clipboard, the line is selected, for the keyboard to copy
+  // where a browser lets no page write to the clipboard, the command is shown and selected, for the keyboard to copy
   async copy(text, button) {
     const before = button.textContent;
+    const code = button.previousElementSibling;
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      if (button.nextElementSibling) getSelection().selectAllChildren(button.nextElementSibling);
+      if (code?.tagName === "CODE") {
+        code.textContent = text;
+        getSelection().selectAllChildren(code);
+      }
       button.textContent = "Press Ctrl+C";
     }
     setTimeout(() => { button.textContent = before; }, 1500);
   }
 }
 
-async function explore() {
+async function startExplorer() {
   const data = document.getElementById("designs").textContent;
-  if (!data) return;
-  explorer = new Explorer(await unpacked(data), charts.explorer);
-  explorer.show();
+  if (data) explorer = new Explorer(await unpacked(data), charts.explorer);
 }

@@ -1,5 +1,6 @@
 const charts = JSON.parse(document.getElementById("charts").textContent);
 let explorer = null;
+const MOST_ELEMENTS = 400; // rows of a chart whose marks are elements; of more, pixels
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 // what a chart's legend names: the values that its colours stand for
@@ -16,46 +17,59 @@ function legendColumns(specification, width) {
   return each * names.length > room ? Math.max(1, Math.floor(room / each)) : 0;
 }
 
+const asked = new Map(); // by element: the chart last asked for
+const drawing = new Map(); // by element: the chart being drawn, as a promise
+
+// Draws a chart after the one that its element is drawing; null where a newer one was asked for meanwhile.
 // renderer: svg where marks are few enough for the page to hold each
-function embed(element, specification, { height, renderer = "svg" }) {
+async function embed(element, specification, { height, renderer = "svg" }) {
+  asked.set(element, specification);
+  await drawing.get(element);
+  if (asked.get(element) !== specification) return null;
   const theme = dark.matches ? "dark" : "light";
   const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
   const own = charts.themes[theme];
   const config = { ...own, legend: { ...own.legend, columns: legendColumns(specification, element.clientWidth) } };
   // ast: expressions are interpreted, not compiled, so that the page needs no permission to make code from text
-  return vegaEmbed(element, sized, { mode: "vega-lite", renderer, actions: false, ast: true, config, tooltip: { theme } });
+  const drawn = vegaEmbed(element, sized, { mode: "vega-lite", renderer, actions: false, ast: true, config, tooltip: { theme } });
+  drawing.set(element, drawn.catch(() => null));
+  await drawn;
+  return theme === (dark.matches ? "dark" : "light") ? drawn : embed(element, specification, { height, renderer });
 }
 
-function draw() {
-  for (const [id, specification] of Object.entries(charts.specifications)) {
-    const element = document.getElementById(id);
-    const height = specification.height ?? (element.parentElement.classList.contains("wide") ? 400 : 320);
-    element.style.minHeight = `${height}px`; // no gap below a chart that needs less than the style sheet keeps free
-    embed(element, specification, { height });
+const rowCount = ({ datasets = {} }) => Object.values(datasets).reduce((sum, rows) => sum + rows.length, 0);
+
+function drawChart(id) {
+  const [element, specification] = [document.getElementById(id), charts.specifications[id]];
+  const height = specification.height ?? (element.parentElement.classList.contains("wide") ? 400 : 320);
+  element.style.minHeight = `${height}px`; // no gap below a chart that needs less than the style sheet keeps free
+  return embed(element, specification, { height, renderer: rowCount(specification) > MOST_ELEMENTS ? "canvas" : "svg" });
+}
+
+const turn = () => new Promise((resume) => { setTimeout(resume, 0); });
+
+// one chart after the other, so that the page answers meanwhile; what is folded away has no width to draw in
+async function drawCharts(within = document) {
+  for (const element of within.querySelectorAll(".chart")) {
+    if (!(element.id in charts.specifications) || element.closest("details:not([open])")) continue;
+    await drawChart(element.id);
+    await turn();
   }
-  explorer?.show();
 }
 
-function sortBy(header, column) {
-  const table = header.closest("table");
-  const descending = header.getAttribute("aria-sort") === "ascending";
-  for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
-  header.setAttribute("aria-sort", descending ? "descending" : "ascending");
-  const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
-  const numeric = header.classList.contains("number");
-  const rows = [...table.tBodies[0].rows].sort((a, b) => {
-    const [p, q] = [key(a), key(b)];
-    if (p === "" || q === "") return (p === "") - (q === ""); // what is unknown stands last, whichever way
-    return (descending ? -1 : 1) * (numeric ? Number(p) - Number(q) : p.localeCompare(q, "en", { numeric: true }));
-  });
-  table.tBodies[0].append(...rows);
+function drawUnfolded(event) {
+  if (event.target.open && !event.target.querySelector(".chart :is(svg, canvas)")) drawCharts(event.target);
 }
 
-for (const table of document.querySelectorAll("table.sortable")) {
-  [...table.tHead.rows[0].cells].forEach((header, column) => {
-    header.querySelector("button")?.addEventListener("click", () => sortBy(header, column));
-  });
+async function start() {
+  startAddress();
+  document.addEventListener("toggle", drawUnfolded, true); // this event does not bubble
+  dark.addEventListener("change", () => { explorer?.show(); drawCharts(); });
+  await startExplorer();
+  restore();
+  await startTables();
+  await drawCharts();
 }
-draw();
-explore();
-dark.addEventListener("change", draw);
+
+// what a reader sees first needs no script: it is painted before the first chart is drawn
+requestAnimationFrame(() => setTimeout(start, 0));

@@ -13,9 +13,11 @@ from torusweep.papers.verification import PAPER_NAMES
 def papers_section(tables: Tables) -> Section | None:
     """The figures, paper by paper; None if the sweep has numbers for none."""
     parts: list[str | list[Panel]] = []
-    for paper, found in groupby(drawable(tables), key=lambda item: item[0].paper):
+    figures = drawable(tables)
+    for paper, found in groupby(figures, key=lambda item: item[0].paper):
         parts += [heading(PAPER_NAMES[paper]), [_panel(figure, rows) for figure, rows in found]]
-    return Section("papers", "The papers' figures", parts) if parts else None
+    folded = f"{len(figures)} figure{'s' * (len(figures) > 1)} of the papers, drawn from this sweep's numbers"
+    return Section("papers", "The papers' figures", parts, folded=folded) if parts else None
 
 
 def _panel(figure: Figure, rows: list[Row]) -> Panel:

@@ -16,7 +16,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
-from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared
+from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
 from torusweep.stages.tables import TABLES
 
 Record = Mapping[str, Any]
@@ -66,7 +66,26 @@ def verification_section(rows: Sequence[Record]) -> Section | None:
         _not_compared(rows),
         *[_paper(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS],
     ]
-    return Section("verification", "The papers' numbers and ours", parts)
+    return Section("verification", "The papers' numbers and ours", parts, folded=_summary(rows))
+
+
+def _summary(rows: Sequence[Record]) -> str:
+    """How many numbers have which verdict, in a line."""
+    counts = summary(rows)
+    words = {
+        "agrees": "numbers agree with the papers",
+        "paper in error": "errors of the papers, explained",
+        "departs": "simulated numbers differ, explained",
+        "not run": "not simulated here",
+        "waits": "wait for a capability",
+    }
+    found = [
+        f'<span class="{STYLES[verdict]}"><b>{counts[verdict]:,}</b> {text}</span>'
+        for verdict, text in words.items()
+        if counts[verdict]
+    ]
+    style = "bad" if counts["unexplained"] else "good"
+    return ", ".join([*found, f'<span class="{style}"><b>{counts["unexplained"]:,}</b> unexplained</span>'])
 
 
 def _table(rows: Sequence[Record], *, without: str = "", sortable: bool = False) -> str:
@@ -108,5 +127,5 @@ def _paper(paper: str, rows: Sequence[Record]) -> str:
         return ""
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in STYLES}
     counted = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items() if count)
-    summary = f"<b>{escape(PAPER_NAMES[paper])}</b>, all {len(rows):,} numbers: {counted}"
-    return f"<details><summary>{summary}</summary>{_table(rows, sortable=True)}</details>"
+    about = f"<b>{escape(PAPER_NAMES[paper])}</b>, all {len(rows):,} numbers: {counted}"
+    return f"<details><summary>{about}</summary>{_table(rows, sortable=True)}</details>"

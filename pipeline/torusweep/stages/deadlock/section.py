@@ -12,7 +12,6 @@ from torusweep.charts.section import (
     Record,
     Section,
     Tables,
-    extent,
     heading,
     meanings,
     number,
@@ -24,13 +23,14 @@ from torusweep.charts.section import (
 )
 from torusweep.stages.deadlock.columns import DEADLOCK
 
-MOST_ROWS = 300
 CHANNELS_SHOWN = 3  # of a cycle
 VERDICTS = {"no": "bad", "unknown": "wait", "yes": "good"}  # verdict → style; worst first
 MEANING = meanings(DEADLOCK)
 LEAD = (
-    "A deterministic routing is deadlock-free if no channel depends on itself through others (Dally &amp; Seitz 1987);"
-    " an adaptive one, if its escape channels do not (Duato 1993), or if a bubble stays in each of their cycles."
+    "Can packets wait for each other in a circle, for ever? A fixed routing is free of deadlock if no channel depends"
+    " on itself through others (Dally &amp; Seitz 1987); an adaptive one, if its escape channels do not (Duato 1993),"
+    " or if each of their cycles always keeps one packet's space free (bubble). VCs are virtual channels: buffers that"
+    " share a link. The rule says which of them a packet may use."
 )
 
 
@@ -49,9 +49,9 @@ def section(tables: Tables) -> Section | None:
     parts = [
         paragraph(LEAD),
         heading("Free of deadlock?") + table(COUNT_FIELDS, [group for _, group in sorted(groups.items())]),
-        heading("Verdicts and arguments", f"Those that can deadlock stand first; {extent(len(rows), MOST_ROWS)}."),
+        heading("Verdicts and arguments", f"All {len(rows):,}; those that can deadlock stand first."),
         _arguments(rows),
-        table(VERDICT_FIELDS, ordered[:MOST_ROWS]),
+        table(VERDICT_FIELDS, ordered),
     ]
     return Section("deadlock", "Deadlock", parts)
 

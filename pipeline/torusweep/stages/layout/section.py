@@ -18,7 +18,6 @@ from torusweep.charts.section import (
     Record,
     Section,
     Tables,
-    extent,
     heading,
     meanings,
     number_field,
@@ -30,7 +29,6 @@ from torusweep.networks.families import build
 from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.drawing import svg_layout
 
-MOST_ROWS = 300  # of the table
 MOST_NETWORKS = 8  # of the chart, one of a family
 ROW_HEIGHT = 36  # pixels of the chart for a placement: its label, and its marks below it
 MEANING = meanings(LAYOUT)
@@ -70,7 +68,7 @@ def section(tables: Tables) -> Section | None:
         paragraph(_folding(wired)),
         [Panel("wire_lengths", "Wire lengths by placement", wire_lengths(shown), caption)] if shown else [],
         _drawings({row["placement"].partition("(")[0] for row in wired}),
-        heading("Every placement", f"By size, {extent(len(wired), MOST_ROWS)}.") + table(FIELDS, ordered[:MOST_ROWS]),
+        heading("Every placement", f"By size, all {len(wired):,}.") + table(FIELDS, ordered),
     ]
     return Section("layout", "Layout", parts)
 
@@ -95,7 +93,11 @@ FIELDS = (
 
 def _folding(rows: Sequence[Record]) -> str:
     """What folding does to the longest wire and the total length of the networks placed both straight and folded."""
-    unit = "Lengths are Manhattan distances in pitches (from place to place); a bidirectional link is one wire."
+    unit = (
+        "A placement gives every node a place on a grid: straight, by its address; folded, so that the ends of a ring"
+        " are neighbours; trellis and shuffled, for twisted tori. Lengths run along the axes, in pitches (from place to"
+        " place); a bidirectional link is one wire."
+    )
     pairs = _pairs(rows)
     if not pairs:
         return unit

@@ -27,7 +27,6 @@ from torusweep.charts.section import (
 )
 from torusweep.stages.loads.columns import LOADS
 
-MOST_ROWS = 60  # of each table
 MEANING = meanings(LOADS)
 # (family, dimensions) → its line; dashed: two dimensions
 LINES = {
@@ -41,7 +40,7 @@ LINES = {
     ("directed_torus", 3): Line("directed, degree 3", "#008A62", "triangle-right"),
     ("pruned_directed_torus", 3): Line("pruned and directed, degree 2", "#7C818A", "triangle-down"),
 }
-CAPTION = "Uniform traffic, split evenly over all shortest paths; higher is better."
+CAPTION = "Uniform traffic (every pair of nodes equally), split evenly over all shortest paths; higher is better."
 TWISTED = (
     " One twist raises the saturation load of a rectangular torus by half; two twists raise that of a prismatic torus"
     " to 12/7 (Cámara et al. 2010, sec. 5)."
@@ -203,5 +202,4 @@ def _records(title: str, note: str, fields: Sequence[Field], rows: Sequence[Reco
 def _table(title: str, note: str, fields: Sequence[Field], rows: Sequence[Any]) -> str:
     if not rows:
         return ""
-    some = f" The {MOST_ROWS} smallest networks of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
-    return heading(title, note + some) + table(fields, rows[:MOST_ROWS])
+    return heading(title, f"{note} All {len(rows):,}, the smallest networks first.") + table(fields, rows)

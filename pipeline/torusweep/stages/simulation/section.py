@@ -20,7 +20,6 @@ from torusweep.charts.section import (
     Record,
     Section,
     Tables,
-    extent,
     heading,
     meanings,
     number,
@@ -34,7 +33,6 @@ from torusweep.stages.simulation.columns import SIMULATION
 
 MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6
-MOST_ROWS = 300  # of the table
 KNEE = 6  # the axis of latency ends at this multiple of the least latency
 SHARED = ("traffic", "router", "switching", "virtual_channels", "packet_flits")  # by the curves of a chart
 CURVE = ("topology", "routing", "vc_rule", "injection", "buffer_flits")  # what distinguishes these curves
@@ -186,7 +184,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     fields = [
         *map(shared_field, named),
         Field("loads", lambda curve: number(len({row["offered_load"] for row in curve})), "simulated loads", "number"),
-        Field("latency at the least", least_latency, MEANING["total_latency"], "number"),
+        Field("zero-load latency", least_latency, "at the least load simulated: " + MEANING["total_latency"], "number"),
         Field("most accepted", most_accepted, MEANING["accepted_load"], "number"),
         Field("saturates at", _saturation, saturation, "number"),
         Field(
@@ -202,9 +200,9 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     )
     note = (
         "Loads in flits/cycle/terminal, latencies in cycles. A simulated router cannot use every cycle of its links, so"
-        f" it saturates below the load that they can carry. Shown: {extent(len(curves), MOST_ROWS)}."
+        f" it saturates below the load that they can carry. All {len(curves):,} curves."
     )
-    return heading("Saturation", note) + table(fields, ordered[:MOST_ROWS])
+    return heading("Saturation", note) + table(fields, ordered)
 
 
 def _saturation(curve: Curve) -> Cell:
@@ -233,5 +231,5 @@ def _workloads(rows: Sequence[Record]) -> str:
     ordered = sorted(
         rows, key=lambda row: (row["workload"] or row["traffic"], row["delivery_time"] or math.inf, row["topology"])
     )
-    note = f"Time until a fixed amount of traffic is delivered. Shown: {extent(len(rows), MOST_ROWS)}."
-    return heading("Workloads", note) + table(fields, ordered[:MOST_ROWS])
+    note = f"Time until a fixed amount of traffic is delivered. All {len(rows):,}."
+    return heading("Workloads", note) + table(fields, ordered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from torusweep.charts.chart import Chart, inline, log_ticks
+from torusweep.charts.chart import DARK, LIGHT, Chart, inline, log_ticks
 from torusweep.charts.networks import COLOURS, KINDS, SHAPES, TOOLTIP, TOOLTIP_COLUMNS, comparable, distinct
 from torusweep.charts.networks import kind as kind_of
 from torusweep.charts.networks import series as series_of
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import (
+    MOST_ROWS,
     Cell,
     Field,
     Panel,
@@ -32,10 +34,11 @@ from torusweep.charts.section import (
 from torusweep.networks.families import FAMILIES, build
 from torusweep.networks.picture import SMALL
 from torusweep.networks.picture_svg import svg_picture
+from torusweep.networks.topology import Topology
 from torusweep.stages.static.columns import STATIC
 
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
-MOST_NETWORKS = 1000  # rows of the table of networks; of more, some of each family are shown
+MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
 MEANING = meanings(STATIC)
 GREY = COLOURS["other"]
 
@@ -161,7 +164,7 @@ def _tables(networks: Sequence[Record], families: list[str]) -> list[str]:
 
 def _symmetric(record: Record) -> Cell:
     signs = {True: "", None: "?"}
-    transitive = (("nodes", record["vertex_transitive"]), ("links", record["edge_transitive"]))
+    transitive = (("all nodes", record["vertex_transitive"]), ("all links", record["edge_transitive"]))
     return Cell(", ".join(what + signs[known] for what, known in transitive if known is not False) or "–", "short")
 
 
@@ -185,12 +188,13 @@ NETWORK_FIELDS = (
     number_field("diameter", "diameter", MEANING),
     number_field("mean_distance", "mean distance", MEANING),
     number_field("cost", "cost", MEANING),
-    number_field("edge_connectivity", "connectivity", MEANING),
-    number_field("bisection_upper", "bisection ≤", MEANING),
+    number_field("edge_connectivity", "link connectivity", MEANING),
+    number_field("bisection_upper", "best known bisection", MEANING),
     Field(
-        "symmetric",
+        "look alike",
         _symmetric,
-        "whether automorphisms take every node to every other, and every link; with ? if neither proved nor refuted",
+        "whether all nodes look alike, and all links: symmetries of the network take each to every other, and each"
+        " symmetry is verified; with ? if neither proved nor refuted",
     ),
 )
 FAMILY_FIELDS = (
@@ -227,9 +231,17 @@ def _pictures(families: list[str]) -> str:
     pictures = []
     for family in families:
         network = build(SMALL[family][0])
-        pictures.append(f"<figure>{svg_picture(network)}<figcaption>{escape(network.spelling)}</figcaption></figure>")
+        pictures.append(f"<figure>{_image(network)}<figcaption>{escape(network.spelling)}</figcaption></figure>")
     note = (
         "One small network of each family. Colours distinguish dimensions and levels; dashed stubs are links that wrap"
         " around to the other side."
     )
     return f'{heading("Pictures", note)}<div class="gallery">{"".join(pictures)}</div>' if pictures else ""
+
+
+def _image(network: Topology) -> str:
+    """A picture as one element, a data URL: its lines as elements of the page would be half of the page's elements."""
+    colours = f"svg{{color:{LIGHT.ink}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK.ink}}}}}"
+    picture = svg_picture(network).replace("><title>", f"><style>{colours}</style><title>", 1)
+    data = base64.b64encode(picture.encode()).decode()
+    return f'<img alt="{escape(network.spelling)}" src="data:image/svg+xml;base64,{data}">'

@@ -1,0 +1,151 @@
+// Tables: sorted, searched and shown page by page. The rows of long tables are data, so that the page stays small
+// and quick; only those of one page are elements.
+const PAGE_SIZES = [25, 100, 500];
+const SEARCHED_FROM = 10; // rows; fewer are read faster than searched
+const count = (number) => number.toLocaleString("en");
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
+}
+
+function element(tag, own = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), own);
+  made.append(...children); // strings become text, never HTML
+  return made;
+}
+
+// A cell is its text, or [text, style, value] where style and value do not follow from column and text.
+const textOf = (cell) => (Array.isArray(cell) ? cell[0] : cell);
+
+function numberOf(cell) {
+  if (Array.isArray(cell)) return cell[2] ?? NaN;
+  return cell === "" ? NaN : Number(cell.replaceAll(",", ""));
+}
+
+function compared(numeric, p, q) {
+  if (!numeric) return textOf(p).localeCompare(textOf(q), "en", { numeric: true });
+  return numberOf(p) - numberOf(q);
+}
+
+class PagedTable {
+  // fill: puts a cell's text into its element
+  constructor(frame, fill = (cell, text) => cell.append(withMeaning(text))) {
+    this.table = frame.querySelector("table");
+    this.headers = [...this.table.tHead.rows[0].cells];
+    this.fill = fill;
+    this.rows = [];
+    this.sorted = null;
+    this.page = 0;
+    this.size = PAGE_SIZES[0];
+    this.bar(frame);
+    this.headers.forEach((header, column) => {
+      header.querySelector("button")?.addEventListener("click", () => this.sort(column));
+    });
+  }
+
+  bar(frame) {
+    this.search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search in this table" });
+    this.said = element("output");
+    this.earlier = element("button", { type: "button", textContent: "Previous" });
+    this.later = element("button", { type: "button", textContent: "Next" });
+    const sizes = PAGE_SIZES.map((size) => element("option", { value: size, textContent: `${size} rows a page` }));
+    this.sizes = element("select", { ariaLabel: "Rows a page" }, ...sizes);
+    this.tools = element("div", { className: "tools" }, this.search, this.said, this.earlier, this.later, this.sizes);
+    frame.prepend(this.tools);
+    this.search.addEventListener("input", () => { this.page = 0; this.show(); });
+    this.earlier.addEventListener("click", () => { this.page--; this.show(); });
+    this.later.addEventListener("click", () => { this.page++; this.show(); });
+    this.sizes.addEventListener("change", () => { this.size = Number(this.sizes.value); this.page = 0; this.show(); });
+  }
+
+  // styles: the class of each column's cells
+  set(rows, styles) {
+    this.rows = rows;
+    this.styles = styles;
+    this.page = 0;
+    this.tools.hidden = rows.length <= SEARCHED_FROM && !this.search.value;
+    this.show();
+  }
+
+  sort(column) {
+    const header = this.headers[column];
+    const descending = header.getAttribute("aria-sort") === "ascending";
+    for (const other of this.headers) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    this.sorted = { column, descending };
+    this.page = 0;
+    this.show();
+  }
+
+  unsort() {
+    for (const header of this.headers) header.removeAttribute("aria-sort");
+    this.sorted = null;
+  }
+
+  // the rows that have every word sought, in the order of the sorted column
+  found() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (row) => {
+      const text = row.map(textOf).join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    };
+    const rows = words.length ? this.rows.filter(has) : [...this.rows];
+    if (!this.sorted) return rows;
+    const { column, descending } = this.sorted;
+    const numeric = this.headers[column].classList.contains("number");
+    const unknown = (row) => (numeric ? Number.isNaN(numberOf(row[column])) : textOf(row[column]) === "");
+    // what is unknown stands last, whichever way
+    return rows.sort((a, b) => unknown(a) - unknown(b) || (unknown(a) ? 0 : (descending ? -1 : 1) * compared(numeric, a[column], b[column])));
+  }
+
+  show() {
+    const found = this.found();
+    const first = this.page * this.size;
+    const shown = found.slice(first, first + this.size);
+    const paged = found.length > this.size || this.size > PAGE_SIZES[0];
+    const within = found.length < this.rows.length ? ` found of ${count(this.rows.length)}` : "";
+    this.said.textContent = shown.length ? `rows ${count(first + 1)} to ${count(first + shown.length)} of ${count(found.length)}${within}` : `no row found of ${count(this.rows.length)}`;
+    for (const tool of [this.earlier, this.later, this.sizes]) tool.hidden = !paged;
+    this.earlier.disabled = this.page === 0;
+    this.later.disabled = first + this.size >= found.length;
+    this.table.tBodies[0].replaceChildren(...shown.map((row) => this.line(row)));
+  }
+
+  line(row) {
+    const line = document.createElement("tr");
+    row.forEach((cell, column) => {
+      const made = line.insertCell();
+      made.className = Array.isArray(cell) ? cell[1] : this.styles[column];
+      made.hidden = this.headers[column].hidden;
+      this.fill(made, textOf(cell), row, column);
+    });
+    return line;
+  }
+}
+
+// a short table's rows, from its elements
+function rowsOf(table) {
+  const valued = (cell) => (cell.dataset.value ? [cell.textContent, cell.className, Number(cell.dataset.value)] : [cell.textContent, cell.className]);
+  return [...table.tBodies[0].rows].map((row) => [...row.cells].map(valued));
+}
+
+async function startTables() {
+  for (const frame of document.querySelectorAll("div.table")) {
+    const packed = frame.dataset.rows;
+    if (!packed && frame.querySelectorAll("tbody tr").length < 2) continue;
+    const { rows, styles } = packed ? await unpacked(packed) : { rows: rowsOf(frame.querySelector("table")), styles: [] };
+    frame.removeAttribute("data-rows");
+    new PagedTable(frame).set(rows, styles);
+  }
+}
+
+// --- meanings: words that the glossary explains -------------------------------------------------
+
+const meanings = new Map([...document.querySelectorAll("#glossary dt")].map((term) => [term.textContent, term.nextElementSibling.textContent]));
+
+// a text; if the glossary has its first word, with that meaning on pointing at it
+function withMeaning(text) {
+  const meaning = meanings.get(text.split("(", 1)[0]);
+  return meaning ? element("abbr", { title: meaning }, text) : text;
+}
