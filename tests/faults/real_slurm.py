@@ -1,0 +1,108 @@
+"""A Slurm of one node on this machine, without accounting: Debian's munge, slurmctld and slurmd."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+DAEMONS = ("munged", "slurmctld", "slurmd")
+CLIENTS = ("sbatch", "squeue", "scancel", "sinfo", "srun")
+CONFIG = Path("/etc/slurm/slurm.conf")  # jobs look for it there: SLURM_CONF does not reach them
+SETTINGS = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort=16817
+SlurmdPort=16818
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CryptoType=crypto/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+ReturnToService=2
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def why_not() -> str:
+    """What is missing for a Slurm on this machine; '' where nothing is."""
+    missing = [name for name in (*DAEMONS, *CLIENTS) if shutil.which(name) is None]
+    if missing:
+        return f"no {', '.join(missing)}: apt-get install munge slurmctld slurmd slurm-client"
+    if os.getuid() != 0:
+        return "Slurm's daemons need root"
+    return f"{CONFIG} is there: this machine belongs to a cluster" if CONFIG.exists() else ""
+
+
+class RealSlurm:
+    """The daemons, in a folder that munge accepts: of root, and closed to others' writing."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/var/lib"))
+        self.folder.chmod(0o755)
+        for name in ("state", "spool"):
+            (self.folder / name).mkdir()
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o400)
+        CONFIG.parent.mkdir(exist_ok=True)
+        CONFIG.write_text(
+            SETTINGS.format(
+                host=socket.gethostname().partition(".")[0],
+                folder=self.folder,
+                cores=os.cpu_count(),
+                memory=psutil.virtual_memory().total // 2**20 // 2,
+            )
+        )
+        files = {name: self.folder / f"munge.{name}" for name in ("socket", "pid", "log", "seed")}
+        munged = ["munged", "--force", f"--key-file={key}", f"--socket={files['socket']}", f"--pid-file={files['pid']}"]
+        try:
+            subprocess.run([*munged, f"--log-file={files['log']}", f"--seed-file={files['seed']}"], check=True)
+            for daemon in ("slurmctld", "slurmd"):
+                subprocess.run([daemon], check=True)
+            self._wait_until_idle()
+        except BaseException:
+            self.end()
+            raise
+
+    def _wait_until_idle(self) -> None:
+        deadline = time.monotonic() + 30
+        while subprocess.run(["sinfo", "-h", "-o", "%t"], capture_output=True, text=True).stdout.strip() != "idle":
+            assert time.monotonic() < deadline, (self.folder / "slurmctld.log").read_text()
+            time.sleep(0.2)
+
+    def command(self, *arguments: str) -> str:
+        """What one of Slurm's commands prints."""
+        return subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+
+    def end(self) -> None:
+        daemons = []
+        for file in self.folder.glob("*.pid"):
+            number = file.read_text().strip()
+            if number and psutil.pid_exists(int(number)):
+                daemons.append(psutil.Process(int(number)))
+        for daemon in daemons:
+            daemon.terminate()
+        for daemon in psutil.wait_procs(daemons, timeout=10)[1]:
+            daemon.kill()
+        CONFIG.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
