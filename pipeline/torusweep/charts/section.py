@@ -75,7 +75,9 @@ class Section(NamedTuple):
         return [panel for part in self.parts if not isinstance(part, str) for panel in part]
 
     def html(self) -> str:
-        body = f"<details><summary>{self.folded}</summary>\n{self.body}</details>" if self.folded else self.body
+        body = self.body
+        if self.folded:
+            body = f'<details class="fold"><summary>{self.folded}</summary>\n{body}</details>'
         return f'<section id="{self.id}"><h2>{escape(self.title)}</h2>\n{body}</section>'
 
 

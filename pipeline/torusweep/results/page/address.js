@@ -27,7 +27,7 @@ function goTo(id) {
   if (!target) return;
   place = id;
   for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
-  const folded = target.querySelector(":scope > details");
+  const folded = target.querySelector(":scope > details.fold");
   if (folded) folded.open = true;
   target.scrollIntoView();
 }
