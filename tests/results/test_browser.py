@@ -365,7 +365,16 @@ def test_nothing_is_cut_and_the_contents_stay(browser: Any, file: Path, width: i
 
 def test_a_page_of_many_rows_has_few_elements(browser: Any, static: list[dict[str, Any]], tmp_path: Path) -> None:
     """Two tables of 2,000 rows; all rows as elements would be 44,000."""
-    many = [{**static[0], "topology": f"torus(radices=[{i}, 3])", "nodes": 16 + 8 * i} for i in range(2000)]
+    many = [
+        {
+            **static[0],
+            "topology": f"torus(radices=[{i}, 3])",
+            "nodes": 16 + 8 * i,
+            "links": 5 + i,
+            "diameter": 9 + i % 7,
+        }
+        for i in range(2000)
+    ]
     verdicts = [verdict(f"ring(k={k})", "yes") for k in range(2000)]
     path = tmp_path / "report.html"
     path.write_text(report.page({"static": many, "deadlock": verdicts}, MANIFEST), encoding="utf-8")
