@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.run import workers
+from torusweep.run import slurm as slurm_jobs
 
 from tests.faults.real_slurm import RealSlurm, why_not
 from tests.run.rings import Run
@@ -49,8 +49,8 @@ def test_a_node_that_is_drained_is_said(slurm: RealSlurm, rings: Run, monkeypatc
     node = slurm.command("sinfo", "-h", "-o", "%n").strip()
     slurm.command("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=test")
     try:
-        monkeypatch.setattr(workers, "SQUEUE_SECONDS", 3)
-        monkeypatch.setitem(workers.JOIN_SECONDS, "slurm", 6)
+        monkeypatch.setattr(slurm_jobs, "SQUEUE_SECONDS", 3)
+        monkeypatch.setattr(slurm_jobs, "START_SECONDS", 6)
         rings.with_settings("slurm: {jobs: 1, cores: 1, memory: 1GiB, interface: lo}")
         rings.here("points")
         with pytest.raises(BadInput, match=r"got none; 1 job PENDING \(.*(Nodes|Resources).*\)"):

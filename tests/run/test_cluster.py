@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import psutil
 import pytest
 from distributed import Client
 from torusweep.errors import BadInput
+from torusweep.run import slurm
 from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster, Slurm
 
@@ -257,6 +259,19 @@ def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch
         pass
 
 
+def test_private_folders_of_killed_runs_are_removed(tmp_path: Path):
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    here = socket.gethostname()
+    names = [f".torusweep-{host}-{pid}-x" for host in (here, "elsewhere") for pid in (killed.pid, os.getpid())]
+    for name in names:
+        (tmp_path / name / "worker").mkdir(parents=True)
+    with cluster.private_folder(tmp_path) as folder:
+        assert folder.stat().st_mode & 0o077 == 0
+        assert {path.name for path in tmp_path.iterdir()} == {*names[1:], folder.name}, "others may still be in use"
+    assert not folder.exists()
+
+
 PENDING = {
     "sbatch": "#!/bin/sh\necho Submitted batch job 4711\n",
     "squeue": "#!/bin/sh\necho 'PENDING (PartitionDown)'\n",
@@ -271,8 +286,8 @@ def test_why_slurm_does_not_start_the_jobs_is_said(
         (tmp_path / name).write_text(content)
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(cluster, "SQUEUE_SECONDS", 1)
-    monkeypatch.setitem(cluster.JOIN_SECONDS, "slurm", 2)
+    monkeypatch.setattr(slurm, "SQUEUE_SECONDS", 1)
+    monkeypatch.setattr(slurm, "START_SECONDS", 2)
     with (
         pytest.raises(BadInput, match=r"within 2 s, got none; 1 job PENDING \(PartitionDown\)"),
         cluster.connect(Cluster(slurm=Slurm(interface="lo")), backend="numba", tasks=1),
@@ -282,7 +297,7 @@ def test_why_slurm_does_not_start_the_jobs_is_said(
 
 
 def test_the_job_script_for_slurm(tmp_path: Path):
-    slurm = Slurm.model_validate(
+    asked = Slurm.model_validate(
         {
             "jobs": 3,
             "cores": 8,
@@ -294,7 +309,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
         }
         | {"directives": ["--constraint=epyc"]}
     )
-    jobs = cluster.slurm_cluster(slurm, tmp_path)
+    jobs = slurm.slurm_cluster(asked, tmp_path, cluster.of_jobs())
     try:
         script = jobs.job_script().splitlines()
     finally:

@@ -10,17 +10,17 @@ loopback address only: otherwise another user of the machine could have his code
 from __future__ import annotations
 
 import contextlib
+import glob
 import importlib.util
 import logging
 import os
 import resource
 import shutil
 import signal
-import subprocess
+import socket
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -28,24 +28,21 @@ from typing import Any
 
 import dask
 import psutil
-from dask_jobqueue import SLURMCluster
 from distributed import Client, Nanny, Scheduler, get_worker
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import gpu_count, resolve
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.run import slurm
 from torusweep.run.tasks import InProcess, Patience, Workers
 from torusweep.stages import STAGES
 from torusweep.sweep.points import stage_digest
 
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
-JOIN_SECONDS = {"local": 120, "scheduler": 60, "slurm": 600}
-SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
-RENEWALS = 3  # times that Slurm jobs are submitted again when all workers are gone
+JOIN_SECONDS = {"local": 120, "scheduler": 60}
 # files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
 FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
 LOOPBACK = "127.0.0.1:0"
@@ -78,9 +75,11 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
+    # Dask's client abandons requests to workers that are lost, and asyncio reports each when it is collected, even at exit
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="torusweep-", ignore_cleanup_errors=True))
+        folder = str(stack.enter_context(private_folder(Path(tempfile.gettempdir()))))
         stack.enter_context(dask.config.set({**_configuration(settings), "temporary-directory": folder}))
         patience = Patience(settings.worker_ttl_seconds)
         if settings.scheduler:
@@ -92,14 +91,16 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         elif settings.slurm:
             count = settings.slurm.jobs
             description = f"{count} Slurm jobs"
-            jobs = _submit(settings.slurm, stack)
+            home = stack.enter_context(private_folder(Path.home()))  # which the nodes of clusters share
+            jobs = stack.enter_context(contextlib.closing(slurm.submitted(settings.slurm, home, of_jobs())))
+            _open_files(FILES_PER_GUEST * count * settings.slurm.cores)
             client = stack.enter_context(Client(jobs))
-            _wait_for_slurm(client, jobs)
+            slurm.wait_for_worker(client, jobs)
             _check_code(client, "Slurm")
             patience = Patience(
                 settings.worker_ttl_seconds,
                 lambda: jobs.scale(jobs=len(jobs.worker_spec) + count),
-                (JOIN_SECONDS["slurm"],) * RENEWALS,
+                (slurm.START_SECONDS,) * slurm.RENEWALS,
             )
         else:
             stack.enter_context(_environment())
@@ -110,6 +111,30 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             _wait_for_workers(client, count, JOIN_SECONDS["local"], advice)
             patience = Patience(max(settings.worker_ttl_seconds, JOIN_SECONDS["local"]))  # nannies start them again
         yield Workers(client, description, patience)
+
+
+@contextlib.contextmanager
+def private_folder(parent: Path) -> Iterator[Path]:
+    """A folder that only we can read, for the length of a `with` block; those that killed runs left here are removed.
+
+    Its name contains this machine's name and our process's number, by which a later run sees that we are gone.
+    """
+    ours = f".torusweep-{socket.gethostname()}-"
+    for left in parent.glob(f"{glob.escape(ours)}*"):
+        number = left.name.removeprefix(ours).partition("-")[0]
+        with contextlib.suppress(OSError):
+            if number.isdigit() and left.stat().st_uid == os.getuid() and not psutil.pid_exists(int(number)):
+                shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{ours}{os.getpid()}-", dir=parent, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def of_jobs() -> dict[str, str]:
+    """Variables of workers that run as jobs: one thread, ENVIRONMENT, and Dask's settings."""
+    dasks = {
+        f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
+    }
+    return {"NUMBA_NUM_THREADS": "1", **ENVIRONMENT, **dasks}
 
 
 def _configuration(settings: Any) -> dict[str, Any]:
@@ -259,66 +284,6 @@ def _local(
 # --- elsewhere ---------------------------------------------------------------------------------
 
 
-def _submit(slurm: Any, stack: contextlib.ExitStack) -> SLURMCluster:
-    if shutil.which("sbatch") is None:
-        raise BadInput(
-            "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"
-            " run on a machine that submits Slurm jobs"
-        )
-    home = tempfile.TemporaryDirectory(prefix=".torusweep-", dir=Path.home())  # the folder that clusters share
-    jobs = slurm_cluster(slurm, Path(stack.enter_context(home)))
-    stack.enter_context(contextlib.closing(jobs))
-    _open_files(FILES_PER_GUEST * slurm.jobs * slurm.cores)
-    jobs.scale(jobs=slurm.jobs)
-    return jobs
-
-
-def slurm_cluster(slurm: Any, folder: Path) -> SLURMCluster:
-    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
-
-    folder  for this run's certificates, readable by us alone and seen by every node
-    """
-    environment = {
-        "NUMBA_NUM_THREADS": "1",
-        **ENVIRONMENT,
-        **{
-            f"DASK_{name}".upper().replace(".", "__").replace("-", "_"): str(value) for name, value in UNWATCHED.items()
-        },
-    }
-    return SLURMCluster(
-        cores=slurm.cores,
-        processes=slurm.cores,
-        memory=slurm.memory.replace(" ", ""),
-        walltime=slurm.walltime,
-        queue=slurm.queue,
-        account=slurm.account,
-        interface=slurm.interface,
-        job_extra_directives=list(slurm.directives),
-        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in environment.items())],
-        worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
-        python=sys.executable,
-        job_name="torusweep",
-        protocol="tls://",
-        security=_certificates(folder),
-        scheduler_options={"dashboard": False, "dashboard_address": LOOPBACK},
-        config_name=None,
-    )
-
-
-def _certificates(folder: Path) -> Security:
-    """Certificates of this run only, in files that nodes read."""
-    made = Security.temporary()
-    files = {}
-    for name in ("tls_ca_file", *(f"tls_{role}_{part}" for role in _ROLES for part in ("key", "cert"))):
-        files[name] = str(folder / f"{name}.pem")
-        with open(files[name], "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(getattr(made, name))
-    return Security(**files, require_encryption=True)
-
-
-_ROLES = ("client", "scheduler", "worker")
-
-
 def _join(settings: Any) -> Client:
     tls = settings.tls
     security = None
@@ -342,35 +307,6 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
         raise BadInput(
             f"cluster: expected {count} workers within {seconds:.0f} s, got {len(client.nthreads())}; {advice}"
         ) from None
-
-
-def _wait_for_slurm(client: Client, jobs: SLURMCluster) -> None:
-    """Wait for the first worker, and say at most once a minute why Slurm does not start the jobs.
-
-    Raises BadInput with Slurm's reason where none starts within JOIN_SECONDS.
-    """
-    waiting = ""
-    for _ in range(JOIN_SECONDS["slurm"] // SQUEUE_SECONDS):
-        with contextlib.suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=SQUEUE_SECONDS)
-            return
-        waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values()])
-        print(f"waiting for Slurm: {waiting}", flush=True)
-    raise BadInput(
-        f"cluster.slurm: expected a worker within {JOIN_SECONDS['slurm']} s, got none; {waiting};"
-        " change cluster.slurm, or ask for fewer or smaller jobs"
-    )
-
-
-def _why_waiting(jobs: Sequence[str]) -> str:
-    """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
-    command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
-    try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_SECONDS).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "squeue does not answer"
-    states = Counter(line.strip() for line in said.splitlines() if line.strip())
-    return ", ".join(f"{counted(count, 'job')} {state}" for state, count in states.items()) or "no job is in the queue"
 
 
 def _check_code(client: Client, address: str) -> None:
