@@ -75,7 +75,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         yield InProcess()
         return
-    # Dask's client abandons requests to workers that are lost, and asyncio reports each when it is collected, even at exit
+    # Dask's client abandons requests to lost workers, which asyncio reports when they are collected, even at exit
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # what goes wrong is said once, in one line, by us
