@@ -42,8 +42,16 @@ def inline(rows: Sequence[Record]) -> alt.InlineData:
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:
-    """Ticks of a logarithmic axis: powers of ten, and 2 and 5 times these where they fit."""
+    """Ticks of a logarithmic axis: powers of ten, and 2 and 5 times these where they fit.
+
+    Values that differ by less than a factor of 8 have ticks at even steps, about five.
+    """
     least, most = min(values, default=1.0), max(values, default=1.0)
+    if least < most < 8 * least:
+        rough = (most - least) / 5
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+        return [float(f"{count * step:.6g}") for count in range(math.ceil(least / step), math.floor(most / step) + 1)]
     steps = (1,) if most / least > 2000 else (1, 2, 5)
     return [
         step * 10.0**power

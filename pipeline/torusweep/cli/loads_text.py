@@ -17,7 +17,7 @@ BOUNDS = (  # label, column, unit
     ("capacity, any routing", "capacity", " flits/cycle/terminal"),
     ("capacity, minimal", "capacity_minimal", " flits/cycle/terminal"),
     ("worst permutation", "worst_case_saturation_load", " flits/cycle/terminal"),
-    ("narrowest cut known", "cut_links", " links"),
+    ("best known bisection", "cut_links", " links"),
     ("effective for crossing", "effective_cut_links", " links"),
 )
 

@@ -6,12 +6,19 @@ const written = (value) => (Number.isInteger(value) ? value.toLocaleString("en")
 const titled = (quantity) => quantity.name.replaceAll("_", " ") + (quantity.unit && quantity.unit !== quantity.name ? `, ${quantity.unit}` : "");
 const named = (quantity) => `${quantity.table}.${quantity.name}`;
 
-// where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room
+// where a logarithmic axis is labelled: at powers of ten, and at 2 and 5 times these where there is room; values of about
+// one size, at even steps
 function marked(values) {
   const [least, most] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, 0]);
-  const steps = most / least > 2000 ? [1] : [1, 2, 5];
   if (least === most) return [least];
   const found = [];
+  if (most < 8 * least) {
+    const rough = (most - least) / 5, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+    for (let count = Math.ceil(least / step); count * step <= most; count++) found.push(Number((count * step).toPrecision(6)));
+    return found;
+  }
+  const steps = most / least > 2000 ? [1] : [1, 2, 5];
   for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++) found.push(...steps.map((step) => step * 10 ** power));
   return found;
 }
