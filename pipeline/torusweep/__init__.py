@@ -11,7 +11,7 @@
 0.3333333333333333
 >>> torusweep.network("toruss(k=8, n=2)")
 Traceback (most recent call last):
-torusweep.errors.BadInput: unknown topology 'toruss'; did you mean 'torus'?; 'torusweep topologies' lists all
+torusweep.errors.BadInput: unknown topology 'toruss' (did you mean 'torus'?); 'torusweep topologies' lists all
 
 A sweep's configuration, and a question to the tables that `torusweep run small.yaml` wrote:
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+MOST_COMPARED = 5000  # known names; a comparison takes up to 0.1 ms
 
 
 class BadInput(Exception):
@@ -23,6 +26,23 @@ class Refused(BadInput):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the known name closest to `name`, or "" if none is close."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
+
+    Case, hyphens and underscores do not count: `--nonsense` is not close to `--nosw` because both begin with dashes.
+    """
+    names: dict[str, str] = {}
+    for one in islice(known, MOST_COMPARED):
+        names.setdefault(_plain(one), one)
+    close = difflib.get_close_matches(_plain(name), names, n=1, cutoff=0.6)
+    return f" (did you mean '{names[close[0]]}'?)" if close else ""
+
+
+def one_line(text: object, longest: int = 200) -> str:
+    """A text from outside (a file, a library's error) for a message: on one line, and cut where it is long."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _plain(name: str) -> str:
+    """A name without case, hyphens and underscores."""
+    return name.lower().replace("-", "").replace("_", "")

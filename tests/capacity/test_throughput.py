@@ -320,7 +320,7 @@ def test_nothing_to_send():
             "ring(k=4)",
             "uniform",
             "minimum",
-            r"unknown routes 'minimum'; did you mean 'minimal'\?; there are all, minimal",
+            r"unknown routes 'minimum' \(did you mean 'minimal'\?\); there are all, minimal",
         ),
         ("ring(k=4)", "unifrom", "all", "unknown traffic 'unifrom'"),
         ("ring(k=6)", "bit_reversal", "all", "expected a power of 2"),

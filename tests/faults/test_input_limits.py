@@ -107,9 +107,9 @@ def test_a_small_file_of_very_many_rows_is_refused_unread(tmp_path: Path, monkey
         path,
     )
     assert path.stat().st_size < 30_000
-    monkeypatch.setattr(demands, "default_memory", lambda: many * 3 * 8 - 1)
+    monkeypatch.setattr(demands, "default_memory", lambda: 3 * (many * 3 * 8) - 1)
     said = torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")')
     assert not settled(said)
     assert "2,000,000 rows of 3 columns are more than this machine's memory can hold" in said.err
-    monkeypatch.setattr(demands, "default_memory", lambda: many * 3 * 8)
+    monkeypatch.setattr(demands, "default_memory", lambda: 3 * (many * 3 * 8))
     assert settled(torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")', "--json"))

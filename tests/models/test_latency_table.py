@@ -175,7 +175,7 @@ def test_a_sweep_that_no_longer_asks_loses_its_table(tmp_path):
     [
         ("{model: parhami, message_bits: 96}", "latency[0]", "parhami-kwai-2004 or model: dally-1990"),
         (f"{{{P04}}}", "latency[0]", "got neither"),
-        (f"{{{P04}, rates: {{from: 0, to: 1}}}}", "latency[0].rates", "missing key 'count'"),
+        (f"{{{P04}, rates: {{from: 0, to: 1}}}}", "latency[0].rates", "with count or step"),
         (f"{{{P04}, rates: {{from: 0, to: 1, cuont: 3}}}}", "latency[0].rates", "did you mean 'count'"),
         (f"{{{P04}, rates: -1}}", "latency[0].rates", "got -1"),
         (f"{{{P04}, rates: 1, wire_delay: linear}}", "latency[0]", "parhami-kwai-2004 has no key 'wire_delay'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import networkx as nx
@@ -220,6 +221,22 @@ def test_files_that_are_refused(name, content, arguments, reason):
         build(graph_file(name, content)[:-1] + arguments + ")")
     assert reason in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_tag_of_many_megabytes_is_refused_soon():
+    """Expat reads an unfinished tag again with every chunk: 16 MB took 15 s."""
+    start = time.process_time()
+    spelling = graph_file("long.graphml", GRAPHML.format(f'<node id="{"a" * 50_000_000}"/>'))
+    with pytest.raises(BadInput, match=r"long\.graphml:6: expected tags of at most 1 MiB"):
+        build(spelling)
+    assert time.process_time() - start < 5
+
+
+def test_long_names_are_cut_in_messages():
+    with pytest.raises(BadInput) as refusal:
+        build(graph_file("long.graphml", GRAPHML.format(f'<edge source="a" target="{"b" * 10_000}"/>')))
+    assert "got 'bbb" in str(refusal.value)
+    assert len(str(refusal.value)) < 300
 
 
 def test_missing_folder_and_device():

@@ -173,10 +173,10 @@ def test_resolve(spelling, canonical, values):
 @pytest.mark.parametrize(
     ("spelling", "says"),
     [
-        ("two-word", "unknown rule 'two_word'; did you mean 'two_words'?; there are two_words, a_file"),
+        ("two-word", "unknown rule 'two_word' (did you mean 'two_words'?); there are two_words, a_file"),
         ("two words", "expected a rule such as two_words(tie=sign), got 'two words'"),
         ("", "expected a rule such as two_words(tie=sign), got ''"),
-        ("two_words(tie=positiv)", "tie: expected split, positive or sign, got positiv; did you mean 'positive'?"),
+        ("two_words(tie=positiv)", "tie: expected split, positive or sign, got positiv (did you mean 'positive'?)"),
         ('two_words(tie="both")', 'tie: expected split, positive or sign, got "both"'),
         ("two_words(tie=true)", "tie: expected split, positive or sign, got true"),
         ("two_words(tie=1)", "tie: expected split, positive or sign, got 1"),
@@ -196,7 +196,7 @@ def test_resolve(spelling, canonical, values):
         ('a_file(path="x", rows=0)', "rows=0: expected ≥ 1 (rows)"),
         ('a_file(path="x", only=odd)', "only: expected even, got odd"),
         ("two_words(ring(k=4))", "expected only name=value arguments, got 'ring(k=4)'; two_words takes tie, share"),
-        ("two_words(ties=sign)", "unknown parameter 'ties'; did you mean 'tie'?; two_words takes tie, share"),
+        ("two_words(ties=sign)", "unknown parameter 'ties' (did you mean 'tie'?); two_words takes tie, share"),
         ("two_words(" + "tie=sign," * MAX_CHARACTERS, f"rule of 180010 characters; at most {MAX_CHARACTERS} are read"),
     ],
 )

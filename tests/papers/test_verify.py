@@ -366,7 +366,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: str | None, complaint:
 
 
 def test_an_unknown_paper_is_refused() -> None:
-    with pytest.raises(BadInput, match="unknown paper 'P89'; did you mean 'P98'"):
+    with pytest.raises(BadInput, match=r"unknown paper 'P89' \(did you mean 'P98'"):
         load_expected(["P89"])
 
 

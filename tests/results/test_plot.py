@@ -104,9 +104,9 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("nodes", "mean_distanc"), "unknown column 'mean_distanc'; did you mean 'mean_distance'?"),
+        (("nodes", "mean_distanc"), "unknown column 'mean_distanc' (did you mean 'mean_distance'?)"),
         (("nodes", "family"), "column 'family': expected numbers, got string"),
-        (("nodes", "cost", "--table", "lods"), "unknown table 'lods'; did you mean 'loads'?"),
+        (("nodes", "cost", "--table", "lods"), "unknown table 'lods' (did you mean 'loads'?)"),
         (("nodes", "saturation_load", "--table", "distances"), "unknown column 'saturation_load'"),
         (("saturation_load", "cycle_length"), "expected columns of one table, or of one and of static"),
         (

@@ -63,7 +63,7 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
     [
         (
             "{routing: dimension_order, vc_rule: datelines}",
-            "3:48: deadlock[0].vc_rule: unknown rule 'datelines'; did you mean 'dateline'",
+            "3:48: deadlock[0].vc_rule: unknown rule 'datelines' (did you mean 'dateline'",
         ),
         ("{routing: dimensions, vc_rule: none}", "3:22: deadlock[0].routing: unknown routing 'dimensions'"),
         ("{routing: routing_record, vc_rule: none, families: [mesh]}", "routing routing_record on mesh(k=3, n=2)"),

@@ -43,7 +43,7 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ("{placement: foldd}", "3:22: layout[0].placement: unknown placement 'foldd'; did you mean 'folded'"),
+        ("{placement: foldd}", "3:22: layout[0].placement: unknown placement 'foldd' (did you mean 'folded'"),
         ("{placement: trellis}", "(skip_unsuitable: true leaves such networks out)"),
         (
             "{placement: trellis, families: [torus], skip_unsuitable: true}",

@@ -198,22 +198,22 @@ def expanded(path: Path, expected: list[tuple[str, LoadsRequest]] | None = None)
 
 HEAD = f"sweep: rings\ntopologies: {NETWORKS}\n"
 REFUSED = [
-    ("loads: [{traffic: unifrom}]", "3:19: loads[0].traffic: unknown traffic 'unifrom'; did you mean 'uniform'?"),
+    ("loads: [{traffic: unifrom}]", "3:19: loads[0].traffic: unknown traffic 'unifrom' (did you mean 'uniform'?)"),
     (
         "loads: [{traffic: hot_spot(nod=3)}]",
-        "3:19: loads[0].traffic: hot_spot(nod=3): unknown parameter 'nod'; did you mean 'node'?",
+        "3:19: loads[0].traffic: hot_spot(nod=3): unknown parameter 'nod' (did you mean 'node'?)",
     ),
     (
         "loads: [{traffic: uniform, routing: minimum}]",
-        "3:37: loads[0].routing: unknown routing 'minimum'; did you mean 'minimal'",
+        "3:37: loads[0].routing: unknown routing 'minimum' (did you mean 'minimal'",
     ),
     ("loads: [{traffic: uniform, routing: []}]", "3:37: loads[0].routing: expected"),
     ("loads: [{traffic: 3}]", "3:19: loads[0].traffic: expected text or a list"),
     ("loads: [{routing: minimal}]", "3:9: loads[0]: missing key 'traffic'"),
-    ("loads: [{traffic: uniform, family: torus}]", "3:28: loads[0]: unknown key 'family'; did you mean 'families'?"),
+    ("loads: [{traffic: uniform, family: torus}]", "3:28: loads[0]: unknown key 'family' (did you mean 'families'?)"),
     (
         "loads: [{traffic: uniform, families: [toruss]}]",
-        "3:9: loads[0]: families: unknown family 'toruss'; did you mean 'torus'?",
+        "3:9: loads[0]: families: unknown family 'toruss' (did you mean 'torus'?)",
     ),
     ("loads: [{traffic: uniform, families: [ring]}]", "3:9: loads[0]: expected at least one network, got none"),
     ("loads: [{traffic: uniform, nodes: {from: 100}}]", "3:35: loads[0].nodes: missing key 'to'"),

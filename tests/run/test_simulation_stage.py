@@ -42,7 +42,7 @@ def test_rows_are_those_asked_for(rings: Run):
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ("{loads: 0.1, vc_rule: datelines}", "unknown rule 'datelines'; did you mean 'dateline'"),
+        ("{loads: 0.1, vc_rule: datelines}", "unknown rule 'datelines' (did you mean 'dateline'"),
         ("{loads: 0.1, router: fast}", "unknown router 'fast'"),
         ("{cycles: 100}", "expected loads, a precision of saturation or a workload"),
         ("{loads: 0}", "simulation[0].loads: expected loads above 0, got 0; choose higher ones"),
@@ -81,7 +81,7 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{workload: cg, traffic: tornado}", "traffic=tornado: expected without a workload"),
         ("{loads: 0.1, placement: random}", "placement=random: expected with a workload only"),
         ("{workload: cg, placement: worst}", "placement"),
-        ("{loads: 0.1, injection: burst}", "unknown injection 'burst'; did you mean 'bursts'"),
+        ("{loads: 0.1, injection: burst}", "unknown injection 'burst' (did you mean 'bursts'"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_where_it_stands(tmp_path: Path, entry: str, says: str):

@@ -43,7 +43,7 @@ def test_the_rules_know_the_sweep(config: Path):
 def test_what_is_wrong_is_one_line(config: Path):
     with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
         of(config, config)
-    with pytest.raises(WorkflowError, match=r"--config: unknown key 'bakend'; did you mean 'backend'\?"):
+    with pytest.raises(WorkflowError, match=r"--config: unknown key 'bakend' \(did you mean 'backend'\?\)"):
         of(config, bakend="numpy")
     with pytest.raises(WorkflowError, match=r"config/default.yaml: expected a configuration file"):
         of()

@@ -139,8 +139,8 @@ def test_text_that_is_no_configuration_is_refused_where_it_fails(tmp_path, conte
 
 # keys and values
 VALUES = [
-    ("swep: a\npapers: [P98]\n", "1:1", "unknown key 'swep'; did you mean 'sweep'?"),
-    (HEAD + "cluster:\n  worker: 3\n", "4:3", "cluster: unknown key 'worker'; did you mean 'workers'?"),
+    ("swep: a\npapers: [P98]\n", "1:1", "unknown key 'swep' (did you mean 'sweep'?)"),
+    (HEAD + "cluster:\n  worker: 3\n", "4:3", "cluster: unknown key 'worker' (did you mean 'workers'?)"),
     (HEAD + "7: 8\n", "3:1", "unknown key '7'"),
     ("papers: [P98]\n", "1:1", "missing key 'sweep'"),
     ("sweep: a\n", "1:1", "expected topologies or papers"),
@@ -153,6 +153,16 @@ VALUES = [
     ("sweep: -a\npapers: [P98]\n", "1:8", "letters, digits"),
     (f"sweep: {'a' * 65}\npapers: [P98]\n", "1:8", "letters, digits"),
     ("sweep: 1\npapers: [P98]\n", "1:8", "expected text, got 1"),
+    ("sweep: my sweep\npapers: [P98]\n", "1:8", "got 'my sweep', which has a blank; write my-sweep"),
+    (f"sweep: {'a' * 300}\npapers: [P98]\n", "1:8", "which has 300 characters"),
+    ("sweep: a\ntopologies: [torus(k=8, n=2, ring(k=4)]\n", "2:14", "; put the whole in quotes"),
+    ("sweep: a\ntopologies: [lattice(matrix=[[4, 1],[1, 4]])]\n", "2:29", "that holds brackets in quotes"),
+    ("sweep: a\ntopologies: [{family: faulty, topology: torus(k=8, n=2)}]\n", "2:41", "; put the whole in quotes"),
+    (HEAD + "simulation: [{loads: [0.1, -2]}]\n", "3:28", "simulation[0].loads[1]: expected a number 0 … 1,000"),
+    (HEAD + "simulation: [{loads: [0.1, 0]}]\n", "3:22", "expected loads above 0, got loads[1] = 0"),
+    (HEAD + "simulation: [{loads: {from: 0.1, to: 1}}]\n", "3:22", "with count or step, as in {from: 0.1, to: 0.9,"),
+    (HEAD + "simulation: [{loads: {from: 0.1, to: 1, step: 0.1, count: 9}}]\n", "3:22", "count or step, as in"),
+    (HEAD + "simulation: [{loads: {from: 0.1, to: 1, count: 10001}}]\n", "3:22", "at most 10,000 loads, got 10,001"),
     ("sweep: a\npapers: [P99]\n", "2:9", "expected papers of P98, P04, D90, C10, R05, got 'P99'"),
     ("sweep: a\npapers: P98\n", "2:9", "expected a list, got 'P98'"),
     ("sweep: a\ntopologies:\n  - 3\n", "3:5", "topologies[0]: expected a topology"),
@@ -325,3 +335,28 @@ def test_every_key_is_documented():
         )
     assert {"topologies", "limits.points", "latency[].nodes", "simulation[].loads.from", "nodes.to"} <= set(told)
     assert not {"loads[].families", "simulation[].nodes.from"} & set(told)
+
+
+def test_topologies_in_brackets_are_read_whole(tmp_path):
+    """YAML splits [torus(k=8, n=2)] at its comma."""
+    text = "sweep: a\ntopologies: [torus(k=8, n=2), 'ring(k=5)', faulty(torus(k=4,n=2), links=4), ring(k=6)]\n"
+    assert load(write(tmp_path, text)).topologies == (
+        "torus(k=8, n=2)",
+        "ring(k=5)",
+        "faulty(torus(k=4, n=2), links=4)",
+        "ring(k=6)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("spread", "numbers"),
+    [
+        ("{from: 0.1, to: 0.5, step: 0.1}", [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("{from: 0.1, to: 0.5, step: 0.15}", [0.1, 0.25, 0.4]),
+        ("{from: 0.1, to: 0.5, count: 3}", [0.1, 0.3, 0.5]),
+        ("{from: 0.5, to: 0.5, step: 0.1}", [0.5]),
+    ],
+)
+def test_loads_have_a_step_or_a_count(tmp_path, spread, numbers):
+    sweep = load(write(tmp_path, HEAD + f"simulation: [{{loads: {spread}}}]\n"))
+    assert sweep.entries("simulation")[0].offered() == pytest.approx(tuple(numbers), abs=1e-15)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import plan
+from torusweep.networks.families import parameters, plan
 from torusweep.stages import STAGES
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep import points
@@ -19,6 +19,7 @@ from torusweep.sweep.configuration.schema import Requirement
 from torusweep.sweep.expansion import SweepNetwork, expand
 from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
 from torusweep.sweep.requirements import meeting
+from torusweep.sweep.values import values_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])
@@ -120,6 +121,11 @@ REFUSED = [
     ("- {family: torus, k: {from: 4}, n: 3}", "3:24: topologies[0].k", "'from' and 'to'"),
     ("- {family: torus, k: {from: 4, to: 8, stp: 2}, n: 3}", "3:24: topologies[0].k", "did you mean 'step'?"),
     ("- {family: torus, k: {from: 4, to: 8, step: 0}, n: 3}", "3:24: topologies[0].k", "step ≥ 1"),
+    (
+        "- {family: torus, k: {from: 4, to: 8, count: 4}, n: 3}",
+        "3:24: topologies[0].k",
+        "with a count of 2 or more that",
+    ),
     ("- {family: torus, k: {from: 8, to: 4}, n: 3}", "3:24: topologies[0].k", "from ≤ to"),
     ("- {family: torus, k: {from: 4, to: true}, n: 3}", "3:24: topologies[0].k", "got True"),
     ("- {family: faulty, topology: 3, links: 1, seed: 1}", "3:32: topologies[0].topology", "torus(k=8, n=3)"),
@@ -165,7 +171,7 @@ TOO_MUCH = [
     (
         "- require: {nodes: 64, families: [torus], parameters: {k: {from: 2, to: 2000000}}}",
         "",
-        "1,999,999 combinations for torus",
+        "1,999,999 combinations up to torus",
     ),
     ("- torus(k=10000, n=3)", "", "1,000,000,000,000 nodes, about 149,011 GiB"),
     ("- torus(k=999999999999999999, n=30)", "", "10^540 nodes"),
@@ -426,3 +432,15 @@ def test_shipped_sweeps_expand_and_are_small(path):
     assert len(found) <= 400
     assert {point.topology for point in found} >= set(expected_topologies(sweep.papers))
     assert sum(static(*network).seconds for network in found) < 200
+
+
+def test_a_range_with_a_count_is_the_range_with_its_step():
+    """{from: 4, to: 32, count: 8} is 4, 8, …, 32."""
+    assert values_of(parameters("ring")[0], {"from": 4, "to": 32, "count": 8}) == range(4, 33, 4)
+
+
+def test_values_that_a_parameter_never_has_are_not_searched():
+    """A dimension is at most 30; ten thousand values took minutes."""
+    wanted = {"nodes": 64, "families": ["torus"], "parameters": {"n": {"from": 2, "to": 9999}}}
+    found = {name for name, _ in meeting(Requirement.model_validate(wanted), 100)}
+    assert found == {"torus(k=8, n=2)", "torus(k=4, n=3)", "torus(k=2, n=6)"}

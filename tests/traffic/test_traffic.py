@@ -262,6 +262,46 @@ def test_nan_is_refused(tmp_path):
         traffic(f'demand(path="{tmp_path / "demand.parquet"}")', build("ring(k=4)"))
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", " ", "\t"])
+def test_a_matrix_as_numpy_writes_it(tmp_path, delimiter):
+    matrix = np.arange(16.0).reshape(4, 4)
+    np.savetxt(tmp_path / "demand.csv", matrix, delimiter=delimiter)
+    pattern = traffic(f'demand(path="{tmp_path / "demand.csv"}")', build("ring(k=4)"))[1]
+    np.testing.assert_allclose(pattern.rows(np.arange(4)), matrix * 4 / matrix.sum(), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "0,1\n1,0\n",
+            "expected 4 lines of 4 numbers, one for each terminal, or a first line source,destination,demand",
+        ),
+        ("0,0,0,0\n" * 4, "expected some demand above 0"),
+        ("0,1,0,0\n" * 3 + "0,0,-1,0\n", "got -1.0 in row 4, column 3"),
+        ("0,1,0,0\n" * 3 + "0,0,0\n", "CSV parse error"),
+        ("0,1,0,0\n" * 3 + "0,0,0,one\n", "column 4: expected numbers"),
+    ],
+)
+def test_a_wrong_matrix_is_refused_in_one_line(tmp_path, text, says):
+    (tmp_path / "demand.csv").write_text(text)
+    with pytest.raises(BadInput) as refusal:
+        traffic(f'demand(path="{tmp_path / "demand.csv"}")', build("ring(k=4)"))
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_parquet_file_of_too_many_rows_is_not_read(tmp_path):
+    """Half a megabyte that stands for fifty million rows."""
+    rows = 10_000_001
+    pq.write_table(
+        pa.table({"source": pa.repeat(0, rows), "destination": pa.repeat(1, rows), "demand": pa.repeat(1.0, rows)}),
+        tmp_path / "demand.parquet",
+    )
+    with pytest.raises(BadInput, match="10,000,001 rows are more than the 10,000,000 that are read"):
+        traffic(f'demand(path="{tmp_path / "demand.parquet"}")', build("ring(k=4)"))
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [("missing.csv", "No such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
@@ -279,7 +319,7 @@ def test_other_files_are_refused(tmp_path, name, says):
 @pytest.mark.parametrize(
     ("spelling", "topology", "says"),
     [
-        ("unifrom", "ring(k=4)", "did you mean 'uniform'?; there are uniform, "),
+        ("unifrom", "ring(k=4)", "(did you mean 'uniform'?); there are uniform, "),
         (
             "uniform(",
             "ring(k=4)",
@@ -290,7 +330,7 @@ def test_other_files_are_refused(tmp_path, name, says):
         ("hot_spot(node=0.1)", "ring(k=4)", "node: expected a whole number, got 0.1"),
         ("hot_spot(percent=100.5)", "ring(k=4)", "percent=100.5: expected 0 … 100"),
         ("uniform(k=3)", "ring(k=4)", "unknown parameter 'k'; uniform takes no parameters"),
-        ("hot_spot(nod=3)", "ring(k=4)", "did you mean 'node'?; hot_spot takes node, percent"),
+        ("hot_spot(nod=3)", "ring(k=4)", "(did you mean 'node'?); hot_spot takes node, percent"),
         ("hot_spot(ring(k=4))", "ring(k=4)", "only name=value arguments"),
         ("hot_spot(percent=101)", "ring(k=4)", "percent=101: expected 0 … 100"),
         ("hot_spot(node=true)", "ring(k=4)", "node: expected a whole number, got true"),

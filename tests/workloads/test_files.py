@@ -252,3 +252,32 @@ def test_parquet_of_more_rows_than_fit_is_refused(tmp_path, monkeypatch):
         in_parquet(
             tmp_path, {"message": ["a"] * many, "source": [0] * many, "destination": [1] * many, "flits": [1] * many}
         )
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (f"a,0,1,{'1' * 5000},,", ":2: flits: expected a whole number of 1 … 1099511627776, got '11111"),
+        (f"a,{'9' * 5000},1,1,,", ":2: source: expected a whole number"),
+        (f"a,0,1,1,,{'7' * 100_000}", ":2: delay: expected a whole number"),
+        ("a,0,1,\u0665,,", ":2: flits: expected a whole number"),
+        (f"{'n' * 5000} x,0,1,1,,", ":2: message: expected a name without blanks, got 'nnn"),
+        ("a\tb,0,1,1,,", ":2: message: expected a name without blanks"),
+        (f"a,0,1,1,{'n' * 5000},", ":2: message 'a' depends on 'nnn"),
+    ],
+)
+def test_numbers_and_names_of_any_length_are_refused_in_a_short_line(tmp_path, row, says):
+    with pytest.raises(BadInput) as refusal:
+        read(tmp_path, HEAD + row + "\n")
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 500
+
+
+def test_zeros_before_a_number_do_not_count(tmp_path):
+    assert read(tmp_path, HEAD + f"a,0,1,{'0' * 5000}7,,\n").flits.tolist() == [7]
+
+
+def test_more_exchanges_than_can_be_simulated_are_refused(monkeypatch):
+    monkeypatch.setattr("torusweep.workloads.messages.MOST_BLOCKS", 100)
+    refused(lambda: workload("all_to_all(rounds=1000)", 8), "more than 50 exchanges between tasks")

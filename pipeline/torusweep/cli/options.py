@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 import click
+
+from torusweep.errors import BadInput, one_line
+
+MOST_BYTES = 255  # of a file's name
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -67,11 +72,22 @@ DEFAULT_RESULTS = Path("results/default")
 def _latest_results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
     """The folder given, else results/default, else the sweep in results/ that ran last."""
     if given is not None:
+        check_folder(given)
         return given
     if (DEFAULT_RESULTS / "manifest.json").exists():
         return DEFAULT_RESULTS
     manifests = sorted(DEFAULT_RESULTS.parent.glob("*/manifest.json"), key=lambda path: path.stat().st_mtime)
     return manifests[-1].parent if manifests else DEFAULT_RESULTS
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a name that no file system takes."""
+    for part in path.parts:
+        if len(os.fsencode(part)) > MOST_BYTES:
+            raise BadInput(
+                f"--results: expected names of at most {MOST_BYTES} bytes, got '{one_line(part, 60)}' with"
+                f" {len(os.fsencode(part)):,}; choose a shorter one"
+            )
 
 
 results = click.option(

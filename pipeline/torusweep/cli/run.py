@@ -10,6 +10,7 @@ import click
 from torusweep.cli import options
 from torusweep.errors import BadInput
 
+DEFAULT_CONFIG = Path("config/default.yaml")
 backend = click.option(
     "--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend."
 )
@@ -22,7 +23,7 @@ workers = click.option(
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("config", type=click.Path(path_type=Path), default=Path("config/default.yaml"))
+@click.argument("config", type=click.Path(path_type=Path), default=DEFAULT_CONFIG)
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -59,6 +60,9 @@ def run(
     """
     from torusweep.run import command
 
+    if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
+        config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
+    options.check_folder(results)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.cli.plan import forecast_of
         from torusweep.cli.plan_text import text

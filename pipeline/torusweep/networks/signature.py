@@ -6,6 +6,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from torusweep.errors import BadInput, nearest
@@ -24,6 +25,7 @@ class Parameter(typing.NamedTuple):
     meaning: str = ""
 
 
+@cache
 def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The parameters of a function, in the order of its signature, with the ranges and meanings of its annotations."""
     hints = typing.get_type_hints(function, include_extras=True)

@@ -68,7 +68,7 @@ def format_value(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")  # the shortest text that reads back as the same number
+        return repr(value + 0.0).removesuffix(".0")  # the shortest text that reads back as the same number; −0.0 is 0
     if isinstance(value, str) and not isinstance(value, Word):
         # control and invisible characters are escaped
         return "".join(

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import floor
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from torusweep.errors import BadInput
 
+MOST_NUMBERS = 1_000_000  # of a range
+RANGE_EXAMPLE = "{from: 0.1, to: 0.9, step: 0.1}"
 MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 
 
@@ -66,15 +69,41 @@ Spellings = Annotated[
 
 
 class Spread(Section):
-    """Numbers at equal distances, both ends included."""
+    """Numbers at equal distances, from the first: so many (count), or as many as fit (step)."""
 
     lowest: float = Field(alias="from", ge=0, le=10**9, description="first number")
     highest: float = Field(alias="to", ge=0, le=10**9, description="last number")
-    count: int = Field(ge=2, le=1_000_000, description="how many numbers")
+    count: int | None = Field(None, ge=2, le=MOST_NUMBERS, description="how many numbers; or give step")
+    step: float | None = Field(None, gt=0, le=10**9, description="from each number to the next; or give count")
+
+    @model_validator(mode="after")
+    def _spaced(self) -> Spread:
+        if (self.count is None) == (self.step is None):
+            raise ValueError(
+                f"expected a range with count or step, as in {RANGE_EXAMPLE}, got {'both' if self.count else 'neither'}"
+            )
+        if self.step is not None and not 0 <= self._steps() < MOST_NUMBERS:
+            raise ValueError(
+                f"expected from ≤ to and at most {MOST_NUMBERS:,} numbers,"
+                f" got from {self.lowest:g} to {self.highest:g} step {self.step:g}"
+            )
+        return self
+
+    def _steps(self) -> int:
+        """Steps that fit between the ends; rounding may not lose the last one."""
+        assert self.step is not None
+        return floor((self.highest - self.lowest) / self.step * (1 + 1e-12) + 1e-12)
+
+    def size(self) -> int:
+        """How many numbers."""
+        return self._steps() + 1 if self.count is None else self.count
 
     def numbers(self) -> tuple[float, ...]:
-        step = (self.highest - self.lowest) / (self.count - 1)
-        return (*(self.lowest + step * number for number in range(self.count - 1)), self.highest)
+        if self.step is not None:  # rounded: 0.1 + 2 · 0.1 is 0.30000000000000004
+            return tuple(float(f"{self.lowest + self.step * number:.15g}") for number in range(self.size()))
+        intervals = self.size() - 1
+        step = (self.highest - self.lowest) / intervals
+        return (*(self.lowest + step * number for number in range(intervals)), self.highest)
 
 
 Rate = Annotated[float, Field(ge=0, le=10**9)]

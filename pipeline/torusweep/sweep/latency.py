@@ -239,4 +239,4 @@ def _numbers(given: Rates) -> Sequence[float]:
 
 
 def _count(given: Rates) -> int:
-    return given.count if isinstance(given, Spread) else len(_numbers(given))
+    return given.size() if isinstance(given, Spread) else len(_numbers(given))

@@ -52,22 +52,33 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
                 f"parameters: unknown parameter '{key}'{nearest(key, known)};"
                 f" the families asked take {', '.join(sorted(known))}"
             )
+    tried = 0
     for name in families:
         given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
-        if count(given.values()) > MOST_GIVEN:
+        tried += count(given.values())
+        if tried > MOST_GIVEN:
             raise Refused(
-                f"parameters: {count(given.values()):,} combinations for {name};"
-                f" at most {MOST_GIVEN:,} are tried: give fewer values"
+                f"parameters: {tried:,} combinations up to {name};"
+                f" at most {MOST_GIVEN:,} are tried: give fewer values, or name the families"
             )
         for values in product(*given.values()):
             yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
 
 
 def _given(parameter: Parameter, requirement: Requirement) -> Sequence[Any]:
+    """The values to try; those that a family's parameter never has are left out."""
     try:
-        return values_of(parameter, requirement.parameters[parameter.name])
+        values = values_of(parameter, requirement.parameters[parameter.name])
     except BadInput as error:
         raise BadInput(f"parameters.{parameter.name}: {error}") from None
+    whole = parameter.whole
+    if whole is None or not values or not all(type(value) is int for value in (values[0], values[-1])):
+        return values
+    if isinstance(values, range):  # of any length
+        most = values[-1] if whole.maximum is None else min(values[-1], whole.maximum)
+        first = values.start + max(0, -(-(whole.minimum - values.start) // values.step)) * values.step
+        return range(first, most + 1, values.step)
+    return [value for value in values if type(value) is not int or whole.contains(value)]
 
 
 def _asked(requirement: Requirement) -> list[str]:

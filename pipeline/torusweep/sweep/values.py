@@ -13,7 +13,8 @@ from torusweep.networks.families import Parameter
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import Plan
 
-_RANGE = ("from", "to", "step")
+_RANGE = ("from", "to", "step", "count")
+_EXAMPLE = "{from: 4, to: 32, step: 4}"
 
 
 def values_of(parameter: Parameter, given: Any) -> Sequence[Any]:
@@ -43,7 +44,7 @@ def _value(parameter: Parameter, value: Any) -> Any:
             raise BadInput(f"expected a topology such as torus(k=8, n=3), got {value!r}")
         return parse(value)
     if not _is_data(value):
-        raise BadInput(f"expected a whole number, a list of values or a range {{from, to, step}}, got {value!r}")
+        raise BadInput(f"expected a whole number, a list of values or a range {_EXAMPLE}, got {value!r}")
     return value
 
 
@@ -58,14 +59,20 @@ def _is_data(value: Any) -> bool:
 def _range(given: dict[Any, Any]) -> range:
     for key, number in given.items():
         if key not in _RANGE:
-            raise BadInput(
-                f"unknown key '{key}'{nearest(str(key), _RANGE)}; a range is written {{from: 4, to: 32, step: 4}}"
-            )
+            raise BadInput(f"unknown key '{key}'{nearest(str(key), _RANGE)}; a range is written {_EXAMPLE}")
         if not isinstance(number, int) or isinstance(number, bool):
             raise BadInput(f"{key}: expected a whole number, got {number!r}")
     if "from" not in given or "to" not in given:
-        raise BadInput(f"expected a range with 'from' and 'to', as in {{from: 4, to: 32, step: 4}}, got {given}")
-    first, last, step = given["from"], given["to"], given.get("step", 1)
+        raise BadInput(f"expected a range with 'from' and 'to', as in {_EXAMPLE}, got {given}")
+    first, last, many = given["from"], given["to"], given.get("count")
+    step = given.get("step", 1)
+    if many is not None:
+        if "step" in given or many < 2 or first >= last or (last - first) % (many - 1):
+            raise BadInput(
+                "expected a range with step, or with a count of 2 or more that divides it into whole numbers,"
+                f" got {given}; write {_EXAMPLE} or {{from: 4, to: 32, count: 8}}"
+            )
+        step = (last - first) // (many - 1)
     if step < 1 or first > last or max(abs(first), abs(last)) >= 10**18:
         raise BadInput(
             f"expected from ≤ to, fewer than 19 digits and a step ≥ 1, got from {first} to {last} step {step}"

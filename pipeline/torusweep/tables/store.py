@@ -111,14 +111,17 @@ def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def foreign_table(content: bytes, memory: int) -> pa.Table:
+def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
     """Somebody else's Parquet file, which no manifest knows.
 
-    memory  bytes that its rows may take: a few kilobytes can stand for billions of equal ones
+    memory     bytes that its rows may take: a few kilobytes can stand for billions of equal ones
+    most_rows  that have a use; None: any number
     Raises Refused for more, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file
     or a damaged one.
     """
     about = pq.read_metadata(pa.BufferReader(content))
+    if most_rows is not None and about.num_rows > most_rows:
+        raise Refused(f"{about.num_rows:,} rows are more than the {most_rows:,} that are read; list each only once")
     if about.num_rows * about.num_columns * 8 > memory:
         raise Refused(
             f"{about.num_rows:,} rows of {about.num_columns} columns"

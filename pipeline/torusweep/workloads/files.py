@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, one_line
 from torusweep.networks.families.graph_formats import printable
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.messages import Workload, flits_of
@@ -17,6 +17,9 @@ from torusweep.workloads.tables import Row, rows_of
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
+MOST_DIGITS = 19  # of a number; Python refuses to read 4,300
+MOST_NAMED = 8  # messages of a cycle
+SHOWN = 60  # characters of a wrong value that a message repeats
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
 
@@ -78,9 +81,10 @@ def _read(path: Path, where: str) -> list[_Message]:
 def _check_columns(columns: Sequence[str], where: str) -> None:
     for name in columns:
         if name not in COLUMNS:
-            raise BadInput(f"{where}: unknown column '{name}'{nearest(name, COLUMNS)}; there are {', '.join(COLUMNS)}")
+            shown = one_line(name, SHOWN)
+            raise BadInput(f"{where}: unknown column '{shown}'{nearest(name, COLUMNS)}; there are {', '.join(COLUMNS)}")
     if len(set(columns)) < len(columns):
-        raise BadInput(f"{where}: expected each column once, got {', '.join(columns)}; leave one out")
+        raise BadInput(f"{where}: expected each column once, got {one_line(', '.join(columns))}; leave one out")
     missing = [name for name in COLUMNS[:3] if name not in columns]
     if missing or ("flits" in columns) == ("bytes" in columns):
         raise BadInput(
@@ -94,12 +98,15 @@ def _message(row: Row) -> _Message:
 
     def whole(name: str, least: int, most: int) -> int:
         text = values[name]
-        if not text.isascii() or not text.isdecimal() or not least <= int(text) <= most:
-            raise BadInput(f"{where}: {name}: expected a whole number of {least} … {most}, got '{text}'; correct it")
-        return int(text)
+        is_whole = text.isascii() and text.isdecimal() and len(text.lstrip("0")) <= MOST_DIGITS
+        if not is_whole or not least <= int(text.lstrip("0") or "0") <= most:
+            shown = one_line(text, SHOWN)
+            raise BadInput(f"{where}: {name}: expected a whole number of {least} … {most}, got '{shown}'; correct it")
+        return int(text.lstrip("0") or "0")
 
-    if not values["message"] or " " in values["message"]:
-        raise BadInput(f"{where}: message: expected a name without blanks, got '{values['message']}'; give it one")
+    if values["message"].split() != [values["message"]]:
+        name = one_line(values["message"], SHOWN)
+        raise BadInput(f"{where}: message: expected a name without blanks, got '{name}'; give it one")
     source, destination = whole("source", 0, 2**31 - 2), whole("destination", 0, 2**31 - 2)
     least = 0 if source == destination else 1
     flits = whole("flits", least, MOST_FLITS) if "flits" in values else flits_of(whole("bytes", least, 4 * MOST_FLITS))
@@ -115,14 +122,16 @@ def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
     for g, one in enumerate(messages):
         if one.name in number:
             first = messages[number[one.name]].place
-            raise BadInput(f"{one.where}: message '{one.name}' is also in {first}; give it another name")
+            name = one_line(one.name, SHOWN)
+            raise BadInput(f"{one.where}: message '{name}' is also in {first}; give it another name")
         number[one.name] = g
     for one in messages:
         for name in one.depends_on:
             if name not in number:
                 hint = nearest(name, number)
+                waits, other = one_line(one.name, SHOWN), one_line(name, SHOWN)
                 raise BadInput(
-                    f"{one.where}: message '{one.name}' depends on '{name}', which does not exist{hint}; add it"
+                    f"{one.where}: message '{waits}' depends on '{other}', which does not exist{hint}; add it"
                 )
     return [[number[name] for name in one.depends_on] for one in messages]
 
@@ -144,7 +153,10 @@ def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequ
                 heapq.heappush(free, follower)
     if len(order) < len(messages):
         cycle = _cycle(missing, dependencies)
-        words = " waits for ".join(f"'{messages[g].name}'" for g in [*cycle, cycle[0]])
+        names = [f"'{one_line(messages[g].name, SHOWN)}'" for g in [*cycle, cycle[0]]]
+        if len(names) > MOST_NAMED:
+            names[MOST_NAMED - 1 : -1] = [f"… ({len(cycle) - MOST_NAMED + 1:,} more)"]
+        words = " waits for ".join(names)
         raise BadInput(
             f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; break it"
         )

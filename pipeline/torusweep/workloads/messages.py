@@ -12,6 +12,7 @@ from torusweep.networks.topology import default_memory
 
 MESSAGE_BYTES = 180  # peak memory per message with its dependencies; measured: 120 to 136
 LISTED_BYTES = 250  # additional memory of a message that is added singly; measured: 340 together
+MOST_BLOCKS = 200_000  # two for an exchange; they take 10 s
 FLIT_BYTES = 4  # Cámara et al. 2010, sec. 6.1: phits of 4 bytes
 
 
@@ -87,6 +88,11 @@ class Program:
 
     def check_memory(self, messages: int) -> None:
         """Raise Refused if so many more messages do not fit into memory."""
+        if len(self._blocks) > MOST_BLOCKS:
+            raise Refused(
+                f"more than {MOST_BLOCKS // 2:,} exchanges between tasks, {self._number:,} messages so far;"
+                " choose fewer rounds"
+            )
         needed, limit = MESSAGE_BYTES * (self._number + messages) + LISTED_BYTES * len(self._messages), default_memory()
         if needed > limit:
             raise Refused(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from torusweep.counts import counted
-from torusweep.errors import BadInput, Refused
+from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.topology import default_memory
 from torusweep.tables.store import foreign_table
 
@@ -104,7 +104,7 @@ def _split(line: str, where: str) -> list[str]:
         return [value.strip() for value in next(csv.reader([line]))]
     except csv.Error as error:
         raise BadInput(
-            f"{where}: expected values separated by commas, got: {error}; write the messages as CSV"
+            f"{where}: expected values separated by commas, got: {one_line(error)}; write the messages as CSV"
         ) from None
 
 
@@ -117,7 +117,7 @@ def _of_parquet(content: bytes, where: str) -> Rows:
     # OSError: damaged Parquet; ValueError: names not in UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(
-            f"{where}: expected a Parquet file of messages, got: {' '.join(str(error).split())}; write one, or CSV"
+            f"{where}: expected a Parquet file of messages, got: {one_line(error)}; write one, or CSV"
         ) from None
     if not table.num_rows:
         raise BadInput(f"{where}: expected a row for each message, got none; add messages")

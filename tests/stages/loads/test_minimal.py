@@ -369,7 +369,7 @@ def test_traffic_within_components_is_accepted():
 def test_an_unknown_routing_is_refused():
     with pytest.raises(
         BadInput,
-        match=r"unknown routing 'minimal_ecpm'; did you mean 'minimal_ecmp'\?; there are minimal, minimal_ecmp",
+        match=r"unknown routing 'minimal_ecpm' \(did you mean 'minimal_ecmp'\?\); there are minimal, minimal_ecmp",
     ):
         loads_record(build("ring(k=4)"), routing="minimal_ecpm")
 

@@ -105,5 +105,5 @@ def test_more_than_a_packet_a_cycle_is_refused():
     assert len(generator("torus(k=4, n=2)", "uniform", flits=1).at_load(1.0, 10).time) + 10 >= 150
     with pytest.raises(BadInput, match=r"load=1\.2: expected at most a packet"):
         generator("torus(k=4, n=2)", "uniform", flits=1).at_load(1.2, 10)
-    with pytest.raises(BadInput, match="unknown injection 'burst'; did you mean 'bursts'"):
+    with pytest.raises(BadInput, match=r"unknown injection 'burst' \(did you mean 'bursts'"):
         generator("torus(k=4, n=2)", "uniform", injection="burst")

@@ -87,7 +87,7 @@ def test_parallel_links_have_a_virtual_channel_each(tmp_path):
 
 
 REFUSED = [
-    ("torus(k=4, n=2)", {"router": "defalt"}, "unknown router 'defalt'; did you mean 'default'?"),
+    ("torus(k=4, n=2)", {"router": "defalt"}, "unknown router 'defalt' (did you mean 'default'?)"),
     ("torus(k=4, n=2)", {"virtual_channels": 1}, "choose rule dateline with 2 virtual channels or more"),
     (
         "torus(k=4, n=2)",

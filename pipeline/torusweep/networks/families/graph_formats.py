@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 
+CHUNK = 2**16  # bytes of GraphML read at a time
+LONGEST_TAG = 2**20  # bytes of GraphML
+SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 
 
@@ -137,7 +140,7 @@ def graphml(path: Path) -> Listing:
         elif name == "node":
             label = attribute(name, attributes, "id")
             if label in numbers:
-                fail(f"expected each node once, got {label!r} again")
+                fail(f"expected each node once, got {one_line(label, SHOWN)!r} again")
             numbers[label] = len(numbers)
         elif name == "edge":
             if attributes.get("directed", str(listing.directed).lower()) != str(listing.directed).lower():
@@ -155,7 +158,12 @@ def graphml(path: Path) -> Listing:
     parser.EntityDeclHandler = entity
     try:
         with path.open("rb") as file:
-            parser.ParseFile(file)
+            while chunk := file.read(CHUNK):
+                parser.Parse(chunk, False)
+                # the parser reads an unfinished tag again with every chunk
+                if file.tell() - parser.CurrentByteIndex > LONGEST_TAG:
+                    fail(f"expected tags of at most {LONGEST_TAG // 2**20} MiB, got a longer one; shorten it")
+            parser.Parse(b"", True)
     except expat.ExpatError as error:
         _fail(path, error.lineno, f"expected well-formed XML, got: {expat.ErrorString(error.code)}")
     except (LookupError, ValueError) as error:  # raised by Python for an unknown encoding
@@ -165,7 +173,7 @@ def graphml(path: Path) -> Listing:
     for source, target, line in edges:
         unknown = next((end for end in (source, target) if end not in numbers), None)
         if unknown is not None:
-            _fail(path, line, f"expected a declared node, got {unknown!r}")
+            _fail(path, line, f"expected a declared node, got {one_line(unknown, SHOWN)!r}")
         listing.link(numbers[source], numbers[target])
     listing.nodes.extend(range(len(numbers)))
     return listing

@@ -20,6 +20,8 @@ Wholes = Annotated[
     BeforeValidator(_several, json_schema_input_type=Whole | Annotated[list[Whole], Field(min_length=1)]),
 ]
 
+MOST_LOADS = 10_000  # of an entry
+
 
 class Simulation(Choice):
     """Flit-level simulation of the sweep's networks: all combinations of the lists on each one chosen, a row a load."""
@@ -89,7 +91,8 @@ class Simulation(Choice):
         ),
     )
     loads: Rates = Field(
-        (), description="offered loads, flits per terminal and cycle: a number, several, or {from, to, count}; above 0"
+        (),
+        description="offered loads, flits per terminal and cycle, above 0: a number, several, or {from, to, step}",
     )
     saturation_precision: float | None = Field(
         None, gt=0, le=1, description="find saturation, too, to so many flits per terminal and cycle; null: not sought"
@@ -108,15 +111,16 @@ class Simulation(Choice):
     @field_validator("loads")
     @classmethod
     def _above_0(cls, loads: Rates) -> Rates:
-        lowest = (
-            loads.lowest
-            if isinstance(loads, Spread)
-            else min(loads, default=1.0)
-            if isinstance(loads, tuple)
-            else loads
-        )
-        if not lowest > 0:
-            raise ValueError(f"expected loads above 0, got {lowest:g}; choose higher ones")
+        if isinstance(loads, Spread):
+            if loads.size() > MOST_LOADS:
+                raise ValueError(f"expected at most {MOST_LOADS:,} loads, got {loads.size():,}; choose fewer")
+            if not loads.lowest > 0:
+                raise ValueError(f"expected loads above 0, got from {loads.lowest:g}; begin higher")
+            return loads
+        for number, load in enumerate(loads if isinstance(loads, tuple) else (loads,)):
+            if not load > 0:
+                which = f"[{number}]" if isinstance(loads, tuple) else ""
+                raise ValueError(f"expected loads above 0, got loads{which} = {load:g}; choose a higher one")
         return loads
 
     def offered(self) -> tuple[float, ...]:

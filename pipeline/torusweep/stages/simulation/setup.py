@@ -139,8 +139,9 @@ class Setup(NamedTuple):
 
     def check(self, loads: Sequence[float]) -> None:
         """Raises BadInput for a load, in flits per terminal and cycle, that some terminal cannot generate."""
+        arrivals, sent = self._arrivals(), self.traffic.sent()
         for load in loads:
-            self._arrivals().check(load * self.traffic.sent() / self.flits, load)
+            arrivals.check(load * sent / self.flits, load)
 
     @property
     def max_load(self) -> float:

@@ -28,7 +28,7 @@ LISTED = (
     *("traffic", "injection", "workload", "placement"),
 )  # keys of an entry that may have several values
 SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
-MOST_COMBINATIONS = 10**6
+MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torusweep.sweep.configuration.yaml import Document, Place
 
 __all__ = ["Sweep", "load"]
 
+MOST_CHARACTERS = 64  # of a sweep's name
 LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
 
 
@@ -49,6 +51,11 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
         next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
     )
     place = _place(detail["loc"], document)
+    for other in details:  # of the alternatives that a value does not fit, the one that says which part is wrong
+        deeper = _place(other["loc"], document)
+        if detail["type"] not in ("extra_forbidden", "invalid_key", "missing") and deeper[:-1] == place:
+            detail, place = dict(other), deeper
+            break
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
         (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
@@ -58,6 +65,9 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
     elif kind == "missing":
         line, column = document.values[place]
         message = f"missing key '{detail['loc'][-1]}': {_meaning((*place, detail['loc'][-1]))}"
+    elif kind == "string_pattern_mismatch" and place == ("sweep",):
+        (line, column), parent = document.values[place], ()
+        message = f"sweep: {_of_name(str(detail['input']))}"
     else:
         line, column = document.values[place]
         stated = kind in ("value_error", "entry")
@@ -87,6 +97,22 @@ def _meaning(place: Place, got: str = "") -> str:
         key.expected()
         + (f", got {got}" if got else "")
         + (f"; {place[-1]}: {key.description}" if key.description else "")
+    )
+
+
+def _of_name(name: str) -> str:
+    """Why a sweep cannot have this name, and one that it can have."""
+    wrong = next((character for character in name if not re.fullmatch("[A-Za-z0-9_-]", character)), "")
+    fitting = re.sub("[^A-Za-z0-9_-]+", "-", name).strip("-_")[:MOST_CHARACTERS]
+    if wrong:
+        reason = f", which has {'a blank' if wrong == ' ' else repr(wrong)}"
+    elif len(name) > MOST_CHARACTERS:
+        reason = f", which has {len(name)} characters"
+    else:
+        reason = ""
+    return (
+        f"expected letters, digits, - and _, at most {MOST_CHARACTERS}, a letter or digit first (it names a folder),"
+        f" got {_got(name)}{reason}; write {fitting or 'my-sweep'}"
     )
 
 

@@ -67,11 +67,11 @@ class ParhamiKwai(Choice):
     placement: str | None = Field(
         None, description="with constant wiring_volume: where the nodes stand, as in layout; null: folded"
     )
-    rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, count}")
+    rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, step}")
     of_saturation: Rates = Field(
         (),
         description=(
-            "the same as shares of each network's saturation rate as printed: a number, several, or {from, to, count}"
+            "the same as shares of each network's saturation rate as printed: a number, several, or {from, to, step}"
         ),
     )
     skip_unsuitable: bool = Field(

@@ -33,7 +33,7 @@ _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line 
 
 
 class Family(Section):
-    """A family with its parameters: each a value, a list of values or a range {from, to, step}; all combinations."""
+    """A family with its parameters: each a value, a list or a range {from, to, step or count}; all combinations."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -106,9 +106,21 @@ def _explained(error: MarkedYAMLError, name: str) -> str:
     remedy = ""
     if "mapping values are not allowed" in problem or "<block end>" in problem:
         remedy = "; check the indentation, and put a topology that holds ': ' in quotes"
+    elif "expected ',' or ']'" in problem or "expected ',' or '}'" in problem:
+        remedy = "; close the bracket, and put a topology that holds brackets in quotes"
     elif "\\t" in problem or "tab" in problem:
         remedy = "; indent with blanks, not tabs"
     return f"{name}:{line}:{column}: {problem}{remedy}"
+
+
+def is_open(text: str) -> bool:
+    """Whether a parenthesis is not closed."""
+    return text.count("(") > text.count(")")
+
+
+def is_cut(event: Any) -> bool:
+    """Whether an event is text without quotes that ends within parentheses."""
+    return type(event).__name__ == "ScalarEvent" and bool(event.implicit[0]) and is_open(event.value)
 
 
 class _Reader:
@@ -151,7 +163,9 @@ class _Reader:
         kind = type(event).__name__
         if kind == "ScalarEvent":
             return self.scalar(event)
-        return self.items(place, depth) if kind == "SequenceStartEvent" else self.mapping(place, depth)
+        if kind == "SequenceStartEvent":
+            return self.items(place, depth, in_brackets=event.flow_style)
+        return self.mapping(place, depth, in_braces=event.flow_style)
 
     def plain(self, event: Any, depth: int) -> None:
         """Refuse what YAML has and a configuration has not."""
@@ -185,13 +199,23 @@ class _Reader:
             self.fail(event, f"expected a number of at most 40 characters, got one of {len(event.value)}")
         return self.constructor.construct_object(ScalarNode(tag, event.value))
 
-    def items(self, place: Place, depth: int) -> list[Any]:
+    def items(self, place: Place, depth: int, *, in_brackets: bool) -> list[Any]:
         items: list[Any] = []
         while type(event := next(self.events)).__name__ != "SequenceEndEvent":
-            items.append(self.value(event, (*place, len(items)), depth + 1))
+            item = self.value(event, (*place, len(items)), depth + 1)
+            items.append(self.joined(event, item) if in_brackets and is_cut(event) else item)
         return items
 
-    def mapping(self, place: Place, depth: int) -> dict[str | int, Any]:
+    def joined(self, first: Any, text: str) -> str:
+        """The text that YAML split at its commas, as in [torus(k=8, n=2)]."""
+        while is_open(text):
+            event = next(self.events)
+            if type(event).__name__ != "ScalarEvent" or not event.implicit[0]:
+                self.fail(first, f"expected ')' after {shown(text)[:60]!r}, which ends there; put the whole in quotes")
+            text = f"{text}, {event.value}"
+        return text
+
+    def mapping(self, place: Place, depth: int, *, in_braces: bool) -> dict[str | int, Any]:
         entries: dict[str | int, Any] = {}
         while type(event := next(self.events)).__name__ != "MappingEndEvent":
             self.plain(event, depth + 1)
@@ -203,5 +227,9 @@ class _Reader:
                 line, column = self.keys[here]
                 self.fail(event, f"duplicate key '{shown(str(key))[:60]}', first given at {line}:{column}; keep one")
             self.keys[here] = (event.start_mark.line + 1, event.start_mark.column + 1)
-            entries[key] = self.value(next(self.events), here, depth + 1)
+            value = next(self.events)
+            if in_braces and is_cut(value):
+                got = shown(value.value)[:60]
+                self.fail(value, f"expected ')' after {got!r}, which ends at the comma; put the whole in quotes")
+            entries[key] = self.value(value, here, depth + 1)
         return entries
