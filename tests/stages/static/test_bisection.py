@@ -300,7 +300,43 @@ def test_one_large_block_by_inertia_and_by_solution(spelling, monkeypatch):
 def test_reason_for_no_spectral_bound(monkeypatch):
     monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
     monkeypatch.setattr(spectrum, "INERTIA_NODES", 10)
+    monkeypatch.setattr(spectrum, "CHOLESKY_NODES", 10)
     topology = build("faulty(torus(k=8, n=2), links=1)")
     found = measured(topology)
     assert found.lower is None
     assert found.method.startswith("lower: no spectral bound: blocks of 64 nodes")
+
+
+def slim_fly(q: int) -> list[tuple[int, int]]:
+    """Links of the graph of McKay, Miller and Širáň (1998) for a prime q = 1 mod 4: 2q² nodes of degree (3q − 1)/2."""
+    squares = {x * x % q for x in range(1, q)}
+    others = set(range(1, q)) - squares
+    links = [(x * q + y, x * q + z) for x in range(q) for y in range(q) for z in range(y) if (y - z) % q in squares]
+    links += [
+        (q * q + m * q + c, q * q + m * q + d)
+        for m in range(q)
+        for c in range(q)
+        for d in range(c)
+        if (c - d) % q in others
+    ]
+    return links + [(x * q + (m * x + c) % q, q * q + m * q + c) for x in range(q) for m in range(q) for c in range(q)]
+
+
+def test_the_spectral_bound_of_a_slim_fly():
+    """q = 29: the second eigenvalue of its adjacency matrix is (q − 1)/2, that of its Laplacian q."""
+    q = 29
+    topology = network(2 * q * q, slim_fly(q))
+    assert (topology.nodes, topology.plan.degree) == (2 * q * q, (3 * q - 1) // 2)
+    matrix = channel_matrix(topology)
+    lower, method = lower_bound(topology, matrix, matrix, ())
+    assert "Cholesky" in method
+    assert lower == ceil(q * topology.nodes / 4) == 12_195
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cholesky_and_all_eigenvalues_agree(seed):
+    topology = random_network(120, 30, seed, capacities=True)
+    exact = np.linalg.eigvalsh(laplacian(topology))[1]
+    found, _ = spectrum._bound_by_cholesky(channel_matrix(topology))
+    assert found is not None
+    assert exact * (1 - 2e-6) < found <= exact

@@ -23,6 +23,7 @@ BLOCK_BYTES = 1 << 27  # memory of the blocks solved at a time
 # a factorisation up to these limits takes a few seconds even without small separators
 INERTIA_NODES = 8_192
 INERTIA_CHANNELS = 65_536
+CHOLESKY_NODES = 4_096  # a dense factorisation takes a second, and 270 MB
 LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its bound useless
 FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
 MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
@@ -51,6 +52,8 @@ def second_eigenvalue(
         return least, f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _bound_by_inertia(undirected, LANCZOS_RESTARTS)
+    if topology.nodes <= CHOLESKY_NODES:
+        return _bound_by_cholesky(undirected)
     limits = f"more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
     return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
 
@@ -146,6 +149,31 @@ def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | Non
     if (pivots < 0).sum() != 1 or not error < sigma:
         return None, "no spectral bound: its proof failed on rounding"
     return sigma - error, "spectral (Lanczos, proved by inertia)"
+
+
+def _bound_by_cholesky(undirected: csr_array) -> tuple[float | None, str]:
+    """(lower bound, method) of a network with many channels: as `_bound_by_inertia`, proved on the dense matrix.
+
+    M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂: c, more than σ, lifts the constant function.
+    A Cholesky factorisation that succeeds is that of a matrix within (n+1) units of trace(M) of M (Higham 2002,
+    Theorem 10.3, and ‖|Rᵀ||R|‖ ≤ ‖R‖²_F); the result is σ minus this error.
+    """
+    ritz = _lanczos(undirected, LANCZOS_RESTARTS)
+    if ritz is None:
+        return None, "no spectral bound: Lanczos did not converge"
+    n = undirected.shape[0]
+    degree = np.asarray(undirected.sum(axis=1), dtype=np.float64)
+    sigma, lift = ritz * (1 - MARGIN), 2 * float(degree.max())  # λ₂ is at most n/(n−1) times the least degree
+    matrix = undirected.toarray().astype(np.float64)
+    np.subtract(lift / n, matrix, out=matrix)
+    matrix[np.diag_indices(n)] += degree - sigma
+    # doubled to cover the rounding of the trace; the last term is that of the entries
+    error = 2 * (n + 1) * EPSILON * float(np.trace(matrix)) + 8 * EPSILON * (lift + 2 * float(degree.max()))
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return None, "no spectral bound: its proof failed on rounding"
+    return max(0.0, sigma - error), "spectral (Lanczos, proved by Cholesky)"
 
 
 def _lanczos(undirected: csr_array, restarts: int) -> float | None:
