@@ -59,6 +59,14 @@ BAD_INPUT = [
     (["loads", "ring(k=12)", "--traffic", "transpose"], "a power of 2"),
     (["deadlock", "ring(k=4)", "--vc-rule", "datelin"], "did you mean 'dateline'"),
     (["layout", "ring(k=4)", "--placement", "foldedd"], "did you mean 'folded'"),
+    (
+        ["loads", "torus(k=16, n=3)", "--traffic", "random_permutation", "--bounds"],
+        "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no --bounds",
+    ),
+    (["loads", "torus(k=32, n=2)", "--traffic", "random_permutation", "--bounds"], "at most 450,000 flows"),
+    (["loads", "faulty(torus(k=8, n=2), nodes=3)", "--routing", "valiant"], "choose minimal or up_down"),
+    (["run", "--nonsense"], "unknown option --nonsense; 'torusweep run --help' lists ours"),
+    (["query", "SELECT 1", "--results", f"results/{'a' * 300}"], "names of at most 255 bytes, got 'aaaa"),
     (["latency"], "expected a topology, got none"),
     (["latency", "ring(k=4)", "--rate", "nan"], "--rate: expected a number, got nan"),
     (["latency", "ring(k=4)", "--nodes", "64"], "--nodes: the model parhami-kwai-2004 does not take it"),
@@ -232,3 +240,16 @@ def test_default_results_folder(tmp_path, monkeypatch):
     (tmp_path / "results" / "default").mkdir()
     (tmp_path / "results" / "default" / "manifest.json").write_text("{}")
     assert _latest_results(None, None, None) == Path("results/default")
+
+
+@pytest.mark.parametrize("name", ["DOR", "dor", "xy", "Dimension-Order"])
+def test_other_names_of_a_routing(name):
+    said = command_line.torusweep("loads", "Torus(k=4, n=2)", "--routing", name, "--json")
+    assert (json.loads(said.out)["routing"], json.loads(said.out)["topology"]) == ("dimension_order", "torus(k=4, n=2)")
+
+
+def test_a_comparison_says_which_network_is_best():
+    """Bisection of 4 wires a node: F + s(Δ − 1) with F = 96/4, Δ = 12 against F = 96/1, Δ = 6, s = 3."""
+    said = command_line.torusweep("latency", "torus(k=16, n=3)", "hypercube(n=12)", "--constant", "bisection").out
+    assert "Best latency: torus(k=16, n=3), 57 cycles; hypercube(n=12) takes 94.7 % longer." in said
+    assert ", the same." in said

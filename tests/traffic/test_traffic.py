@@ -354,6 +354,15 @@ def test_unsuitable_networks_are_refused(spelling, topology, says):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("side", [3, 4, 6, 8])
+def test_transpose_of_a_square_network_exchanges_its_coordinates(side):
+    pattern = traffic("transpose", build(f"torus(k={side}, n=2)"))[1]
+    for x, y in product(range(side), range(side)):
+        row = pattern.rows(np.array([y * side + x]))[0]
+        assert row.nonzero()[0].tolist() == [x * side + y]
+        assert row[x * side + y] == 1
+
+
 @pytest.mark.parametrize("pattern", ["tornado", "neighbour"])
 @pytest.mark.parametrize("spelling", ['graph(path="{}")', 'faulty(graph(path="{}"), links=1)'])
 def test_networks_from_files_have_no_digits(tmp_path, pattern, spelling):

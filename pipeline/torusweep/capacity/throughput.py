@@ -63,14 +63,7 @@ def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symme
     if not len(flows.roots):
         return Capacity(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
     usable = usable_arcs(flows, routes)
-    program = f"{len(flows.roots):,} {'root' if len(flows.roots) == 1 else 'roots'}, {len(usable.arc):,} flows"
-    if len(usable.arc) > MAX_FLOWS:
-        raise Refused(
-            f"capacity of {topology.spelling} under {canonical} over {routes} routes:"
-            f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
-            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
-            " or traffic that its symmetries keep"
-        )
+    program = _checked_size(topology, canonical, routes, len(flows.roots), len(usable.arc))
     solution = solve(flows, usable)
     over = proved_loads(flows, usable, solution.flow)
     price = np.maximum(solution.price, 0)
@@ -87,3 +80,24 @@ def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symme
     load, length = nothing.copy(), nothing.copy()
     load[tail, port], length[tail, port] = over, along
     return Capacity(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
+
+
+def check_capacity(topology: Topology, traffic: str, *, use_symmetry: bool = True) -> None:
+    """Raise as `capacity` does for all routes, without solving the program."""
+    canonical, pattern = pattern_on(traffic, topology)
+    flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
+    leaving = np.bincount(flows.tail, minlength=topology.nodes)[flows.roots].sum()
+    _checked_size(topology, canonical, "all", len(flows.roots), len(flows.roots) * len(flows.tail) - int(leaving))
+
+
+def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flows: int) -> str:
+    """The size of a linear program in words. Raises Refused if it is too large."""
+    program = f"{roots:,} {'root' if roots == 1 else 'roots'}, {flows:,} flows"
+    if flows > MAX_FLOWS:
+        raise Refused(
+            f"capacity of {topology.spelling} under {traffic} over {routes} routes:"
+            f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
+            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
+            " or traffic that its symmetries keep"
+        )
+    return program

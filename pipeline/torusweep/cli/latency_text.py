@@ -16,6 +16,7 @@ from torusweep.cli.console import (
 )
 
 Record = dict[str, Any]
+LEAST_DIFFERENCE = 1e-6  # per cent; less is rounding
 VARIANTS = ("", "_corrected")  # suffixes of columns: as printed, corrected
 NETWORK_COLUMNS = (  # of networks side by side, with their headings
     ("width", "width,\nbits"),
@@ -82,7 +83,35 @@ def print_comparison(found: list[Record], remarks: list[str]) -> None:
         print_note(console, f"{messages}; saturation in bits/cycle/node")
         console.print()
         print_wide(console, table)
+        console.print(f"\n{verdict(found)}", markup=False)
         _print_remarks(console, remarks)
+
+
+def verdict(found: list[Record]) -> str:
+    """Which network is best at equal cost, and by how much: by latency, and by saturation where that is known."""
+    best, second = _best(found, "mean_latency", 1)
+    if best is None:
+        return "No network has a finite latency at this rate: all are saturated."
+    said = f"Best latency: {best['topology']}"
+    if second is not None:
+        more = 100 * (second["mean_latency"] / best["mean_latency"] - 1)
+        difference = f"takes {more:.3g} % longer" if more > LEAST_DIFFERENCE else "takes as long"
+        said += f", {best['mean_latency']:.4g} cycles; {second['topology']} {difference}"
+    column = next((name for name in ("saturation_bits_corrected", "saturation_bits") if found[0][name] is not None), "")
+    strong, weak = _best(found, column, -1) if column else (None, None)
+    if strong is None or weak is None:
+        return f"{said}."
+    more = 100 * (strong[column] / weak[column] - 1)
+    if more < LEAST_DIFFERENCE:
+        return f"{said}. Highest saturation: {strong['topology']} and {weak['topology']}, the same."
+    return f"{said}. Highest saturation: {strong['topology']}, {more:.3g} % above {weak['topology']}."
+
+
+def _best(found: list[Record], column: str, sign: int) -> tuple[Record | None, Record | None]:
+    """The records of the best and the second-best value of a column; records without a value do not count."""
+    known = [record for record in found if record[column] is not None]
+    order = [*sorted(known, key=lambda record: sign * record[column]), None, None]
+    return order[0], order[1]
 
 
 def print_cubes(record: Record, cubes: list[Record]) -> None:

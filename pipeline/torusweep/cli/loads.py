@@ -8,10 +8,11 @@ from typing import Any
 import click
 from torusweep_kernels.backend import device_name, resolve
 
+from torusweep.capacity.throughput import check_capacity
 from torusweep.cli import options
 from torusweep.cli.loads_text import print_loads
 from torusweep.cli.progress import count_progress, share_progress, wait_notice
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.results import table_text
@@ -127,6 +128,8 @@ def loads(
     network = build(topology)
     request: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
     use_symmetry = symmetry == "on"
+    if bounds:
+        _check_bounds(network, traffic, use_symmetry=use_symmetry)
     if sampled:
         found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
     else:
@@ -143,6 +146,16 @@ def loads(
         options.print_json(record)
     else:
         print_loads(record, computed_by=f"{running} on {device_name(running)}")
+
+
+def _check_bounds(network: Topology, traffic: str, *, use_symmetry: bool) -> None:
+    """Refuse --bounds on a network that is too large for it before anything is computed."""
+    try:
+        check_capacity(network, traffic, use_symmetry=use_symmetry)
+    except Refused as refusal:
+        raise Refused(
+            f"--bounds: {str(refusal).partition('; choose')[0]}; choose a smaller network, or no --bounds"
+        ) from None
 
 
 def _sampled(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from torusweep.errors import BadInput, nearest
@@ -18,18 +19,22 @@ Named = TypeVar("Named", bound=Callable[..., object])
 
 
 def resolve(
-    spelling: str, table: Mapping[str, Named], *, kind: str, example: str
+    spelling: str, table: Mapping[str, Named], *, kind: str, example: str, others: Mapping[str, str] | None = None
 ) -> tuple[str, Named, dict[str, Value]]:
     """Return (canonical spelling, function, {parameter: value} of the given arguments).
 
     table    functions by name; the first parameter is the topology, the others are annotated as those of a family
     kind     what the functions are, for error messages: "traffic"
     example  a valid spelling, for error messages: "uniform or hot_spot(node=3, percent=20)"
+    others   further names of functions, in small letters: {"dor": "dimension_order"}
 
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
     """
     call = _parse(spelling, kind, example)
+    name = call.name.lower()
+    if call.name not in table and (others or {}).get(name, name) in table:
+        call = replace(call, name=(others or {}).get(name, name))
     if call.name not in table:
         raise BadInput(f"unknown {kind} '{call.name}'{nearest(call.name, table)}; there are {', '.join(table)}")
     known = signature_of(table[call.name])[1:]

@@ -31,6 +31,14 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down")  # that are a LayeredRouting on every network
+OTHER_NAMES = {
+    "dor": "dimension_order",
+    "xy": "dimension_order",
+    "xyz": "dimension_order",
+    "o1turn": "random_order",
+    "ecmp": "minimal_ecmp",
+    "updown": "up_down",
+}
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
@@ -44,7 +52,7 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
             "routing adaptive: expected an oblivious routing, got one that depends on the occupancy of channels;"
             " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
         )
-    canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)
+    canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
         return canonical, function(topology, **values)
     except BadInput as refusal:
@@ -54,7 +62,7 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
 
 def canonical(spelling: str) -> str:
     """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
-    return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE)[0]
+    return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
 
 
 def own_routing(family: str) -> str | None:

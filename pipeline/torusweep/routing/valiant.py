@@ -40,9 +40,12 @@ def valiant(topology: Topology, by: By = None) -> SourceRouting:
     """
     if by is not None:
         return replace(HALVES[by](topology), passes=2)
-    for half in (dimension_order, routing_record, hierarchical):
+    for half in (dimension_order, routing_record, hierarchical, minimal_by_address):
         try:
             return replace(half(topology), passes=2)
         except BadInput:
             continue
-    return replace(minimal_by_address(topology), passes=2)
+    raise BadInput(
+        "expected a whole network with addresses, whose halves dimension_order, routing_record, hierarchical or"
+        " minimal_by_address can route, got one that suits none of them; choose minimal or up_down"
+    )

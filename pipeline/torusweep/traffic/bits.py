@@ -13,6 +13,8 @@ import numpy as np
 from torusweep.networks.topology import Topology, require
 from torusweep.traffic.matrix import Traffic, permutation
 
+POWER_OF_2 = "the pattern permutes the bits of the terminals' numbers"
+
 
 def bit_complement(topology: Topology) -> Traffic:
     """Every bit of the number inverted.
@@ -42,11 +44,16 @@ def perfect_shuffle(topology: Topology) -> Traffic:
 
 
 def transpose(topology: Topology) -> Traffic:
-    """The number's bits rotated by half of them: the transpose of a matrix, row and column exchanged.
+    """The transpose of a matrix: the two halves of the number's bits exchanged, or the digits of a k × k network.
 
+    On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever its
+    radix. If the radix is a power of 2, these are the same.
     Source: Dally & Towles 2004, Table 3.1.
     """
-    bits = _bits(topology)
+    sides = topology.plan.radices
+    if len(sides) == 2 and sides[0] == sides[1] and np.array_equal(topology.terminals, np.arange(topology.nodes)):
+        return permutation(np.arange(topology.nodes).reshape(sides).T.ravel())
+    bits = _bits(topology, f"{POWER_OF_2}, and the network is not k × k")
     require(
         bits % 2 == 0,
         "terminals",
@@ -57,11 +64,10 @@ def transpose(topology: Topology) -> Traffic:
     return _permute_bits([(i + bits // 2) % bits for i in range(bits)])
 
 
-def _bits(topology: Topology) -> int:
+def _bits(topology: Topology, reason: str = POWER_OF_2) -> int:
     """Number of bits of a terminal's number. Raises BadInput unless the number of terminals is a power of 2."""
     terminals = len(topology.terminals)
     is_power_of_2 = terminals > 1 and terminals & (terminals - 1) == 0
-    reason = "the pattern permutes the bits of the terminals' numbers"
     require(is_power_of_2, "terminals", terminals, "a power of 2", reason)
     return terminals.bit_length() - 1
 

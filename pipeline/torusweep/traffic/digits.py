@@ -23,7 +23,7 @@ def tornado(topology: Topology) -> Traffic:
 
 
 def neighbour(topology: Topology) -> Traffic:
-    """To the next node in the first dimension.
+    """To the next node in the first dimension only; `tornado` shifts every dimension.
 
     Source: Dally & Towles 2004, Table 3.1, where it is in every dimension.
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -80,6 +81,8 @@ def _cached_plan(text: str) -> list[tuple[str, Plan]]:
 
 
 def _make_plan(call: Spelling) -> tuple[str, Plan]:
+    if call.name.lower() in FAMILIES:  # RTT is rtt
+        call = replace(call, name=call.name.lower())
     if call.name not in FAMILIES:
         raise BadInput(
             f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all"
@@ -107,7 +110,9 @@ def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
         yield
     except BadInput as refusal:
         reason, name = str(refusal), str(spelling)
-        raise type(refusal)(reason if reason.startswith(name.partition("(")[0]) else f"{name}: {reason}") from None
+        raise type(refusal)(
+            reason if reason.lower().startswith(name.partition("(")[0].lower()) else f"{name}: {reason}"
+        ) from None
 
 
 def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
-from torusweep.routing import EXAMPLE, ROUTINGS, LayeredRouting, Routing
+from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on
 from torusweep.routing.adaptive import adaptive
 from torusweep.routing.forms import AdaptiveRouting
@@ -51,12 +51,12 @@ def deadlock_case(topology: Topology, *, routing: str, vc_rule: str, virtual_cha
 
 def routing_spelling(spelling: str) -> str:
     """The canonical spelling of a routing or of `adaptive`. Raises BadInput where name or parameters are wrong."""
-    return resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE)[0]
+    return resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
 
 
 def resolve_routing(spelling: str, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
     """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
-    canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE)
+    canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     if canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
