@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from math import floor, isfinite, nan
 from typing import Any, TextIO
 
 import click
@@ -10,15 +13,51 @@ from torusweep.cli import options
 from torusweep.cli.progress import count_progress, share_progress
 from torusweep.cli.simulate_csv import write_completions
 from torusweep.cli.simulate_text import print_simulation
-from torusweep.errors import BadInput
+from torusweep.counts import counted, duration
+from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
-from torusweep.stages.simulation import PRECISION, Completion, Parameters, simulation_records
+from torusweep.networks.topology import Topology
+from torusweep.stages.simulation import PRECISION, Completion, Parameters, Request, simulation_records
+from torusweep.stages.simulation.stage import SimulationRequest, SimulationStage
+
+MAX_LOADS = 10_000
+ANNOUNCED_SECONDS = 5.0  # a run that takes longer is announced
+
+
+def loads_of(given: Sequence[str]) -> tuple[float, ...]:
+    """The loads of --load 0.1,0.2 and --load 0.1:0.9:0.1 (both ends included), in the order given."""
+    found: list[float] = []
+    for part in (part for text in given for part in text.split(",")):
+        numbers = [_number(part, text) for text in part.split(":")]
+        if len(numbers) == 1:
+            found += numbers
+            continue
+        first, last, step = numbers if len(numbers) == 3 else (0.0, 0.0, 0.0)
+        if not (step > 0 and first <= last and (last - first) / step < MAX_LOADS):
+            raise BadInput(f"--load {part}: expected from:to:step, as in 0.1:0.9:0.1, of at most {MAX_LOADS:,} loads")
+        steps = floor((last - first) / step * (1 + 1e-12) + 1e-12)  # rounding may not lose the last one
+        found += [float(f"{first + step * number:.15g}") for number in range(steps + 1)]
+    return tuple(found)
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        raise BadInput(f"--load {one_line(part, 60)}: expected a number, several (0.1,0.2) or a range (0.1:0.9:0.1)")
+    return number
 
 
 @click.command()
 @options.topology
 @click.option(
-    "--load", "loads", type=float, multiple=True, help="Offered load, flits per terminal and cycle; may be repeated."
+    "--load",
+    "loads",
+    multiple=True,
+    callback=lambda context, parameter, given: loads_of(given),
+    help="Offered load, flits per terminal and cycle: 0.2, several (0.1,0.2), a range (0.1:0.9:0.1); may be repeated.",
 )
 @click.option("--find-saturation", is_flag=True, help="Also find the largest load that is accepted, by bisection.")
 @click.option(
@@ -114,7 +153,7 @@ from torusweep.stages.simulation import PRECISION, Completion, Parameters, simul
 )
 @click.option("--cycles", type=int, help="Cycles of a run.  [default: 10,000; with a workload, until all is delivered]")
 @click.option("--warm-up", type=int, help="Cycles at the beginning that are not measured.  [default: detected]")
-@click.option("--allow-deadlock", is_flag=True, help="Run even if nothing shows that the routing is deadlock-free.")
+@click.option("--allow-deadlock", is_flag=True, help="Run even if the routing might deadlock.")
 @options.json_output
 @options.backend
 def simulate(
@@ -132,13 +171,14 @@ def simulate(
 ) -> None:
     """Simulate TOPOLOGY flit by flit: accepted load and latency at an offered load, and where it saturates.
 
-    A routing that is not shown to be free of deadlock is refused; the message names a virtual-channel
-    rule that works. Means have 95 % confidence intervals, by batch means.
+    If a routing might deadlock, it is refused; the message names a virtual-channel rule that works.
+    Means have 95 % confidence intervals, by batch means.
 
     \b
     Routers (docs/simulation.md has their pipelines):
       default      wormhole, 2 virtual channels of 8 flits, 4 cycles a hop
-      booksim2     wormhole, 4 virtual channels of 8 flits, 5 cycles a hop
+      booksim2     wormhole, 4 virtual channels of 8 flits, 5 cycles a hop. BookSim2 divides the channels of a torus
+                   as --vc-rule "r05_wrap(reading=will)" does, and its torus links take 2 cycles by default
       rahman-2005  wormhole, 2 virtual channels of 2 flits, 2 cycles a hop
       bluegene     virtual cut-through, adaptive, bubble: 1 escape and 2 adaptive channels of 4 packets
 
@@ -155,7 +195,8 @@ def simulate(
     \b
     Examples:
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --seed 1
-      torusweep simulate "torus(k=8, n=2)" --load 0.1 --load 0.3 --routing dimension-order --vc-rule dateline
+      torusweep simulate "torus(k=8, n=2)" --load 0.05:0.4:0.05
+      torusweep simulate "torus(k=8, n=2)" --load 0.1,0.3 --routing dimension-order --vc-rule dateline
       torusweep simulate "pdtt(a=8)" --router bluegene --traffic uniform --find-saturation --json
       torusweep simulate "torus(k=8, n=2)" --load 0.8 --routing dimension-order --vc-rule none --allow-deadlock
       torusweep simulate "mh3dt(m=3, n=4, levels=2, q=0)" --load 0.01 --router rahman-2005
@@ -173,11 +214,13 @@ def simulate(
         raise BadInput("--completions: expected with --workload only; add that, or leave it out")
     done: list[Completion] = []
     runs = len(seeds) * max(len(loads), 1)
+    network, requested = build(topology), Parameters(workload=workload, **parameters)
+    if loads and workload is None and not packets_each:
+        _announce(network, Request(requested, loads, seeds, (precision or PRECISION) if find_saturation else None))
     with count_progress("runs") if find_saturation else share_progress("simulated", runs) as progress:
-        network = build(topology)
         rows = simulation_records(
             network,
-            Parameters(workload=workload, **parameters),
+            requested,
             loads=loads,
             seeds=seeds,
             precision=(precision or PRECISION) if find_saturation else None,
@@ -189,6 +232,23 @@ def simulate(
     if completions and workload:
         write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
-        options.print_json(rows if len(rows) > 1 else rows[0])
+        options.print_json(rows)
     else:
         print_simulation(rows)
+
+
+def _announce(network: Topology, request: Request) -> None:
+    """Say on standard error what the runs will take, if that is long."""
+    request = request.canonical()
+    point = SimulationRequest(request.parameters.traffic, request.spelled())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    seconds = SimulationStage().seconds(network.plan, point) / min(cores, len(request.loads) * len(request.seeds))
+    if seconds < ANNOUNCED_SECONDS:
+        return
+    runs = counted(len(request.loads) * len(request.seeds), "run")
+    search = " and those that find the saturation" if request.precision else ""
+    click.echo(
+        f"{runs}{search}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}:"
+        f" about {duration(seconds)} on {counted(cores, 'core')}",
+        err=True,
+    )

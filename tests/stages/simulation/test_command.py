@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 from torusweep.cli import simulate_text
-from torusweep.cli.simulate import simulate
+from torusweep.cli.simulate import loads_of, simulate
 from torusweep.errors import BadInput
 from torusweep.stages.simulation import PRESETS
 from torusweep.stages.simulation.columns import SIMULATION
@@ -28,8 +28,8 @@ def run_command(*arguments: str) -> str:
     return result.stdout
 
 
-def test_one_load_is_an_object_and_several_are_an_array():
-    row = json.loads(run_command("torus(k=8, n=2)", *FULL.split()))
+def test_json_is_always_a_list():
+    [row] = json.loads(run_command("torus(k=8, n=2)", *FULL.split()))
     assert list(row) == COLUMNS
     assert (row["routing"], row["vc_rule"], row["offered_load"], row["seeds"], row["saturated"]) == (
         "dimension_order",
@@ -44,7 +44,7 @@ def test_one_load_is_an_object_and_several_are_an_array():
 
 
 def test_saturation_of_the_bluegene_router():
-    row = json.loads(
+    [row] = json.loads(
         run_command(
             "pdtt(a=2)",
             "--router",
@@ -144,7 +144,7 @@ def test_help_names_every_router():
     [
         ((), "expected --load, --find-saturation, --packets-each or --workload"),
         (("--precision", "0.1", "--load", "0.1"), "--precision: expected with --find-saturation only"),
-        (("--load", "nan"), "load=nan: expected a number above 0"),
+        (("--load", "nan"), "--load nan: expected a number"),
         (("--load", "0.1", "--virtual-channels", "1"), "choose rule dateline with 2 virtual channels or more"),
         (("--load", "0.1", "--warm-up", "10000"), "warm_up=10000"),
         (("--load", "0.1", "--buffer-flits", "32768"), "buffer_flits=32768: expected 1 … 32,767"),
@@ -159,3 +159,33 @@ def test_refusals(options, message):
     with pytest.raises(BadInput) as caught:
         CliRunner().invoke(simulate, ["ring(k=4)", *options], catch_exceptions=False)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "loads"),
+    [
+        (["0.2"], [0.2]),
+        (["0.1,0.2"], [0.1, 0.2]),
+        (["0.1:0.5:0.1"], [0.1, 0.2, 0.3, 0.4, 0.5]),
+        (["0.1:0.5:0.15", "0.9"], [0.1, 0.25, 0.4, 0.9]),
+        (["0.05,0.1:0.3:0.1"], [0.05, 0.1, 0.2, 0.3]),
+        (["0.1:0.9:0.1"], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
+    ],
+)
+def test_lists_and_ranges_of_loads(given, loads):
+    assert loads_of(given) == tuple(loads)
+
+
+@pytest.mark.parametrize("given", ["x", "0.1,", "nan", "0.1:0.5", "0.5:0.1:0.1", "0.1:0.5:0", "0:1:1e-9", "1:2:3:4"])
+def test_wrong_loads_are_refused_in_one_line(given):
+    with pytest.raises(BadInput, match=r"--load .*expected .*0\.1:0\.9:0\.1") as refusal:
+        loads_of([given])
+    assert "\n" not in str(refusal.value)
+
+
+def test_long_runs_are_announced_before_they_begin(monkeypatch):
+    """2 loads and 3 seeds are 6 runs."""
+    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    arguments = ["torus(k=4, n=2)", "--load", "0.1,0.2", "--seed", "1", "--seed", "2", "--seed", "3", "--cycles", "500"]
+    result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
+    assert result.stderr.startswith("6 runs, 500 cycles on 16 nodes: about ")

@@ -106,7 +106,7 @@ class Simulation(Choice):
     warm_up: int | None = Field(
         None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected"
     )
-    allow_deadlock: bool = Field(False, description="simulate what is not shown to be free of deadlock, too")
+    allow_deadlock: bool = Field(False, description="simulate also what might deadlock")
 
     @field_validator("loads")
     @classmethod
