@@ -37,6 +37,8 @@ PETERSEN = nx.petersen_graph()
     ("name", "write"),
     [
         ("g.edgelist", lambda path: nx.write_edgelist(PETERSEN, path, data=False)),
+        ("data.edgelist", lambda path: nx.write_edgelist(PETERSEN, path)),
+        ("g.csv", lambda path: nx.write_edgelist(PETERSEN, path, data=False, delimiter=",")),
         ("g.adjlist", lambda path: nx.write_adjlist(PETERSEN, path)),
         ("g.graphml", lambda path: nx.write_graphml(PETERSEN, path)),
     ],
@@ -152,8 +154,8 @@ GRAPHML = (
 @pytest.mark.parametrize(
     ("name", "content", "line", "reason"),
     [
-        ("ragged.edges", "0 1\n1 2 3\n", 2, "expected two node numbers, got 3 fields"),
-        ("short.edges", "0 1\n1\n", 2, "expected two node numbers, got 1 fields"),
+        ("ragged.edges", "0 1\n1 2 3\n", 2, "expected two nodes, got 3 fields"),
+        ("short.edges", "0 1\n1\n", 2, "expected two nodes, got 1 fields"),
         ("names.edges", "0 1\nalice bob\n", 2, "expected a node's number (0 … 2⁶²), got 'alice'"),
         ("negative.edges", "0 -1\n", 1, "got '-1'"),
         ("huge.edges", "0 99999999999999999999\n", 1, "got '99999999999999999999'"),
@@ -316,6 +318,7 @@ def test_faults_that_leave_no_terminal_are_refused():
 
 
 def test_files_of_nested_spellings():
+    assert files_of("x/my.graphml") == [Path("x/my.graphml")]
     assert files_of("torus(k=8, n=3)") == []
     assert files_of('graph(path="a b.edges")') == [Path("a b.edges")]
     assert files_of('faulty(faulty(graph(path="x/y.anynet", format="anynet"), links=1), nodes=1)') == [
@@ -334,3 +337,47 @@ def test_awkward_names_survive_the_canonical_spelling(name):
     assert topology.links == 1
     assert build(topology.spelling).spelling == topology.spelling
     assert files_of(topology.spelling) == [Path(name)]
+
+
+FLORENCE = nx.florentine_families_graph()
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("florence.edgelist", nx.write_edgelist),
+        ("florence.adjlist", nx.write_adjlist),
+        ("florence.graphml", nx.write_graphml),
+        (
+            "florence.csv",
+            lambda graph, path: path.write_text(
+                "source,target\n" + "".join(map("{0[0]},{0[1]}\n".format, graph.edges))
+            ),
+        ),
+    ],
+)
+def test_named_nodes_in_the_path_alone(name, write):
+    """A file of names, as networkx writes it, given by its path."""
+    write(FLORENCE, Path(name))
+    topology = build(name)
+    assert topology.spelling == f'graph(path="{name}")'
+    assert nx.is_isomorphic(nx.Graph(links_of(topology)), FLORENCE)
+    if name != "florence.graphml":
+        assert (
+            "named nodes numbered in the order of the file: 0 is Acciaiuoli, 1 is Medici, 2 is"
+            in topology.plan.notes[0]
+        )
+
+
+def test_data_behind_an_edge_is_not_read():
+    assert links_of(build(graph_file("data.edges", "0 1 {'weight': 3, 'name': 'a b'}\n1 2 {}\n"))) == {
+        (0, 1),
+        (1, 0),
+        (1, 2),
+        (2, 1),
+    }
+
+
+def test_a_missing_file_is_refused_by_its_path():
+    with pytest.raises(BadInput, match=r"none\.graphml: expected a graph file, got: No such file"):
+        build("none.graphml")

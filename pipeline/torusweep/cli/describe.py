@@ -32,6 +32,7 @@ def describe(
     Examples:
       torusweep describe "rtt(a=4)"
       torusweep describe "torus(k=100, n=3)" --json | jq .mean_distance
+      torusweep describe my.graphml
       torusweep describe "faulty(torus(k=8, n=3), links=4, seed=1)"
       torusweep describe "pruned_torus(k=4, n=3)" --fault-nodes 3
     """

@@ -101,7 +101,7 @@ def loads(
       bit_complement  bit_reversal  perfect_shuffle  transpose
       tornado  neighbour  random_permutation(seed=0)
       ring_all_reduce  all_reduce_by_dimension   collectives, phase by phase
-      demand(path="demand.csv")                  a file with columns source, destination, demand; CSV or Parquet
+      demand(path="demand.csv")                  a CSV or Parquet file: docs/own-data.md
 
     \b
     Examples:

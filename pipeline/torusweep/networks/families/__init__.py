@@ -15,7 +15,7 @@ from torusweep.errors import BadInput, nearest
 from torusweep.networks.families.ccc import ccc
 from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
 from torusweep.networks.families.faults import faulty
-from torusweep.networks.families.graph_files import check_files, files_of, graph
+from torusweep.networks.families.graph_files import check_files, files_of, graph, with_path
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
 from torusweep.networks.families.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
 from torusweep.networks.families.pruned import (
@@ -56,6 +56,8 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     memory   limit in bytes on reading a file (nothing else needs memory); None: half of the machine's
     Raises BadInput for a wrong name, parameter or constraint, Refused for a file that is too large.
     """
+    if isinstance(spelling, str):
+        spelling = with_path(spelling)
     cache = _cached_plan(spelling) if isinstance(spelling, str) else []
     if cache:
         return cache[0]

@@ -45,12 +45,13 @@ class Graph(NamedTuple):
 def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     """A network from a file: edgelist, adjlist, graphml or anynet (BookSim2), told by its suffix or format="…".
 
-    The path is relative to the current directory. Nodes are renumbered without gaps, in the order of
+    The path is relative to the current directory; where no other parameter is given, the path alone stands for
+    the network: my.graphml. Nodes may have names; they are renumbered without gaps, in the order of
     their numbers. Links from a node to itself are left out. A link listed twice is two parallel links (one
     in anynet, as in BookSim2); a link listed once at either end is one link. An anynet switch may have
     several terminals or none; means are over terminals.
 
-    Constraints: a suffix of .edges, .edgelist, .el, .adj, .adjlist, .graphml, .xml or .anynet, or format="…";
+    Constraints: a suffix of .edges, .edgelist, .el, .csv, .adj, .adjlist, .graphml, .xml or .anynet, or format="…";
     directed must agree with the file.
     Source: the file.
     """
@@ -75,6 +76,8 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
     Text without the word `path` is not parsed here, and may be invalid; `plan` checks it.
     """
+    if isinstance(spelling, str):
+        spelling = with_path(spelling)
     if isinstance(spelling, str) and "path" not in spelling:
         return []
     call = parse(spelling) if isinstance(spelling, str) else spelling
@@ -85,6 +88,12 @@ def files_of(spelling: str | Spelling) -> list[Path]:
         elif call.name == "graph" and key == "path" and isinstance(value, str):
             found.append(Path(value))
     return found
+
+
+def with_path(text: str) -> str | Spelling:
+    """A spelling, or for the bare path of a graph file the network graph(path=…)."""
+    is_path = "(" not in text and Path(text.strip()).suffix.lower() in SUFFIXES
+    return Spelling("graph", {"path": text.strip()}) if is_path else text
 
 
 def check_files(spelling: str | Spelling, memory: int | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -16,6 +17,7 @@ from torusweep.errors import BadInput, one_line
 
 CHUNK = 2**16  # bytes of GraphML read at a time
 LONGEST_TAG = 2**20  # bytes of GraphML
+HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v")}
 SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 
@@ -45,28 +47,53 @@ class Listing:
 
 
 def edge_list(path: Path) -> Listing:
-    """Read an edge list: two node numbers per line, separated by blanks or a comma; '#' and '%' begin comments."""
+    """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
+
+    Nodes are numbers, or names if the first line has one. The data that networkx writes behind an edge, in braces, is
+    not read; a first line `source,target` is the heading of a CSV file.
+    """
     listing = Listing()
+    numbered: Callable[[Path, int, str], int] = _number
+    names: dict[str, int] = {}
+    first = True
     for line, words in _lines(path):
+        if len(words) > 2 and words[2].startswith("{"):
+            del words[2:]
+        if first:
+            first = False
+            if tuple(word.lower() for word in words) in HEADINGS:
+                first = True
+                continue
+            if any(_is_name(word) for word in words[:2]):
+                numbered = _numbering(names)
         if len(words) != 2:
             _fail(
                 path,
                 line,
-                f"expected two node numbers, got {len(words)} fields;"
+                f"expected two nodes, got {len(words)} fields;"
                 " weights are not read, isolated nodes go into an adjacency list",
             )
-        listing.link(_number(path, line, words[0]), _number(path, line, words[1]))
+        listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
+    _note_names(listing, names)
     return listing
 
 
 def adjacency_list(path: Path) -> Listing:
-    """Read an adjacency list: a node and its neighbours per line; a link may be listed at one end or at both."""
+    """Read an adjacency list: a node and its neighbours per line; a link may be listed at one end or at both.
+
+    Nodes are numbers, or names if the first line has one.
+    """
     listing = Listing()
+    numbered: Callable[[Path, int, str], int] | None = None
+    names: dict[str, int] = {}
     for line, words in _lines(path):
-        node, *others = (_number(path, line, word) for word in words)
+        if numbered is None:
+            numbered = _numbering(names) if any(map(_is_name, words)) else _number
+        node, *others = (numbered(path, line, word) for word in words)
         listing.nodes.append(node)
         for other in others:
             listing.link(node, other)
+    _note_names(listing, names)
     return listing
 
 
@@ -189,6 +216,7 @@ SUFFIXES = {
     ".edges": "edgelist",
     ".edgelist": "edgelist",
     ".el": "edgelist",
+    ".csv": "edgelist",
     ".adj": "adjlist",
     ".adjlist": "adjlist",
     ".graphml": "graphml",
@@ -247,6 +275,22 @@ def _number(path: Path, line: int, word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 19 and int(word) < LARGEST):
         _fail(path, line, f"expected a node's number (0 … 2⁶²), got {word[:40]!r}")
     return int(word)
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isalpha() or word[0] in "_\"'"
+
+
+def _numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:
+    """A function that numbers names in the order in which they come."""
+    return lambda path, line, word: names.setdefault(word, len(names))
+
+
+def _note_names(listing: Listing, names: dict[str, int]) -> None:
+    if names:
+        some = ", ".join(f"{number} is {one_line(name, 20)}" for name, number in islice(names.items(), 3))
+        more = ", …" if len(names) > 3 else ""
+        listing.notes.append(f"named nodes numbered in the order of the file: {some}{more}")
 
 
 def _fail(path: Path, line: int, reason: str) -> NoReturn:
