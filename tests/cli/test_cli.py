@@ -253,3 +253,11 @@ def test_a_comparison_says_which_network_is_best():
     said = command_line.torusweep("latency", "torus(k=16, n=3)", "hypercube(n=12)", "--constant", "bisection").out
     assert "Best latency: torus(k=16, n=3), 57 cycles; hypercube(n=12) takes 94.7 % longer." in said
     assert ", the same." in said
+
+
+@pytest.mark.parametrize(
+    ("network", "longest", "placement"), [("mesh(k=8, n=2)", 1, "straight"), ("torus(k=8, n=2)", 2, "folded")]
+)
+def test_a_mesh_is_not_folded(network, longest, placement):
+    record = json.loads(command_line.torusweep("layout", network, "--json").out)
+    assert (record["placement"], record["wire_length_max_euclidean"]) == (placement, longest)

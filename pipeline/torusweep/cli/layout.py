@@ -18,10 +18,8 @@ from torusweep.tables.store import publish
 @options.topology
 @click.option(
     "--placement",
-    default="folded",
-    show_default=True,
     shell_complete=options.complete_from("torusweep.stages.layout:PLACEMENTS"),
-    help="Where nodes are placed: a name of the list above.",
+    help="Where nodes are placed: a name of the list above.  [default: folded; straight for a mesh]",
 )
 @click.option(
     "--dimensions",
@@ -38,7 +36,7 @@ from torusweep.tables.store import publish
 )
 @options.json_output
 def layout(
-    topology: str, placement: str, dimensions: int | None, block: str | None, svg: Path | None, as_json: bool
+    topology: str, placement: str | None, dimensions: int | None, block: str | None, svg: Path | None, as_json: bool
 ) -> None:
     """Wires of TOPOLOGY under a placement: their lengths, their density along a row, the volume that they need.
 
@@ -60,6 +58,7 @@ def layout(
       torusweep layout "hypercube(n=10)" --placement straight --dimensions 2 --json
     """
     network = build(topology)
+    placement = placement or ("straight" if network.family == "mesh" else "folded")
     record = layout_record(network, spelling_of(placement, dimensions, block))
     if svg is not None:
         publish(svg, f"{svg_layout(network, record['placement'])}\n".encode())
