@@ -14,7 +14,7 @@ BACKENDS = ("auto", "numpy", "numba", "cupy")
 
 
 class BackendUnavailable(Exception):
-    """The backend asked for cannot run here; the message says why and what to do."""
+    """The requested backend cannot run here; the message says why and what to do."""
 
 
 class GpuOutOfMemory(MemoryError):

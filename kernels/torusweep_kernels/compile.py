@@ -88,7 +88,7 @@ def _writable(folder: Path) -> bool:
 
 
 def thread_count(threads: int | None) -> int:
-    """CPU threads to use: as many as asked for, by default all that Numba may use."""
+    """CPU threads to use: the requested number, by default all that Numba may use."""
     return threads or int(settings.NUMBA_NUM_THREADS)
 
 

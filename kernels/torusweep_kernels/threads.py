@@ -12,11 +12,12 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """function(item) of every item, in order; after an exception nobody begins another, and it is raised once all have
-    ended.
+    """Call function(item) on every item in several threads; return the results in the items' order.
 
-    The caller's thread takes items too, and does not wait until another has started, as threading.Thread would: as long
-    as a small item takes. So tracers and profilers that `threading` hands on do not reach the others.
+    After an exception no thread begins another item; the exception is raised when all threads have ended.
+
+    The caller's thread takes items, too. It does not wait until the other threads have started, as threading.Thread
+    does, because that takes as long as a small item. Tracers and profilers of `threading` do not reach these threads.
     """
     if threads == 1 or len(items) == 1:
         return [function(item) for item in items]

@@ -39,10 +39,10 @@ class LeastCut(NamedTuple):
 
 
 def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enough: int, looks: int) -> LeastCut:
-    """The fewest links whose removal leaves some head without a path from its tail, or `enough` where none has fewer.
+    """The least number of links whose removal leaves some head without a path from its tail; at most `enough`.
 
     tails, heads  int[K], K ≥ 1 pairs of two nodes each
-    looks         channels that may be looked at, about: after the pair that passes it the search ends
+    looks         about how many channels the search may visit: it ends after the pair that exceeds this
 
     Links are counted by paths that share none (Menger 1927; Ford & Fulkerson 1956). A path is searched breadth first
     from both nodes at once, over what earlier ones left free, so that near nodes are joined by what lies near them;

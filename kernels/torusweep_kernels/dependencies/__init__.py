@@ -1,5 +1,7 @@
-"""Which channel a packet asks for while it holds which: dependencies, collected by walking routes, and a shortest cycle
-of them."""
+"""Channel dependencies: which channel a packet requests while it holds another, and a shortest cycle of these.
+
+They are collected by walking every packet along its routes.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
 
 
 class Channels(NamedTuple):
-    """What walks mark. A node's channels are numbered port · C + class, W = P · C of them.
+    """What walks mark. A node has W = P · C channels, numbered port · C + class.
 
     used      bool[N, W]      some packet passes the channel
     depends   uint8[N, W, W]  bit DEPENDS: some packet passes channel w of node u, then w' of the node that w leads to;
@@ -33,7 +35,7 @@ class Channels(NamedTuple):
 
 
 def no_channels(nodes: int, width: int) -> Channels:
-    """Nothing marked yet: N nodes of W channels each."""
+    """N nodes of W channels each, none of them marked."""
     used, ending, starting = np.zeros((3, nodes, width), bool)
     return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
@@ -41,9 +43,9 @@ def no_channels(nodes: int, width: int) -> Channels:
 class Moves(NamedTuple):
     """The network by directions.
 
-    to    int32[N, D]  node that each direction leads to, −1 = it does not lead on
-    port  int8[N, D]   by which port
-    wrap  bool[N, D]   on a dateline
+    to    int32[N, D]  node that each direction leads to, −1 = none
+    port  int8[N, D]   port of that direction
+    wrap  bool[N, D]   the hop crosses a dateline
     """
 
     to: np.ndarray
@@ -52,7 +54,10 @@ class Moves(NamedTuple):
 
 
 class Packets(NamedTuple):
-    """int32[B] each, of every packet; its routes are rows first[route] … first[route + 1] − 1 of `Runs`."""
+    """int32[B] each: source, destination and route of every packet.
+
+    Its routes are the rows first[route] … first[route + 1] − 1 of `Runs`.
+    """
 
     source: np.ndarray
     destination: np.ndarray
@@ -61,42 +66,42 @@ class Packets(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """int8, int16, int16 [R, L] of the runs of each row of routes; runs of 0 hops are skipped."""
+    """int8, int16, int16 [R, L]: direction, hops and phase of the runs of each route. Runs of 0 hops are skipped."""
 
     direction: np.ndarray
     hops: np.ndarray
     phase: np.ndarray
 
 
-def follow_routes(
+def mark_routes(
     channels: Channels, moves: Moves, packets: Packets, runs: Runs, classes: np.ndarray, memory: str
 ) -> None:
-    """Walk every packet along all its routes and mark what it passes in `channels`.
+    """Walk every packet along all its routes and mark the channels and dependencies in `channels`.
 
-    classes  int8[F, 2]  virtual-channel class, 0 … C − 1, by phase and by whether a dateline was crossed
-    memory   what counts as crossed: with this hop or an earlier one
+    classes  int8[F, 2]  virtual-channel class, 0 … C − 1, of each phase, before and after a dateline
+    memory   which dateline crossings count: that of this hop, and an earlier one
              "run"   of the same run
              "axis"  along the same axis (directions 2i and 2i + 1) and in the same phase, since that began
              "path"  of the route
              "ahead" or a later one of the same run
 
-    Raises ValueError where `memory` is unknown, or a route does not lead to its destination (the first such packet is
-    named).
+    Raises ValueError for an unknown `memory`, and for a route that does not lead to its destination; it names the first
+    such packet.
     """
     if memory not in MEMORIES:
-        raise ValueError(f"follow_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
+        raise ValueError(f"mark_routes: expected memory of {', '.join(MEMORIES)}, got {memory!r}")
     from torusweep_kernels.dependencies import cpu
 
     width = int(classes.max(initial=0)) + 1
     astray = cpu.follow(channels, moves, packets, runs, classes, MEMORIES.index(memory), width)
     if astray >= 0:
         raise ValueError(
-            f"follow_routes: a route from node {packets.source[astray]} to node {packets.destination[astray]}"
+            f"mark_routes: a route from node {packets.source[astray]} to node {packets.destination[astray]}"
             " does not lead there"
         )
 
 
-def follow_layers(
+def mark_layers(
     channels: Channels,
     states: np.ndarray,
     port: np.ndarray,
@@ -106,7 +111,7 @@ def follow_layers(
     sources: np.ndarray,
     destinations: np.ndarray,
 ) -> None:
-    """Mark what packets pass on any shortest path from a source to a destination in a graph of states.
+    """Mark the channels and dependencies of all shortest paths from sources to destinations in a graph of states.
 
     states     int32[S, Q]  state reached through each arc, −1 = none
     port       int8[S, Q]   the network's port that the arc takes, −1: it stays at the node
@@ -115,8 +120,8 @@ def follow_layers(
     finishes   int32[N]     state in which it has arrived there
     sources, destinations  int32[·]  nodes that send, and that receive, each once
 
-    Destination after destination: one search back from it, then forward over the states that packets reach. A node's
-    channels are its ports. What no path joins is skipped; FIRST is not marked.
+    For each destination, it searches backwards from it, then forwards over the states that packets reach. A node's
+    channels are its ports. Pairs without a path are skipped; FIRST is not marked.
     """
     from torusweep_kernels.dependencies import cpu
 
@@ -125,24 +130,26 @@ def follow_layers(
     order = np.argsort(head, kind="stable")
     begins = np.searchsorted(head[order], np.arange(len(states) + 1))
     marks = channels.used, channels.depends
-    cpu.follow_layers(
+    cpu.mark_layers(
         *marks, states, port, node, starts, finishes, sources, destinations, begins, tail[order].astype(np.int32)
     )
 
 
 def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(away int16[T, N], order int32[T, N]): the hops from each node to each destination, int32[T], and the nodes by
-    them, nearest first.
+    """Hops from each node to each destination, and the nodes in this order.
 
-    ports  int32[N, P]  the network
-    Raises ValueError where some node does not lead to a destination, or is 2¹⁵ hops away.
+    ports         int32[N, P]  the network
+    destinations  int32[T]
+    returns       away int16[T, N], the hops; order int32[T, N], the nodes, nearest first
+
+    Raises ValueError where some node has no path to a destination, or is 2¹⁵ or more hops away.
     """
     from torusweep_kernels.dependencies import cpu
-    from torusweep_kernels.distance.single import turned_round
+    from torusweep_kernels.distance.single import incoming_links
 
     shape = len(destinations), len(ports)
     away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)
-    begins, before = turned_round(ports)
+    begins, before = incoming_links(ports)
     if not all(_shared_out(lambda part: cpu.nearest_first(begins, before, *part), destinations, away, order)):
         raise ValueError(
             "nearest_first: expected a network of less than 32,768 hops in which every node leads to every destination"
@@ -151,8 +158,9 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
 
 
 class Escapes(NamedTuple):
-    """Where adaptive packets may go, and their escape channels, for T destinations in a network of N nodes and C escape
-    channels.
+    """The next nodes of adaptive packets and their escape channels.
+
+    There are T destinations, N nodes and C escape channels.
 
     channel  int32[T, N]  a node's escape channel, −1 at the destination
     away     int16[T, N]  hops from a node to the destination
@@ -168,24 +176,27 @@ class Escapes(NamedTuple):
     ends: np.ndarray
 
 
-def held_before(asked: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels from whose far end a shortest path to their destination meets, there or later, a
-    node whose
-    escape channel to it is in `asked`, bool[C] (Duato 1993: they depend on it, directly or not)."""
-    return _swept("held_before", asked, escapes)
+def dependents_of(requested: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """bool[C]: the escape channels that depend on one in `requested`, bool[C], directly or indirectly (Duato 1993).
+
+    An escape channel depends on another one if a packet that holds it may request the other one for the same
+    destination, at the end of the channel or after adaptive hops.
+    """
+    return _swept("dependents_of", requested, escapes)
 
 
-def asked_after(held: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels that one in `held`, bool[C], depends on, directly or not."""
-    return _swept("asked_after", held, escapes)
+def dependencies_of(held: np.ndarray, escapes: Escapes) -> np.ndarray:
+    """bool[C]: the escape channels on which one in `held`, bool[C], depends, directly or indirectly (Duato 1993)."""
+    return _swept("dependencies_of", held, escapes)
 
 
 def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """int32[C]: the escape channels' heights, int32[C], each raised above those of what it depends on, destination
-    after destination.
+    """int32[C]: heights of the escape channels, each raised above those of its dependencies.
 
-    What it depends on may be raised later, so it takes several passes. Where none raises anything, every dependency
-    leads to a lower channel: then there is no cycle of them.
+    height   int32[C]  heights before
+
+    One call is one pass over all destinations. It may raise a channel's dependencies after the channel, so several
+    passes are needed. When a pass raises nothing, every dependency leads to a lower channel, and there is no cycle.
     """
     from torusweep_kernels.dependencies import cpu
 
@@ -209,7 +220,7 @@ def _swept(kernel: str, given: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def _shared_out(function: Callable[[tuple[np.ndarray, ...]], Result], *arrays: np.ndarray) -> list[Result]:
-    """function(each thread's share) of arrays that have a row for each destination."""
+    """Apply the function to each thread's share of the arrays, which have a row for each destination."""
     threads = len(os.sched_getaffinity(0))
     return in_threads(function, list(zip(*(np.array_split(array, threads) for array in arrays))), threads)
 
@@ -218,9 +229,9 @@ def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
     """A shortest cycle of a directed graph, as its nodes in order; empty where there is none.
 
     first  int64[V + 1]  arcs first[v] … first[v + 1] − 1 leave node v
-    to     int32[E]      where they lead
+    to     int32[E]      their heads
 
-    A search from every node over those with larger numbers, no deeper than the best cycle so far.
+    It searches from every node over nodes of larger numbers, to the length of the best cycle so far.
     """
     from torusweep_kernels.dependencies import cpu
 

@@ -1,4 +1,4 @@
-"""Dependencies on the CPU, compiled by Numba: every packet walked hop by hop."""
+"""Dependencies on the CPU, compiled by Numba: every packet is walked hop by hop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep_kernels.compile import cached
 
 @cached
 def follow(channels, moves, packets, runs, classes, memory, width):
-    """See `follow_routes`; returns the number of the first packet that does not arrive, or −1."""
+    """See `mark_routes`; returns the number of the first packet that does not arrive, or −1."""
     used, depends, ending, starting = channels
     to, port, wrap = moves
     source, destination, route, first = packets
@@ -57,8 +57,8 @@ def follow(channels, moves, packets, runs, classes, memory, width):
 
 
 @cached
-def follow_layers(used, depends, states, port, node, starts, finishes, sources, destinations, begins, before):
-    """See `follow_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to
+def mark_layers(used, depends, states, port, node, starts, finishes, sources, destinations, begins, before):
+    """See `mark_layers` in the package; arcs begins[s] … begins[s + 1] − 1 of `before` are the states that lead to
     s."""
     count, arcs = states.shape
     away = np.full(count, -1, np.int32)
@@ -140,8 +140,10 @@ def shortest_cycle(first, to):
 
 @cached
 def nearest_first(begins, before, destinations, away, order):
-    """See the package; fills away and order. Arcs begins[v] … begins[v + 1] − 1 of `before` are the nodes that lead to
-    v."""
+    """See the package; fills away and order.
+
+    The links to node v come from the nodes before[begins[v]] … before[begins[v + 1] − 1].
+    """
     nodes = away.shape[1]
     for t in range(len(destinations)):
         away[t, :] = -1
@@ -165,10 +167,10 @@ def nearest_first(begins, before, destinations, away, order):
 
 
 @cached
-def held_before(asked, held, channel, away, order, ports, ends):
-    """See `held_before` in the package; marks `held`."""
+def dependents_of(requested, held, channel, away, order, ports, ends):
+    """See `dependents_of` in the package; marks `held`."""
     nodes, degree = ports.shape
-    ahead = np.empty(nodes, np.bool_)  # whether one that is asked for is on the way from here, this node's own included
+    ahead = np.empty(nodes, np.bool_)  # a path from the node, or the node itself, requests one of `requested`
     for t in range(len(channel)):
         for node in order[t]:
             own = channel[t, node]
@@ -177,7 +179,7 @@ def held_before(asked, held, channel, away, order, ports, ends):
                 continue
             if ahead[ends[own]]:
                 held[own] = True
-            found = asked[own]
+            found = requested[own]
             nearer = away[t, node] - 1
             for port in range(degree):
                 if found:
@@ -188,10 +190,10 @@ def held_before(asked, held, channel, away, order, ports, ends):
 
 
 @cached
-def asked_after(held, asked, channel, away, order, ports, ends):
-    """See `asked_after` in the package; marks `asked`."""
+def dependencies_of(held, requested, channel, away, order, ports, ends):
+    """See `dependencies_of` in the package; marks `requested`."""
     nodes, degree = ports.shape
-    reached = np.empty(nodes, np.bool_)  # whether a packet that holds one may come here
+    reached = np.empty(nodes, np.bool_)  # a packet that holds one may come to the node
     for t in range(len(channel)):
         reached[:] = False
         for place in range(nodes - 1, -1, -1):
@@ -202,7 +204,7 @@ def asked_after(held, asked, channel, away, order, ports, ends):
             if held[own]:
                 reached[ends[own]] = True
             if reached[node]:
-                asked[own] = True
+                requested[own] = True
                 nearer = away[t, node] - 1
                 for port in range(degree):
                     there = ports[node, port]

@@ -27,7 +27,7 @@ from torusweep_kernels.distance.lanes import (
     side_by_side,
 )
 from torusweep_kernels.distance.level import TILE, Limits
-from torusweep_kernels.distance.single import breadth_first, turned_round
+from torusweep_kernels.distance.single import breadth_first, incoming_links
 from torusweep_kernels.threads import in_threads
 
 COST = {
@@ -70,7 +70,7 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
-        start, feeder = turned_round(ports)
+        start, feeder = incoming_links(ports)
         self.graph = graph_of(start, feeder, same_degree(start))
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic

@@ -30,7 +30,7 @@ def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.nd
 
 
 class Network:
-    """The graph on the device, and the two buffers that all blocks use in turn."""
+    """The graph on the device, and the two buffers that the blocks reuse, one after another."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

@@ -19,7 +19,7 @@ PADDING = 3  # words may cost this factor through groups that start at a new wor
 
 
 class Task(NamedTuple):
-    """What `all_pairs_distance` is asked, and means there.
+    """The arguments of `all_pairs_distance`, with the same meaning.
 
     ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None,
     removed int32[S, F] | None, eccentricity: whether each source's is wanted

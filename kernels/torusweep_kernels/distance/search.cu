@@ -58,7 +58,7 @@ extern "C" __launch_bounds__(1024) __global__ void search(
             if (count) atomicAdd(sums + group, count);
         }
         if (wanted) {
-            for (; reached; reached &= reached - 1) last[__ffs(reached) - 1] = level;  // whoever writes it writes the same
+            for (; reached; reached &= reached - 1) last[__ffs(reached) - 1] = level;  // all threads that write it write the same value
         }
         if (!__syncthreads_or(any)) break;
         if (thread < groups && sums[thread]) {

@@ -40,8 +40,8 @@ def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
 
 
 @cached
-def turned_round(ports):
-    """The arcs by head: what `torusweep_kernels.distance.feeders` gives, by counting instead of sorting."""
+def incoming_links(ports):
+    """The links by their heads, as `torusweep_kernels.distance.feeders` has them, by counting instead of sorting."""
     nodes, width = ports.shape
     start = np.zeros(nodes + 1, np.int64)
     for node in range(nodes):

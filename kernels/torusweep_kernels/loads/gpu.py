@@ -31,7 +31,7 @@ def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
 
 
 class Network:
-    """The channels on the device, and the rows that all blocks use in turn."""
+    """The channels on the device, and the rows that the blocks reuse, one after another."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Task(NamedTuple):
-    """What `minimal_loads` was asked, after its checks.
+    """The arguments of `minimal_loads`, after its checks.
 
     ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over
     next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: in which roots are

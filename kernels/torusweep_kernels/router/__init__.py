@@ -105,16 +105,16 @@ def simulate(
                                                               skipped
     cycles                         1 … 2³⁰
     measure_from                   first cycle that counts for `flits` and `occupancy`
-    stall                          ≥ 1; every so many cycles, an experiment in which some flit has not moved for as long
-                                   is searched for packets that wait for each other and for none that can move, and ends
-                                   if there are any
+    stall                          ≥ 1; every `stall` cycles, an experiment in which some flit has not moved for as long
+                                   is searched for a deadlock: packets that wait for each other, and for no packet that
+                                   can move. A deadlock ends the experiment
     backend                        auto, numpy, numba or cupy; results are the same
-    threads                        CPU threads of numba, by default all that it may use: an experiment each; where there
-                                   are at least two for each, several run one, of 256 nodes and more, that has no
-                                   messages
-    progress                       with numba is told, every `stall` cycles of an experiment, what share of all has been
-                                   simulated, 0 … 1: of an experiment the share of its cycles, or of its packets
-                                   delivered, whichever is more
+    threads                        CPU threads of numba, by default all that it may use; a thread runs an experiment.
+                                   With two or more threads for each experiment, several threads run one that has at
+                                   least 256 nodes and no messages
+    progress                       numba calls it every `stall` cycles of an experiment with the share of all that has
+                                   been simulated, 0 … 1. The share of an experiment is that of its cycles or of its
+                                   delivered packets, whichever is larger
 
     Raises ValueError for arrays that contradict each other, a router that cannot work, or a route that does not lead
     to its packet's destination; `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU,

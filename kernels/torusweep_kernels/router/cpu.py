@@ -32,13 +32,16 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 
 
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
-    """shares: of its nodes, each with a thread; more: is told what part of the experiment has been simulated since it
-    was told last."""
+    """The outcome of one experiment.
+
+    shares   of its nodes, a thread for each
+    more     called with the part of the experiment that was simulated since the last call
+    """
     shares = shares if experiment.messages is None else 1  # any node may generate any message
     fixed, live = fixed_of(task, experiment, shares), live_of(task, experiment, shares)
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
-    left, told = live.number[:, LEFT], 0.0  # a view, of each share
+    left, reported = live.number[:, LEFT], 0.0  # a view, of each share
     packets = max(int(left.sum()), 1)
     while t < task.cycles and not waiting and left.sum() > 0:
         # cycles up to the next multiple of `stall`
@@ -46,9 +49,9 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
         t = max(in_threads(partial(advance, fixed, live, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
             waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
-        before, told = told, max(t / task.cycles, 1 - int(left.sum()) / packets)
-        more(told - before)
-    more(1 - told)
+        before, reported = reported, max(t / task.cycles, 1 - int(left.sum()) / packets)
+        more(reported - before)
+    more(1 - reported)
     in_flight = int(live.stored.sum()) + live.under_way(fixed.arriving)
     moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
     flits, entered, delivered = (

@@ -160,7 +160,7 @@ struct Heads : Sources {
     // A head takes the output VC that it chooses, and its packet the hop.
     __device__ void grant(int i, int v) {
         int run = 0;
-        const int code = choice(i, v, &run), packet = vc(i, v).front;  // nobody else takes a VC of the port that it takes one of
+        const int code = choice(i, v, &run), packet = vc(i, v).front;  // no other thread takes a VC of this port
         const long long entry = (long long)packets[packet].row * runs + run;
         const int d = direction[entry], stage = phase[entry];
         Channel& channel = of_channel[in(code >> 4)];

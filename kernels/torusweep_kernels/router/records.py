@@ -35,12 +35,12 @@ VC = record(
     allowed="u2", mode="u1", keeps="i1", run="i1",
 )  # fmt: skip
 OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
-# of an input port: its node, the channel that feeds it; VCs as bits: whose flits can go, whose heads ask; the VC that
-# sent last; how many may send in a cycle; the share of the node that feeds it
+# of an input port: its node; the channel that feeds it; bits of the VCs whose flits can go, and of those whose heads
+# request an output VC; the VC that sent last; how many may send in a cycle; the share of the node that feeds it
 PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
-# of a channel: where it lands; cycles until a flit is there, switch included; flits sent; VCs that nobody holds, as
-# bits; the input VC of the node that got a VC last; the input port that sent last; capacity; the share of the node
-# where it lands
+# of a channel: the input port that it leads to; cycles of a flit on its way, switch included; flits sent; bits of the
+# free VCs; the input VC that was granted a VC last; the input port that sent last; capacity; the share of the node
+# that it leads to
 CHANNEL = record(
     land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1"
 )

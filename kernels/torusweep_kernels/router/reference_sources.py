@@ -81,7 +81,7 @@ class Sources:
         return gone
 
     def deliver(self, packets: np.ndarray, known: int) -> None:
-        """Packets' tails have been ejected, which those who wait for their messages know from cycle `known` on."""
+        """The packets' tails have been ejected, which terminals that wait for messages see from cycle `known` on."""
         self.left -= len(packets)
         if self.messages is None:
             return

@@ -62,7 +62,7 @@ struct Sources : Sight {
                 const int other = successor[i];
                 Message& there = messages[other];
                 atomicMax(&there.ready, known < NEVER - there.delay ? known + there.delay : NEVER);
-                __threadfence();  // whoever finds none missing finds the latest cycle, too
+                __threadfence();  // a thread that reads 0 missing also reads the latest cycle
                 if (atomicSub(&there.missing, 1) > 1) continue;
                 __threadfence();
                 if (there.packets == 0) {

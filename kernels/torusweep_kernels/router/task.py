@@ -203,7 +203,7 @@ def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
 
 
 class Task:
-    """What `simulate` was asked, checked, and what follows from it.
+    """The arguments of `simulate`, checked, and what follows from them.
 
     A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports,
     which are the last ones; an input VC is input port · V + v, an output VC channel · V + v.

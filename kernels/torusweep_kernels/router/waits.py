@@ -1,4 +1,4 @@
-"""Deadlock, told from a state: packets that wait for places which only packets that wait so, too, could free."""
+"""Deadlock detection from a state: packets that wait for places which only other such packets can free."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def deadlock(
     tail, y, need = tail[y >= 0], y[y >= 0], need[y >= 0]
     buffer = task.land[y // task.vcs] * np.int64(task.vcs) + y % task.vcs
     full = state.count[buffer] == task.buffer
-    # a VC that nobody holds, with nothing under way, lacks room until its buffer's front goes on
+    # a free VC without flits on its link lacks room until the front of its buffer moves on
     lacks = (state.holder[y] < 0) & (state.credits[y] < need) & (state.credits[y] + state.count[buffer] == task.buffer)
     waits = full | lacks
     moves[tail[~waits]] = True

@@ -10,7 +10,7 @@ ROWS = 2**18  # looked at together
 
 
 class Task(NamedTuple):
-    """What `route_flows` was asked, after its checks.
+    """The arguments of `route_flows`, after its checks.
 
     next int32[N, D], start and row int32[B], direction int8[R, L], hops int16[R, L],
     amount int64[B], or int64[1] where all packets stand for the same

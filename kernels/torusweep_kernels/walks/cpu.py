@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels.compile import thread_count
-from torusweep_kernels.distance.single import turned_round
+from torusweep_kernels.distance.single import incoming_links
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks.steps import Counter, Jobs, Network, spread, tally, walk
 from torusweep_kernels.walks.task import STREAM, Task, too_many_paths
@@ -24,7 +24,7 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     threads = thread_count(threads)
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
-    feeder_start, feeder = turned_round(task.ports)
+    feeder_start, feeder = incoming_links(task.ports)
     network = Network(task.heads.astype(np.uint32).ravel(), feeder_start, feeder, task.by_paths)
     words = Counter(*map(np.uint32, (task.first % 2**32, task.first // 2**32, STREAM, *task.key)))
     width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)

@@ -36,7 +36,7 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
 
 
 class Network:
-    """Ports, packets and counters on the device, and the rows that all blocks use in turn."""
+    """Ports, packets and counters on the device, and the rows that the blocks reuse, one after another."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

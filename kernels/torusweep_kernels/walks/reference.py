@@ -1,8 +1,9 @@
 """The specification: packets in lockstep, the same lines for NumPy and CuPy.
 
-Back from each destination, level by level, count(u) = Σ weight(p) over the ports p that lead u nearer;
-the weight is the capacity, where all paths are alike times the count of the port's far end. limit(u, p) is
-where port p's part of the 2³² draws ends, so that a draw's port is the number of limits that it reaches.
+Backwards from each destination, level by level, count(u) = Σ weight(p) over the ports p of u that lead nearer to it.
+The weight of a port is its capacity; where all paths are equally likely, it is the capacity times the count of the
+node that the port leads to. limit(u, p) is the end of port p's part of the 2³² draws: a draw takes the port whose
+number is the number of limits that it reaches.
 """
 
 from __future__ import annotations

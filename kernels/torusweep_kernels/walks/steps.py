@@ -31,7 +31,7 @@ GREATEST = np.uint32(MOST - 1)
 class Network(NamedTuple):
     """heads uint32[N·P]: where each port leads, a missing one to its own node; feeder_start int64[N+1], feeder
     int32[A]:
-    `turned_round`; by_paths: see `Task`."""
+    `incoming_links`; by_paths: see `Task`."""
 
     heads: np.ndarray
     feeder_start: np.ndarray

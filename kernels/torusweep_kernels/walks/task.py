@@ -13,7 +13,7 @@ MOST = 2**32 - 1  # a limit that no draw reaches, since the greatest draw counts
 
 
 class Task(NamedTuple):
-    """What `shortest_walks` was asked, after its checks.
+    """The arguments of `shortest_walks`, after its checks.
 
     ports int32[N, P], start and destination int32[B], group int32[B] of 0 … groups − 1, first: number of the first
     packet, key: two words of 32 bits, by_paths: whether links count by the paths beyond them, capacity float64[N, P] |

@@ -12,7 +12,7 @@ from torusweep_kernels.dependencies import (
     Moves,
     Packets,
     Runs,
-    follow_routes,
+    mark_routes,
     nearest_first,
     no_channels,
     shortest_cycle,
@@ -78,10 +78,10 @@ def test_nearest_first_counts_up_to_16_bits():
         nearest_first(ring(2**15 + 1), np.zeros(1, np.int32))
 
 
-def test_follow_routes_names_a_route_that_does_not_arrive():
+def test_mark_routes_names_a_route_that_does_not_arrive():
     to, one = np.array([[1], [2], [0]], np.int32), np.array([[1]], np.int16)
     with pytest.raises(ValueError, match="from node 0 to node 2 does not lead there"):
-        follow_routes(
+        mark_routes(
             no_channels(3, 1),
             Moves(to, np.zeros((3, 1), np.int8), np.zeros((3, 1), bool)),
             Packets(np.array([1, 0]), np.array([2, 2]), np.zeros(2, np.int32), np.array([0, 1])),

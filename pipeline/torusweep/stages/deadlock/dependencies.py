@@ -20,8 +20,8 @@ from torusweep_kernels.dependencies import (
     Moves,
     Packets,
     Runs,
-    follow_layers,
-    follow_routes,
+    mark_layers,
+    mark_routes,
     no_channels,
 )
 
@@ -125,7 +125,7 @@ def walk_all_pairs(
             first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
             packets, runs = Packets(source, destination, route, first), Runs(direction, hops, stage)
-            follow_routes(marks, network, packets, runs, classes, memory)
+            mark_routes(marks, network, packets, runs, classes, memory)
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
@@ -170,7 +170,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
     if steps <= MAX_STEPS:
         parts = np.array_split(terminals, min(len(terminals), steps // STEPS_PER_REPORT + 1))
         for number, destinations in enumerate(parts):
-            follow_layers(
+            mark_layers(
                 channels,
                 routing.states,
                 routing.port,

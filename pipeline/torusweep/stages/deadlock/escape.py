@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
-from torusweep_kernels.dependencies import Escapes, asked_after, held_before, nearest_first, raised
+from torusweep_kernels.dependencies import Escapes, dependencies_of, dependents_of, nearest_first, raised
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
@@ -79,8 +79,8 @@ def _cyclic_part(escapes: Escapes, used: np.ndarray, progress: Progress) -> np.n
     """bool[C]: the channels on cycles and between them."""
     left, report = used, part_of(progress, 1, 2)
     while left.any():
-        fewer = left & held_before(left, escapes)
-        fewer &= asked_after(fewer, escapes)
+        fewer = left & dependents_of(left, escapes)
+        fewer &= dependencies_of(fewer, escapes)
         if (fewer == left).all():
             break
         # the first round removed a channel: usually the graph is acyclic, which heights prove in fewer passes
@@ -109,14 +109,14 @@ def _find_cycle(escapes: Escapes, cyclic: np.ndarray) -> np.ndarray:
     for root in np.flatnonzero(cyclic).tolist():
         levels = [_only(cyclic, root)]
         unvisited = cyclic.copy()  # the root included: reaching it closes the cycle
-        while (level := asked_after(levels[-1], escapes) & unvisited).any() and not level[root]:
+        while (level := dependencies_of(levels[-1], escapes) & unvisited).any() and not level[root]:
             levels.append(level)
             unvisited &= ~level
         if not level.any():
             continue
         cycle = [root]
         for level in reversed(levels[1:]):
-            cycle.append(int((held_before(_only(cyclic, cycle[-1]), escapes) & level).argmax()))
+            cycle.append(int((dependents_of(_only(cyclic, cycle[-1]), escapes) & level).argmax()))
         return np.array([root, *cycle[:0:-1]], np.int64)
     return np.zeros(0, np.int64)
 

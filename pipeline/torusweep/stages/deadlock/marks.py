@@ -43,7 +43,7 @@ def mark_windows(
 ) -> bool:
     """Mark in `channels` the channels and dependencies of packets between all nodes.
 
-    classes, memory   as in `torusweep_kernels.dependencies.follow_routes`
+    classes, memory   as in `torusweep_kernels.dependencies.mark_routes`
 
     Returns False, and marks nothing, where windows do not determine them.
     """

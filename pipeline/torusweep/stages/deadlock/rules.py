@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """A virtual-channel rule of a routing.
 
     classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass follow) and by whether a dateline was crossed
-    memory   how long a crossing counts: see `torusweep_kernels.dependencies.follow_routes`
+    memory   how long a crossing counts: see `torusweep_kernels.dependencies.mark_routes`
     bubble   whether bubble flow control keeps a slot of every ring free
     """
 
