@@ -15,8 +15,8 @@ from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.live import live_of
 from torusweep_kernels.routes import route_flows
 
-from tests.kernels.network_cases import Routes, batch, both, random_case, torus_wiring, uniform
-from tests.kernels.network_oracle import Network
+from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.router_oracle import Network
 
 # --- a lone packet ------------------------------------------------------------------------------
 

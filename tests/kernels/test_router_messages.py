@@ -13,9 +13,9 @@ from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.live import live_of
 
-from tests.kernels.network_cases import Routes, batch, both, random_case, torus_wiring, uniform
-from tests.kernels.network_oracle import Network
-from tests.kernels.test_network import line
+from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.router_oracle import Network
+from tests.kernels.test_router import line
 
 # A message: (source, destination, row, lengths of its packets, delay, the messages that it waits for)
 Message = tuple[int, int, int, list[int], int, list[int]]

@@ -18,7 +18,7 @@ from torusweep_kernels.router.live import Live, fixed_of, live_of
 from torusweep_kernels.router.outcome import Outcome
 from torusweep_kernels.router.records import LEFT
 
-from tests.kernels.network_cases import Routes, random_case, torus_wiring, uniform
+from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
