@@ -53,7 +53,7 @@ def on_line(router: Router, messages: list[Message], nodes: int = 4, **options: 
 
 
 # A lone packet of L flits over H hops takes 2 H + L cycles (switch 1, channel 1) from generation to delivery; see
-# test_network.
+# test_router.
 TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
     # 0 → 1 in 0 … 2 + 3 = 5; 1 → 3 then, two hops: 5 + 4 + 3 = 12.
     "a chain": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 0, [0])], [0, 5], [5, 12]),
