@@ -118,12 +118,16 @@ def a_graph(content: bytes) -> None:
 
 def plainly(content: bytes) -> tuple[int, int, int]:
     """(nodes, links, components) of an edge list, by a plain loop and networkx."""
-    times: Counter[tuple[int, int]] = Counter()
+    times: Counter[tuple[str, str]] = Counter()
     graph = nx.Graph()
+    named = False
     for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         words = line.decode().split("#")[0].split("%")[0].replace(",", " ").split()
         if words:
-            tail, head = (int(word) for word in words)
+            words = words[:2] if words[2:] and words[2].startswith("{") else words
+            if not graph:  # the first line decides
+                named = not all(word[0].isdigit() for word in words)
+            tail, head = (word if named else str(int(word)) for word in words)
             graph.add_edge(tail, head)
             times[tail, head] += tail != head
     links = sum(max(times[tail, head], times[head, tail]) for tail, head in graph.edges if tail != head)

@@ -45,9 +45,9 @@ def test_rows_are_those_asked_for(rings: Run):
         ("{loads: 0.1, vc_rule: datelines}", "unknown rule 'datelines' (did you mean 'dateline'"),
         ("{loads: 0.1, router: fast}", "unknown router 'fast'"),
         ("{cycles: 100}", "expected loads, a precision of saturation or a workload"),
-        ("{loads: 0}", "simulation[0].loads: expected loads above 0, got 0; choose higher ones"),
+        ("{loads: 0}", "simulation[0].loads: expected loads above 0, got loads = 0; choose a higher one"),
         ("{loads: [0.1, -0.0]}", "simulation[0].loads: expected loads above 0"),
-        ("{loads: {from: 0, to: 1, count: 3}}", "simulation[0].loads: expected loads above 0, got 0"),
+        ("{loads: {from: 0, to: 1, count: 3}}", "simulation[0].loads: expected loads above 0, got from 0"),
         (
             "{loads: [0.1, 50]}",
             "simulation[0].loads: load=50: expected at most a packet per terminal and cycle, got 3.125",

@@ -283,7 +283,13 @@ def _is_name(word: str) -> bool:
 
 def _numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:
     """A function that numbers names in the order in which they come."""
-    return lambda path, line, word: names.setdefault(word, len(names))
+
+    def number(path: Path, line: int, word: str) -> int:
+        if not word.isprintable():
+            _fail(path, line, f"expected a node's name of printable characters, got {one_line(word, SHOWN)!r}")
+        return names.setdefault(word, len(names))
+
+    return number
 
 
 def _note_names(listing: Listing, names: dict[str, int]) -> None:
