@@ -328,7 +328,7 @@ def test_both_halves_use_the_same_routing(spelling, network, half):
 
 
 def test_valiant_needs_a_routing_that_suits():
-    with pytest.raises(BadInput, match="got others; choose minimal"):
+    with pytest.raises(BadInput, match="got one that suits none of them; choose minimal"):
         routed("valiant", "sequin(k=4, s=1, t=1)")
     with pytest.raises(BadInput, match="choose minimal"):
         routed("valiant(by=dimension_order)", "rtt(a=4)")

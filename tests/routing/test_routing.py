@@ -133,7 +133,8 @@ def test_flow_is_conserved(name: str, network: str, pattern: str):
 @pytest.mark.parametrize(("name", "network"), CASES)
 def test_sampled_loads_agree_with_exact_loads(name: str, network: str, pattern: str):
     topology = build(network)
-    if pattern == "transpose" and topology.nodes not in (4, 16, 64, 256):
+    square = network.startswith(("mesh", "torus")) and network.endswith("(k=3, n=2)")
+    if pattern == "transpose" and topology.nodes not in (4, 16, 64, 256) and not square:
         with pytest.raises(BadInput, match="transpose"):
             sampled_loads(topology, routing=name, traffic=pattern, packets=1000)
         return
