@@ -15,6 +15,7 @@ from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.results import plot
+from torusweep.results.choices import Choices
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.stages.tables import schema_of
@@ -70,7 +71,7 @@ def test_two_columns_of_static_coloured_by_family(folder: Path) -> None:
 
 
 def test_columns_of_two_tables_a_row_for_each_of_the_second(folder: Path) -> None:
-    drawn = plot.plot(folder, "mean_distance", "saturation_load", colour="traffic")
+    drawn = plot.plot(folder, "mean_distance", "saturation_load", series=["traffic"])
     assert {(mark["x"], mark["group"]) for mark in marks(drawn)} == {
         (x, t) for x in (2.0, 4.0, 2.5) for t in ("uniform", "tornado")
     }
@@ -79,7 +80,7 @@ def test_columns_of_two_tables_a_row_for_each_of_the_second(folder: Path) -> Non
 
 
 def test_numbers_colour_by_a_scale_and_logarithms_are_the_axes_asked_for(folder: Path) -> None:
-    encoding = plot.plot(folder, "nodes", "cost", colour="degree_max", log="x").specification["encoding"]
+    encoding = plot.plot(folder, "nodes", "cost", series=["degree_max"], log="x").specification["encoding"]
     assert encoding["color"]["type"] == "quantitative"
     assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"].get("type")) == ("log", None)
 
@@ -107,19 +108,22 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
         (("nodes", "mean_distanc"), "unknown column 'mean_distanc' (did you mean 'mean_distance'?)"),
         (("nodes", "family"), "column 'family': expected numbers, got string"),
         (("nodes", "cost", "--table", "lods"), "unknown table 'lods' (did you mean 'loads'?)"),
-        (("nodes", "saturation_load", "--table", "distances"), "unknown column 'saturation_load'"),
-        (("saturation_load", "cycle_length"), "expected columns of one table, or of one and of static"),
+        (("nodes", "saturation_load", "--table", "distances"), "expected columns of one table, or of tables with rows"),
+        (("saturation_load", "cycle_length"), "cycle_length: expected the table deadlock, got a sweep without it"),
+        (("nodes", "saturation_load"), "of one traffic, got traffic uniform, tornado; add --traffic uniform"),
+        (("nodes", "saturation_load", "--traffic", "transpose"), "computed, tornado, uniform, got another"),
+        (("nodes", "cost", "--routing", "minimal"), "expected a column that depends on the routing"),
         (
             ("nodes", "cost", "--colour", "distance_histogram"),
-            "expected words or numbers to colour by, got list<int64>",
+            "expected words or numbers for a series, got list<int64>",
         ),
         (("nodes", "cost", "--where", "nodes > 1000"), "with both nodes and cost where nodes > 1000, got none"),
-        (("nodes", "cost", "--where", "nodes >"), "the query cannot be read"),
+        (("nodes", "cost", "--where", "nodes >"), "got 'nodes >': syntax error"),
         (
             ("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"),
             "expected numbers above 0 in bisection_lower, got 0",
         ),
-        (("nodes", "cost", "--output", "a.jpg"), "expected a name that ends in .svg or .png, got 'a.jpg'"),
+        (("nodes", "cost", "--output", "a.jpg"), "expected a name that ends in .svg, .pdf or .png, got 'a.jpg'"),
         (("nodes", "cost", "--output", "/nowhere/a.svg"), "expected a file that can be written"),
     ],
 )
@@ -130,7 +134,7 @@ def test_refusals(folder: Path, arguments: tuple[str, ...], complaint: str) -> N
     assert "\n" not in str(result.exception)
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png"])
+@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
 def test_the_file_is_a_picture(folder: Path, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"picture{suffix}"
     result = CliRunner().invoke(command, ["nodes", "cost", "--results", str(folder), "-o", str(target), "--json"])
@@ -138,6 +142,132 @@ def test_the_file_is_a_picture(folder: Path, tmp_path: Path, suffix: str) -> Non
     content = target.read_bytes()
     if suffix == ".png":
         assert content.startswith(b"\x89PNG")
+    elif suffix == ".pdf":
+        assert content.startswith(b"%PDF")
     else:
         assert b"cost against nodes" in content
         assert len(re.findall(b'aria-roledescription="(?:circle|square|point)', content)) == 6
+
+
+# --- lines -----------------------------------------------------------------------------------------
+
+CURVES = [  # network, routing, cycles, offered load, accepted load, latency, half its interval, saturated
+    ("torus(k=4, n=2)", "dimension_order", 100, 0.1, 0.1, 20.0, 1.0, False),
+    ("torus(k=4, n=2)", "dimension_order", 100, 0.3, 0.3, 30.0, 2.0, False),
+    ("torus(k=4, n=2)", "dimension_order", 100, 0.5, 0.29, 300.0, 50.0, True),
+    ("torus(k=4, n=2)", "adaptive", 100, 0.1, 0.1, 18.0, None, False),
+    ("torus(k=4, n=2)", "adaptive", 100, 0.3, 0.3, 22.0, None, None),
+    ("torus(k=10, n=2)", "dimension_order", 100, 0.1, 0.1, 25.0, 1.0, False),
+]
+COLUMNS = ("topology", "routing", "cycles", "offered_load", "accepted_load", "total_latency", "total_latency_error")
+
+
+@pytest.fixture(scope="module")
+def curves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("curves")
+    static = [static_record(build(name)) for name in ("torus(k=4, n=2)", "torus(k=10, n=2)", "torus(k=4, n=3)")]
+    rows = [dict(zip((*COLUMNS, "saturated"), row)) | {"traffic": "uniform"} for row in CURVES]
+    histogram = [{"topology": "torus(k=4, n=2)", "distance": i, "pairs": n} for i, n in enumerate((16, 64, 96))]
+    publish(path, "static", static)
+    publish(path, "simulation", rows)
+    publish(path, "distances", histogram)
+    return path
+
+
+def publish(folder: Path, table: str, rows: list[dict[str, Any]]) -> None:
+    store.publish_table(folder, table, pa.Table.from_pylist(rows, schema=schema_of(table)))
+
+
+def lines(drawn: plot.Plot) -> dict[str, list[tuple[float, float]]]:
+    """(x, y) of each line, in the order in which it is drawn."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for mark in sorted(marks(drawn), key=lambda mark: mark["along"]):
+        found.setdefault(mark["group"], []).append((mark["x"], mark["y"]))
+    return found
+
+
+def test_latency_against_load_is_a_line_for_each_network_and_routing(curves: Path) -> None:
+    drawn = plot.plot(curves, "offered_load", "total_latency")
+    vega_lite.check([drawn.specification])
+    assert lines(drawn) == {
+        "torus(k=4, n=2), dimension_order": [(0.1, 20.0), (0.3, 30.0), (0.5, 300.0)],
+        "torus(k=4, n=2), adaptive": [(0.1, 18.0), (0.3, 22.0)],
+        "torus(k=10, n=2), dimension_order": [(0.1, 25.0)],
+    }
+    bars = {(mark["x"], mark["low"], mark["high"]) for mark in marks(drawn) if "low" in mark}
+    assert bars == {(0.1, 19.0, 21.0), (0.3, 28.0, 32.0), (0.5, 250.0, 350.0), (0.1, 24.0, 26.0)}
+    assert [mark["y"] for mark in marks(drawn) if mark["hollow"]] == [300.0]
+    assert drawn.cut == 75.0  # 2.5 times 30, the largest that is not saturated
+    assert "the axis, which ends at 75; --log y shows them" in plot.remarks(drawn)
+    assert plot.plot(curves, "offered_load", "total_latency", log="y").cut is None
+
+
+def test_a_curve_runs_along_the_offered_load_whatever_the_axis_is(curves: Path) -> None:
+    only = "routing = 'dimension_order' AND nodes = 16"
+    bent = plot.plot(curves, "accepted_load", "total_latency", where=only)
+    assert lines(bent) == {"torus(k=4, n=2)": [(0.1, 20.0), (0.3, 30.0), (0.29, 300.0)]}
+
+
+def test_the_legend_sorts_numbers_by_size(curves: Path) -> None:
+    domain = re.search(
+        r'"domain": (\["torus[^]]*\])', json.dumps(plot.plot(curves, "offered_load", "total_latency")[0])
+    )
+    assert domain is not None
+    assert json.loads(domain[1]) == [
+        "torus(k=4, n=2), adaptive",
+        "torus(k=4, n=2), dimension_order",
+        "torus(k=10, n=2), dimension_order",
+    ]
+
+
+def test_lines_of_static_join_the_sizes_of_one_kind(curves: Path) -> None:
+    drawn = plot.plot(curves, "nodes", "diameter", lines=True)
+    assert lines(drawn) == {"torus n=2": [(16, 4), (100, 10)], "torus n=3": [(64, 6)]}
+    named = plot.plot(curves, "nodes", "diameter", lines=True, series=["family", "degree_max"])
+    assert lines(named) == {"torus, 4": [(16, 4), (100, 10)], "torus, 6": [(64, 6)]}
+
+
+def test_distances_are_lines(curves: Path) -> None:
+    assert lines(plot.plot(curves, "distance", "pairs")) == {"torus(k=4, n=2)": [(0, 16), (1, 64), (2, 96)]}
+
+
+def test_marks_or_lines_as_asked_for(curves: Path) -> None:
+    first = "offered_load = 0.1"
+    dots = plot.plot(curves, "offered_load", "total_latency", lines=False, series=["routing"], where=first)
+    assert {(mark["y"], mark["group"]) for mark in marks(dots)} == {
+        (20.0, "dimension_order"),
+        (18.0, "adaptive"),
+        (25.0, "dimension_order"),
+    }
+    best = plot.plot(curves, "nodes", "total_latency", where=first, choices=Choices(routing="all"))
+    assert {mark["group"] for mark in marks(best)} == {"dimension_order", "adaptive"}
+
+
+@pytest.mark.parametrize(
+    ("x", "series", "where", "says"),
+    [
+        ("nodes", None, None, "expected rows of one routing and one offered_load, got routing dimension_order, adapt"),
+        ("nodes", ["routing"], None, 'got offered_load 0.1, 0.3, 0.5; add --where "offered_load = 0.1"'),
+        ("offered_load", ["topology"], None, "of one routing, got routing dimension_order, adaptive; add --routing"),
+    ],
+)
+def test_rows_that_nothing_tells_apart_are_refused(
+    curves: Path, x: str, series: list[str] | None, where: str | None, says: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        plot.plot(curves, x, "total_latency", series=series, where=where)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_axis_of_wide_range_is_logarithmic_unless_told(tmp_path: Path) -> None:
+    static = [static_record(build(name)) for name in ("ring(k=4)", "ring(k=1000)")]
+    publish(tmp_path, "static", static)
+
+    def scales(log: str) -> list[str | None]:
+        encoding = plot.plot(tmp_path, "nodes", "degree_max", log=log).specification["encoding"]
+        return [encoding[axis]["scale"].get("type") for axis in "xy"]
+
+    assert scales("auto") == ["log", None]
+    assert scales("none") == [None, None]
+    assert scales("both") == ["log", "log"]

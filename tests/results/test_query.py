@@ -17,8 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput, Refused
 from torusweep.results import query as queries
+from torusweep.results import schema as schemas
 from torusweep.results.pareto import EXCLUDED, front, front_of, pareto
 from torusweep.results.query import answer, query
+from torusweep.results.table_text import print_aligned
 from torusweep.stages.tables import TABLES
 from torusweep.tables.store import publish_table
 
@@ -112,7 +114,7 @@ NOT_ANSWERED = [
     ("SELECT * FROM '/etc/passwd'", "does not exist"),
     ("SELECT * FROM 'https://example.org/a.parquet'", "disabled by configuration"),
     ("SELECT * FROM STATIC_TABLE", "does not exist"),
-    ("SELECT diametre FROM static", "'torusweep query --schema' lists tables and columns"),
+    ("SELECT diametre FROM static", "'torusweep query --schema' lists tables"),
     ("SELECT getenv('HOME')", "does not exist"),
     ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "depth"),
     ("SELECT " + "1+" * 9000 + "1", "depth"),
@@ -308,13 +310,67 @@ def test_a_file_that_cannot_be_written(tmp_path, style):
         queries.print_table(TYPES, style, tmp_path / "none" / "out")
 
 
-def test_the_schema_is_every_tables_columns(capsys):
-    queries.print_schema("json")
-    rows = json.loads(capsys.readouterr().out)
+def test_the_schema_is_every_tables_columns():
+    rows = schemas.schema().to_pylist()
     assert [(row["table"], row["name"]) for row in rows] == [
         (table, column.name) for table, columns in TABLES.items() for column in columns
     ]
     assert {"type", "unit", "meaning"} <= set(rows[0])
+
+
+def test_the_schema_of_one_table_and_the_list_of_all(results):
+    hops = [row["name"] for row in schemas.schema("static").to_pylist() if row["unit"] == "hops"]
+    assert {"diameter", "mean_distance"} <= set(hops)
+    assert {"saturation_load", "routing", "traffic", "cost", "placement"} <= {
+        row["name"] for row in schemas.schema("designs").to_pylist()
+    }
+    rows = {row["table"]: row["rows"] for row in schemas.overview(results).to_pylist()}
+    assert (rows["static"], rows["distances"], rows["verification"], rows["loads"]) == (4, 2, 0, None)
+    assert rows.keys() == {"designs", *TABLES}
+    assert all(row["a row is"] for row in schemas.overview(results / "nothing").to_pylist())
+    with pytest.raises(BadInput, match=r"unknown table 'lods' \(did you mean 'loads'"):
+        schemas.schema("lods")
+
+
+# --- tables in a terminal ------------------------------------------------------------------------
+
+
+def in_a_terminal(table: pa.Table, width: int, **options: bool) -> list[str]:
+    """What a terminal of so many characters shows, without colours and blanks at the end."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        patch.setenv("TERM", "xterm")
+        print_aligned(table, file := Terminal(), **options)
+    return [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in file.getvalue().splitlines()]
+
+
+def test_a_table_that_does_not_fit_has_a_line_for_each_column():
+    wide = pa.table({f"column_{i}": [i, 10 * i] for i in range(12)} | {"network": ["ring(k=8)", "mesh(k=4, n=2)"]})
+    lines = in_a_terminal(wide, 60)
+    assert lines[0] == "row 1"
+    assert [line.split(maxsplit=1) for line in lines[1:14]] == [
+        *([f"column_{i}", str(i)] for i in range(12)),
+        ["network", "ring(k=8)"],
+    ]
+    assert lines[14] == "row 2"
+    assert lines[-1] == "2 rows"
+    assert all(len(line) <= 60 for line in lines)
+    assert in_a_terminal(wide, 200)[0].split() == wide.column_names
+
+
+def test_only_sentences_are_folded():
+    table = pa.table({"name": ["a" * 20], "number": [123456], "meaning": ["some words " * 10]})
+    lines = in_a_terminal(table, 60)
+    assert lines[0].split() == ["name", "number", "meaning"]
+    assert lines[1].startswith("a" * 20 + "  123456  some words")
+    assert all(len(line) <= 60 for line in lines)
+    columns = pa.table({name: ["word " * 8] for name in ("name", "type", "unit", "meaning")})
+    assert in_a_terminal(columns, 100, columns=True)[0].split() == ["name", "type", "unit", "meaning"]
 
 
 # --- fronts --------------------------------------------------------------------------------------
@@ -397,6 +453,29 @@ def test_a_front_of_results_under_a_condition(results):
         "diameter",
     ]
     found = front_of(results, minimise=["mean_distance", "cost"], where="nodes = 16 -- as many as a 4-cube's")
-    assert found.column("topology").to_pylist() == ["torus(k=4, n=2)", "hypercube(n=4)"]
-    with pytest.raises(BadInput):
-        front_of(results, minimise=["cost"], where="nodes = 16); DROP VIEW static; --")
+    assert found.column("topology").to_pylist() == ["hypercube(n=4)", "torus(k=4, n=2)"]
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("nodes >", "got 'nodes >': syntax error"),
+        ("nodes = 16) OR (true", "got 'nodes = 16) OR (true': syntax error"),
+        ("nodes = 16); DROP VIEW static; --", "syntax error"),
+        ("nodes = 16;", "leave out the semicolon"),
+        ("nodes = 16; SELECT 1", "more than a condition"),
+        ("true LIMIT 1", "more than a condition"),
+        ("true GROUP BY nodes", "more than a condition"),
+        ("true UNION SELECT 1", "more than a condition"),
+        ("true\nORDER BY\nnodes", "got 'true ORDER BY nodes': more than a condition"),
+        ("\n", "syntax error"),
+        ("nodez > 1", "--where 'nodez > 1' cannot be answered"),
+        ("nodes IN (SELECT * FROM read_csv('/etc/passwd'))", "'read_csv'"),
+    ],
+)
+def test_a_condition_is_one_expression(results, where, says):
+    with pytest.raises(BadInput) as caught:
+        front_of(results, minimise=["cost"], where=where)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "CONDITION" not in str(caught.value)

@@ -19,7 +19,7 @@ from torusweep.errors import BadInput
 Record = Mapping[str, Any]
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
-SUFFIXES = (".svg", ".png")  # of the files that a chart can be saved as
+SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
 
 
 class Theme(NamedTuple):
@@ -113,16 +113,18 @@ def finished(
 
 
 def save(specification: dict[str, Any], path: Path) -> None:
-    """Write a specification as SVG or PNG, by the file's suffix.
+    """Write a specification as SVG, PDF or PNG, by the file's suffix.
 
     Raises BadInput for another suffix, and for a file that cannot be written.
     """
     if path.suffix == ".svg":
         picture = vl_convert.vegalite_to_svg(specification).encode()
+    elif path.suffix == ".pdf":
+        picture = vl_convert.vegalite_to_pdf(specification)
     elif path.suffix == ".png":
         picture = vl_convert.vegalite_to_png(specification, scale=2)
     else:
-        raise BadInput(f"{path}: expected a name that ends in .svg or .png, got '{path.suffix}'")
+        raise BadInput(f"{path}: expected a name that ends in .svg, .pdf or .png, got '{path.suffix}'; choose one")
     try:
         path.write_bytes(picture)
     except OSError as error:

@@ -25,6 +25,9 @@ SYMBOLS = {
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
 
+WIDTH = 740  # pixels above a chart
+LABEL = 320  # pixels of a legend's label, at most
+CHARACTER = 7  # pixels, about
 THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 
 
@@ -108,7 +111,7 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
     log     the logarithmic axes: 'x', 'y', 'xy' or ''
     """
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X("x:Q", **_axis(rows, "x", titles, log)), y=alt.Y("y:Q", **_axis(rows, "y", titles, log))
+        x=alt.X("x:Q", **axis(rows, "x", titles, log)), y=alt.Y("y:Q", **axis(rows, "y", titles, log))
     )
     size = 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55
     marks = base.mark_point(filled=True, size=size, opacity=0.75)
@@ -117,11 +120,22 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
         return marks.encode(
             color=alt.Color("group:Q", title=titles["group"], legend=alt.Legend(orient="right"), scale=scale)
         )
-    key = alt.Legend(columns=min(6, len(groups)), labelLimit=200, symbolOpacity=1)
-    return marks.encode(color=colour(groups, key), shape=symbol(groups, key))
+    legend = key(groups)
+    return marks.encode(color=colour(groups, legend), shape=symbol(groups, legend))
 
 
-def _axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:
+def key(groups: Sequence[Group]) -> alt.Legend:
+    """A legend: above the chart if it fits in three rows there, else beside it."""
+    longest = min(LABEL, max(len(group.name) for group in groups) * CHARACTER)
+    columns = max(1, WIDTH // (longest + 36))
+    if len(groups) <= 3 * columns:
+        rows = -(-len(groups) // columns)
+        return alt.Legend(columns=-(-len(groups) // rows), labelLimit=LABEL, symbolOpacity=1)
+    beside = -(-len(groups) // 22)  # rows that stand beside a chart
+    return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1)
+
+
+def axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:
     """Title, scale and labels of an axis."""
     ticks: dict[str, Any] = {"values": log_ticks([row[name] for row in rows])} if name in log else {"tickCount": 8}
     scale: dict[str, Any] = {"type": "log"} if name in log else {"zero": False}

@@ -31,7 +31,7 @@ COMMANDS = {
     "pareto": ("pareto", "The designs that no other design beats."),
     "verify": ("verify", "The papers' numbers against ours."),
     "report": ("report", "Write the HTML page of a sweep."),
-    "plot": ("plot", "Draw any two columns, as SVG or PNG."),
+    "plot": ("plot", "Draw any two columns, as SVG, PDF or PNG."),
     "completion": ("completion", "Print the shell completion script."),
     "step": ("run", "One step of the pipeline, as the Snakefile calls it."),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -62,9 +63,59 @@ output_format = click.option(
     show_default=True,
     help="Output format. A table rounds numbers to six digits; parquet needs --output.",
 )
+
+
+def writable(context: click.Context, parameter: click.Parameter | None, path: Path | None) -> Path | None:
+    """The file to write, refused before anything is computed where it cannot be: a folder, or one in none."""
+    if path is None:
+        return None
+    expected = f"--output {one_line(path)}: expected a file that can be written"
+    try:
+        if not path.parent.is_dir():
+            raise BadInput(f"{expected}, got no folder {one_line(path.parent)}; make it, or choose another")
+        if path.is_dir():
+            raise BadInput(f"{expected}, got a folder; add a file's name")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise BadInput(f"{expected}, got one that may not; choose another")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{expected}, got a name that cannot be: {one_line(error)}; choose another") from None
+    return path
+
+
 output = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of standard output."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    callback=writable,
+    help="Write to this file instead of standard output.",
 )
+_CHOICES = (
+    click.option(
+        "--routing",
+        shell_complete=complete_from("torusweep.routing:ROUTINGS"),
+        help="Only numbers of this routing; best: of each network's best; all: of each routing for itself.",
+    ),
+    click.option(
+        "--traffic",
+        shell_complete=complete_from("torusweep.traffic:PATTERNS"),
+        help="Only numbers of this traffic pattern; all: of each for itself.",
+    ),
+    click.option("--model", help="Only numbers of this latency model; all: of each for itself."),
+)
+
+
+def choices(command: Callable[..., None]) -> Callable[..., None]:
+    """The options --routing, --traffic and --model, which a command gets as one dictionary, `choices`."""
+
+    @wraps(command)
+    def called(routing: str | None, traffic: str | None, model: str | None, **others: Any) -> None:
+        command(**others, choices={"routing": routing, "traffic": traffic, "model": model})
+
+    decorated: Callable[..., None] = called
+    for option in reversed(_CHOICES):
+        decorated = option(decorated)
+    return decorated
+
 
 DEFAULT_RESULTS = Path("results/default")
 

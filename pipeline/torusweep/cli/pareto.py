@@ -8,6 +8,7 @@ import click
 
 from torusweep.cli import options
 from torusweep.counts import counted
+from torusweep.results.choices import Choices
 from torusweep.results.pareto import front_of, left_out
 from torusweep.results.query import print_table
 
@@ -19,7 +20,8 @@ from torusweep.results.query import print_table
 @click.option(
     "--maximise", "--maximize", multiple=True, help="Columns to maximise, separated by commas; may be repeated."
 )
-@click.option("--where", help='An SQL condition on the table static, as in "nodes BETWEEN 4000 AND 4200".')
+@click.option("--where", help='An SQL condition on any columns, as in "nodes BETWEEN 4000 AND 4200".')
+@options.choices
 @options.results
 @options.output_format
 @options.output
@@ -28,6 +30,7 @@ def pareto(
     minimise: tuple[str, ...],
     maximise: tuple[str, ...],
     where: str | None,
+    choices: dict[str, str | None],
     results: Path,
     style: str,
     output: Path | None,
@@ -37,13 +40,18 @@ def pareto(
 
     A design dominates another if it is as good in all named columns and better in one.
 
+    Columns of all tables can be named; 'torusweep query --schema' lists them, and TABLE.COLUMN is a column of that
+    table. Numbers of several routings, traffic patterns or models are not compared unless you ask for it.
+
     \b
     Examples:
       torusweep pareto --minimise mean_distance,cost --where "nodes BETWEEN 4000 AND 4200"
       torusweep pareto --minimise mean_distance,cost --maximise nodes
-      torusweep pareto --minimise mean_distance,links --maximise bisection_upper --where "nodes BETWEEN 4000 AND 4200"
+      torusweep pareto --minimise cost --maximise saturation_load --traffic uniform --routing best
+      torusweep pareto --minimise wire_length_max,total_latency --where "placement = 'folded' AND offered_load = 0.1"
     """
-    table = front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None)
+    chosen = Choices(**choices)
+    table = front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None, choices=chosen)
     print_table(table, "json" if as_json else style, output)
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)

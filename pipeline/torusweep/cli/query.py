@@ -9,6 +9,11 @@ import click
 from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.results import query as queries
+from torusweep.results import schema as schemas
+
+
+def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*schemas.tables(), schemas.ALL) if name.startswith(incomplete)]
 
 
 @click.command()
@@ -16,7 +21,14 @@ from torusweep.results import query as queries
 @options.results
 @options.output_format
 @options.output
-@click.option("--schema", is_flag=True, help="Print every table's columns: type, unit, meaning.")
+@click.option(
+    "--schema",
+    is_flag=False,
+    flag_value="",
+    metavar="[TABLE]",
+    shell_complete=_complete_table,
+    help="List the tables; with a table, its columns: type, unit, meaning. all: every column of every table.",
+)
 @click.option(
     "--time-limit",
     type=click.FloatRange(0.1, 86_400.0),
@@ -26,24 +38,38 @@ from torusweep.results import query as queries
 )
 @options.json_output
 def query(
-    sql: str | None, results: Path, style: str, output: Path | None, schema: bool, time_limit: float, as_json: bool
+    sql: str | None,
+    results: Path,
+    style: str,
+    output: Path | None,
+    schema: str | None,
+    time_limit: float,
+    as_json: bool,
 ) -> None:
     """Query a sweep's tables in SQL (DuckDB's dialect): one SELECT, read-only, no files, no network.
+
+    The view designs has one row for each network, with the loads of its best routing under uniform traffic.
+    A join with loads has a row for each routing and traffic: choose one, or name both in the answer.
 
     \b
     Examples:
       torusweep query --schema
+      torusweep query --schema designs
+      torusweep query "SELECT topology, routing, saturation_load FROM designs ORDER BY saturation_load DESC LIMIT 5"
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
       torusweep query "SELECT family, min(cost) FROM static WHERE nodes BETWEEN 4000 AND 4200 GROUP BY 1" --format csv
       torusweep query "SELECT parameters['k'] AS k, mean_distance FROM static WHERE family = 'pruned_torus'" --json
     """
     style = "json" if as_json else style
-    if schema:
-        queries.print_schema(style, output)
+    if schema is not None:
+        if sql:
+            raise BadInput(f"expected --schema or a query, got both; leave out --schema, or '{sql[:60]}'")
+        listed = schemas.schema(schema) if schema else schemas.overview(results)
+        queries.print_table(listed, style, output, columns=True)
         return
     if not sql:
         raise BadInput(
             'expected a query such as "SELECT topology, diameter FROM static LIMIT 5", got none; '
-            "--schema lists tables and columns"
+            "--schema lists the tables"
         )
     queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)

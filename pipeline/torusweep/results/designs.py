@@ -16,21 +16,13 @@ import numpy as np
 from torusweep.charts.networks import comparable, distinct
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import Record, Tables
-from torusweep.stages import STAGES
+from torusweep.results.joined import NUMBERS, joined_tables
 from torusweep.stages.tables import TABLES
 from torusweep.tables.columns import Column
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
 LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of fewer is left out
-NUMBERS = ("int64", "double")
-# of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`
-DERIVED = {
-    "latency": (
-        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
-        *("radices", "rate"),
-    )
-}
 # words in a column's name that mean: more is better; of every other column, less is
 LARGER = {
     *("nodes", "terminals", "saturation", "ejection", "bandwidth", "capacity", "utilization"),
@@ -69,12 +61,6 @@ class Designs(NamedTuple):
     records: list[Record]
     axes: list[Axis]
     left_out: int
-
-
-def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
-    """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
-    stages = {name: (stage.columns, stage.distinguishing) for name, stage in STAGES.items() if name != "static"}
-    return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
 
 
 def designs(tables: Tables) -> Designs:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, nearest
-from torusweep.results.query import query
+from torusweep.results.choices import Choices, keys_of, refuse_absent, refuse_mixed, require_tables
+from torusweep.results.joined import NUMBERS, join, source, words_of
+from torusweep.results.query import CONDITION, query
 
 BLOCK = 256  # rows that are compared pairwise
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
@@ -24,20 +27,84 @@ def left_out(front: pa.Table) -> int:
 
 
 def front_of(
-    results_dir: Path | str, *, minimise: Sequence[str], maximise: Sequence[str] = (), where: str | None = None
+    results_dir: Path | str,
+    *,
+    minimise: Sequence[str],
+    maximise: Sequence[str] = (),
+    where: str | None = None,
+    choices: Choices | None = None,
 ) -> pa.Table:
     """The Pareto front of the connected networks of a results folder that meet the SQL condition `where`.
 
-    Distances of a disconnected network are within its components, so it would seem better than it is.
-    The columns are topology, the named ones, and BESIDE.
+    minimise, maximise  columns of the joined tables, as NAME or TABLE.NAME
+    choices             the routing, traffic and model whose numbers count
 
-    Raises as `query` and `pareto` do.
+    Distances of a disconnected network are within its components, so it would seem better than it is.
+    The columns are topology, the named ones, what tells their rows apart (routing, traffic), and BESIDE.
+
+    Raises BadInput for unknown columns, where numbers of several routings, traffics or models would be compared,
+    and as `query` and `pareto` do.
     """
-    if not [*minimise, *maximise]:
+    spelled = [*minimise, *maximise]
+    if not spelled:
         raise BadInput(NONE_NAMED)
-    condition = "" if where is None else f" AND (\n{where}\n)"
-    found = pareto(query(f"SELECT * FROM static WHERE connected{condition}", results_dir), minimise, maximise)
-    return found.select(list(dict.fromkeys([*found.column_names[: 1 + len(minimise) + len(maximise)], *BESIDE])))
+    words = words_of(where)
+    joined = join(spelled, words=words, networks=True)
+    named = [joined.column(spelling) for spelling in spelled]
+    numbers = [column.name for column in named]
+    for column in named:
+        if column.column.type not in (*NUMBERS, "bool"):
+            raise BadInput(f"column '{column.name}': expected numbers, got {column.column.type}; choose another column")
+        if numbers.count(column.name) > 1:
+            raise BadInput(f"column '{column.name}' is named twice; name it once")
+    folder = Path(results_dir)
+    require_tables(joined, folder, spelled)
+    choices = choices or Choices()
+    chosen = choices.spelled()
+    faults = any(word.startswith("fault_") for word in (*numbers, *words))
+    keys = [*keys_of(joined, named), *(["fault_nodes"] if faults and "fault_nodes" not in numbers else [])]
+    columns = list(dict.fromkeys(["topology", *numbers, *keys, *BESIDE]))
+    listed = ", ".join(f'"{name}"' for name in columns)
+    kept = f"connected AND {CONDITION}" if where else "connected"
+    rows = source(joined, chosen, every_network=True, faults=faults)
+    found = query(
+        f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, condition=where
+    )
+    valued = found.filter(_valued(found, numbers))
+    if not valued.num_rows:
+        refuse_absent(folder, joined, chosen)
+    apart = [key for key in keys if key in choices.each() or key == "fault_nodes"]
+    refuse_mixed(valued.to_pylist(), keys, numbers, series=False, apart=apart)
+    telling = [key for key in keys if key in Choices._fields or (key in apart)]
+    telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
+    designs = _first_of_each(found, _valued(found, numbers), apart)
+    best = pareto(designs, numbers[: len(minimise)], numbers[len(minimise) :])
+    return best.select(list(dict.fromkeys(["topology", *numbers, *telling, *BESIDE])))
+
+
+def _first_of_each(table: pa.Table, valued: pa.Array, apart: Sequence[str]) -> pa.Table:
+    """A row of each network (and of each value of the keys `apart`): one with values, if there is one."""
+    rows = zip(*(table.column(name).to_pylist() for name in ("topology", *apart)))
+    chosen: dict[tuple[Any, ...], int] = {}
+    known: set[Any] = set()
+    whole = valued.to_pylist()
+    for index, row in enumerate(rows):
+        if whole[index]:
+            chosen.setdefault(row, index)
+            known.add(row[0])
+    for index, name in enumerate(table.column("topology").to_pylist()):
+        if name not in known:
+            chosen.setdefault((name,), index)
+            known.add(name)
+    return table.take(pa.array(sorted(chosen.values()), pa.int64()))
+
+
+def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array:
+    """Which rows have a number in each of these columns."""
+    valued = np.ones(table.num_rows, bool)
+    for name in names:
+        valued &= ~np.asarray(pc.is_null(table.column(name), nan_is_null=True))
+    return pa.array(valued)
 
 
 def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
@@ -67,10 +134,7 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
             or pa.types.is_decimal(kind)
         ):
             raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
-    valued = np.ones(table.num_rows, bool)
-    for name in named:
-        valued &= ~np.asarray(pc.is_null(table.column(name), nan_is_null=True))
-    rows = table.filter(pa.array(valued))
+    rows = table.filter(_valued(table, named))
     ranks = np.empty((rows.num_rows, len(named)), np.int64)
     for i, name in enumerate(named):
         # ranks compare exactly, whatever the type

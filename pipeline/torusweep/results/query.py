@@ -23,10 +23,11 @@ import duckdb
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
+import torusweep_kernels
 
 from torusweep.errors import BadInput, Refused
-from torusweep.results import table_text
-from torusweep.stages.tables import TABLES
+from torusweep.results import joined, table_text
+from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 
 LONGEST_WAIT = 86_400  # seconds
@@ -46,6 +47,9 @@ _LOCKED = {
     "temp_directory": "",
     "max_expression_depth": "200",
 }
+CONDITION = "TRUE /* condition */"  # in a query: where a user's condition goes
+# of the packages: the process imports the same ones, whatever else is installed
+_ROOTS = [str(Path(file).parents[levels]) for file, levels in ((__file__, 2), (str(torusweep_kernels.__file__), 1))]
 _REFUSED, _BAD = 3, 2  # exit statuses of the query process
 
 
@@ -56,11 +60,15 @@ def query(
     time_limit: float = TIME_LIMIT,
     memory_gib: float = MEMORY_GIB,
     max_rows: int = MOST_ROWS,
+    condition: str | None = None,
 ) -> pa.Table:
-    """The answer to one SELECT over the tables of a results folder, each named as its file.
+    """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
+
+    condition  an SQL expression that stands where the query says CONDITION
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid
-    SELECT; Refused where the answer takes more than the limits. Messages are one line.
+    SELECT, or the condition not one expression; Refused where the answer takes more than the limits. Messages are one
+    line.
     """
     if not 0 < time_limit <= LONGEST_WAIT:
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
@@ -71,9 +79,10 @@ def query(
             "time_limit": time_limit,
             "memory_gib": memory_gib,
             "max_rows": max_rows,
+            "condition": condition,
         }
     )
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(_ROOTS))}
     command = [sys.executable, "-P", "-c", "from torusweep.results.query import serve; serve()"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -109,7 +118,14 @@ def serve() -> None:
 
 
 def answer(
-    sql: str, folder: Path, *, time_limit: float, memory_gib: float, max_rows: int, contained: bool = False
+    sql: str,
+    folder: Path,
+    *,
+    time_limit: float,
+    memory_gib: float,
+    max_rows: int,
+    condition: str | None = None,
+    contained: bool = False,
 ) -> pa.Table:
     """The answer, computed in this process. Raises as `query` does.
 
@@ -126,8 +142,16 @@ def answer(
     with duckdb.connect(":memory:", config=settings) as connection:
         try:
             with _deadline(connection, time_limit):
-                for name, table in _tables(folder, _check(connection, sql)).items():
+                if condition is not None:
+                    _check_condition(connection, condition)
+                    sql = sql.replace(CONDITION, f"(\n{condition}\n)")
+                mentioned = _check(connection, sql)
+                tables = _tables(folder, mentioned)
+                for name, table in tables.items():
                     connection.register(name, table)
+                if joined.VIEW in mentioned and joined.VIEW not in tables:
+                    viewed = {name: tables[name].column_names for name in joined.VIEWED}
+                    connection.execute(joined.view(viewed))
                 connection.execute("SET enable_progress_bar = false")  # it would print into the answer
                 connection.execute("SET lock_configuration = true")
                 if contained:
@@ -139,10 +163,22 @@ def answer(
             raise _too_large(memory_gib) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise BadInput(
-                f"the query cannot be answered: {_one_line(error)}; 'torusweep query --schema' lists tables and columns"
+                f"{_subject(condition)} cannot be answered: {_one_line(error)};"
+                " 'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
             ) from None
         except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
-            raise BadInput(f"the query cannot be answered: {_one_line(error)}") from None
+            raise BadInput(f"{_subject(condition)} cannot be answered: {_one_line(error)}") from None
+
+
+def _subject(condition: str | None) -> str:
+    """What a message is about: the user wrote the condition, or the whole query."""
+    return "the query" if condition is None else f"--where {_shown(condition)}"
+
+
+def _shown(condition: str) -> str:
+    """A condition within a message."""
+    text = table_text.printable(" ".join(condition.split()))
+    return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
 def _too_slow(time_limit: float) -> Refused:
@@ -172,6 +208,8 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
             f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
             " with --results"
         )
+    if joined.VIEW in mentioned:
+        mentioned = mentioned | set(joined.VIEWED)
     tables = {
         name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
     }
@@ -181,11 +219,16 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
             f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )
+    if joined.VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
+        tables = {name: schema_of(name).empty_table() for name in joined.VIEWED} | tables
     return tables
 
 
-def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
-    """Print a table (style table, csv or json), or write it to the file `out` (parquet too)."""
+def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
+    """Print a table (style table, csv or json), or write it to the file `out` (parquet too).
+
+    columns  the rows describe columns: each stays a line in a narrow terminal
+    """
     if style == "parquet":
         if out is None:
             raise BadInput("expected a file for --format parquet, got none; add --output FILE")
@@ -198,27 +241,15 @@ def print_table(table: pa.Table, style: str, out: Path | None = None) -> None:
             ) from None
         _write(out, sink.getvalue().to_pybytes())
     elif out is None:
-        _print(table, style, sys.stdout)
+        _print(table, style, sys.stdout, columns)
     else:
         with _writing(out), out.open("w", encoding="utf-8") as file:
-            _print(table, style, file)
+            _print(table, style, file, columns)
 
 
-def print_schema(style: str, out: Path | None = None) -> None:
-    """Print every table's columns: name, type, unit, meaning."""
-    print_table(schema(), style, out)
-
-
-def schema() -> pa.Table:
-    """Every table's columns as a table of strings: table, name, type, unit, meaning."""
-    return pa.Table.from_pylist(
-        [{"table": table, **column._asdict()} for table, columns in TABLES.items() for column in columns]
-    )
-
-
-def _print(table: pa.Table, style: str, file: Any) -> None:
+def _print(table: pa.Table, style: str, file: Any, columns: bool) -> None:
     if style == "table":
-        table_text.print_aligned(table, file)
+        table_text.print_aligned(table, file, columns=columns)
     else:
         file.write(table_text.as_json(table) if style == "json" else table_text.as_csv(table))
 
@@ -263,11 +294,7 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
 
     Raises BadInput for anything but one SELECT, and for table functions that could read more than the tables.
     """
-    answer = connection.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()[0]
-    try:
-        parsed = json.loads(answer[0])
-    except RecursionError:
-        raise BadInput("the query nests too deeply; simplify it") from None
+    parsed = _parsed(connection, sql)
     if parsed["error"]:
         if parsed.get("error_type") == "not implemented":
             raise BadInput(f"expected a SELECT, as in {_EXAMPLE}, got another statement; results are only read")
@@ -286,6 +313,34 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
         if isinstance(node.get("table_name"), str):
             mentioned.add(node["table_name"].lower())
     return mentioned
+
+
+def _check_condition(connection: duckdb.DuckDBPyConnection, condition: str) -> None:
+    """Raise BadInput where a condition is not one SQL expression, which brackets cannot leave."""
+    if len(condition) > LONGEST:
+        raise BadInput(f"expected a condition of at most {LONGEST:,} characters, got {len(condition):,}")
+    expected = f'--where: expected one SQL condition such as "nodes < 100", got {_shown(condition)}'
+    bare, bracketed, model = (
+        _parsed(connection, f"SELECT 1 WHERE {text}") for text in (f"\n{condition}\n", f"(\n{condition}\n)", "true")
+    )
+    if bare["error"]:
+        reason = _one_line(bare["error_message"]).replace('at or near "WHERE"', "at end of input")
+        raise BadInput(f"{expected}: {reason}")
+    ours, (whole, *others) = model["statements"][0]["node"], [each["node"] for each in bare["statements"]]
+    more = [name for name in ours if name not in ("where_clause", "select_list", "from_table")]
+    if others or whole["type"] != ours["type"] or any(whole[name] != ours[name] for name in more):
+        raise BadInput(f"{expected}: more than a condition; leave out what follows it")
+    if bracketed["error"]:
+        raise BadInput(f"{expected}: it ends before its last character; leave out the semicolon")
+
+
+def _parsed(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[str, Any]:
+    """DuckDB's syntax tree of a statement. Raises BadInput where it nests too deeply to be read."""
+    answer = connection.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()[0]
+    try:
+        return json.loads(answer[0])
+    except RecursionError:
+        raise BadInput("the query nests too deeply; simplify it") from None
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,12 @@ import decimal
 import io
 import json
 import math
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import Any, Literal, TextIO
 
 import pyarrow as pa
 from pyarrow import types
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +22,8 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput
 
 DIGITS = 6  # significant, of a number for people
+LEAST_TEXT = 24  # characters that a folded column is wide, at least
+SHORT_TEXT = 14  # that a type or unit is wide, where rows describe columns
 PIPE_WIDTH = 100_000  # characters; a piped table is never folded
 
 
@@ -47,19 +51,58 @@ def as_csv(table: pa.Table) -> str:
     return text.getvalue()
 
 
-def print_aligned(table: pa.Table, file: TextIO) -> None:
-    """Aligned columns, within the terminal's width if there is one; numbers right-aligned, to six digits."""
+def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> None:
+    """Aligned columns, numbers right-aligned, to six digits. In a terminal that is too narrow: a column a line.
+
+    columns  the rows describe columns: their texts are folded, and a row stays a line of the table
+    """
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=PIPE_WIDTH)
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for field in table.schema:
-        number = types.is_integer(field.type) or types.is_floating(field.type) or types.is_decimal(field.type)
-        shown.add_column(Text(printable(field.name)), justify="right" if number else "left", overflow="fold")
-    for row in records(table):
-        shown.add_row(*(Text(printable(_cell(_rounded(value), null="–"))) for value in row.values()))
-    console.print(shown)
+    names = [printable(name) for name in table.column_names]
+    rows = [[printable(_cell(_rounded(value), null="–")) for value in row.values()] for row in records(table)]
+    widths = [max(map(cell_len, column)) for column in zip(names, *rows)]
+    text = [place for place, field in enumerate(table.schema) if types.is_string(field.type)]
+    folded = _folded(widths, text, console.width)
+    if columns and folded is None:
+        folded = text[1:]
+    if folded is None:
+        _print_records(console, names, rows)
+    else:
+        shown = Table(box=None, pad_edge=False, header_style="bold")
+        for place, (field, name) in enumerate(zip(table.schema, names)):
+            number = types.is_integer(field.type) or types.is_floating(field.type) or types.is_decimal(field.type)
+            least = min(widths[place], SHORT_TEXT if columns else LEAST_TEXT) if place in folded else widths[place]
+            most = SHORT_TEXT if columns and place in folded[:-1] else None
+            justify: Literal["right", "left"] = "right" if number else "left"
+            shown.add_column(Text(name), justify=justify, overflow="fold", min_width=least, max_width=most)
+        for row in rows:
+            shown.add_row(*map(Text, row))
+        console.print(shown)
     console.print(Text(counted(table.num_rows, "row"), style="dim"))
+
+
+def _folded(widths: Sequence[int], text: Sequence[int], most: int) -> list[int] | None:
+    """Which of the text columns to fold, the widest first and two at most, so that a table fits; None: it cannot."""
+    widest = sorted(text, key=lambda place: -widths[place])
+    for count in range(3):
+        folded = [place for place in widest[:count] if widths[place] > LEAST_TEXT]
+        total = sum(widths) + 2 * (len(widths) - 1) + sum(LEAST_TEXT - widths[place] for place in folded)
+        if total <= most:
+            return folded
+    return None
+
+
+def _print_records(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Every row as a block: a line for each column, its name and its value."""
+    for number, row in enumerate(rows, start=1):
+        console.print(Text(f"row {number}", style="bold"))
+        block = Table(box=None, show_header=False, pad_edge=False)
+        block.add_column(style="dim", overflow="fold")
+        block.add_column(overflow="fold")
+        for name, value in zip(names, row):
+            block.add_row(Text(name), Text(value))
+        console.print(block)
 
 
 def _values(column: pa.ChunkedArray, name: str) -> list[Any]:

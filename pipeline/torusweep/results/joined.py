@@ -1,0 +1,257 @@
+"""The tables of a sweep joined by network: the view `designs`, and the columns that a command names.
+
+A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
+`topology` alone mixes them. The view takes one row of each table and keeps the columns that name it; a command
+takes the rows that are chosen, and refuses what is mixed (results/choices.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from torusweep.errors import BadInput, nearest
+from torusweep.stages import STAGES
+from torusweep.stages.tables import TABLES
+from torusweep.tables.columns import Column
+
+# of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`
+DERIVED = {
+    "latency": (
+        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
+        *("radices", "rate"),
+    )
+}
+
+# the same of tables that are not joined with others
+DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic")}
+NUMBERS = ("int64", "double")  # types of columns
+VIEW = "designs"
+VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
+BEST, ALL = "best", "all"  # choices of a routing beside its name
+# which routing is best: the first by these columns, equal ones but for rounding by name, the plainest first
+BEST_ROUTING = {
+    "loads": ("round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
+    "simulation": ("simulated_saturation DESC NULLS LAST", "accepted_load DESC NULLS LAST", "routing"),
+    "deadlock": ("least_virtual_channels NULLS LAST", "routing"),
+}
+# which of a network's rows the view takes: the first by these columns
+ORDER = {
+    "static": ("fault_nodes NULLS LAST",),
+    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
+    "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
+}
+# keys that differ with the routing, or with how a number was found, but make it no other number
+SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget")
+SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
+SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
+
+
+class Named(NamedTuple):
+    """A column of the joined tables.
+
+    name   in the join: the column's own, or TABLE_COLUMN where an earlier table has one of that name
+    """
+
+    name: str
+    table: str
+    column: Column
+
+
+class Join(NamedTuple):
+    """Tables joined by network.
+
+    tables   without `static`, whose columns are always joined
+    columns  by name in the join
+    """
+
+    tables: tuple[str, ...]
+    columns: Mapping[str, Named]
+
+    def column(self, spelling: str) -> Named:
+        """The column of `NAME`, `TABLE.NAME` or `TABLE_NAME`. Raises BadInput where the join has none."""
+        if spelling in self.columns:
+            return self.columns[spelling]
+        for named in self.columns.values():
+            if _own(named.table, spelling) == named.column.name:
+                return named
+        raise BadInput(f"unknown column '{spelling}'{nearest(spelling, self.columns)}; {SCHEMA}")
+
+    def distinguishing(self) -> list[str]:
+        """The columns of the join that tell a network's rows apart."""
+        return [name for name, named in self.columns.items() if named.column.name in distinguishing(named.table)]
+
+
+def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
+    """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
+    stages = {name: (stage.columns, stage.distinguishing) for name, stage in STAGES.items() if name != "static"}
+    return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
+
+
+def distinguishing(table: str) -> tuple[str, ...]:
+    """The columns of a table that tell a network's rows apart, the most important first."""
+    return joined_tables()[table][1] if table in joined_tables() else DETAILS.get(table, ())
+
+
+def join(wanted: Iterable[str], *, words: Iterable[str] = (), table: str | None = None, networks: bool = False) -> Join:
+    """The fewest tables that have the wanted columns.
+
+    wanted  columns, as NAME or TABLE.NAME
+    words   of a condition; those that are columns are wanted, too
+    table   whose rows are wanted; None: the first table that has all columns, else several
+    networks  only tables with rows for each network
+
+    Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
+    """
+    if table is not None and table not in TABLES:
+        raise BadInput(f"unknown table '{table}'{nearest(table, TABLES)}; 'torusweep query --schema' lists all")
+    wanted = list(dict.fromkeys(wanted))
+    drawn = [
+        "static",
+        *(joined_tables() if networks else (name for name in TABLES if name not in ("static", "points"))),
+    ]
+    for spelling in wanted:
+        if not any(_own(name, spelling) for name in ([table, *drawn] if table else drawn)):
+            known = [column.name for name in drawn for column in TABLES[name]]
+            raise BadInput(f"unknown column '{spelling}'{nearest(spelling, known)}; {SCHEMA}")
+    also = [word for word in dict.fromkeys(words) if any(_own(name, word) for name in joined_tables())]
+    chosen = [table] if table else _one_table(drawn, [*wanted, *also]) or _one_table(drawn, wanted) or []
+    for spelling in [*wanted, *also]:
+        if not any(_own(name, spelling) for name in ("static", *chosen)):
+            found = next((name for name in joined_tables() if _own(name, spelling)), None)
+            if found is None or (chosen and chosen[0] not in ("static", *joined_tables())):
+                raise BadInput(
+                    "expected columns of one table, or of tables with rows for each network, got"
+                    f" {', '.join(wanted)}; {SCHEMA}"
+                )
+            chosen.append(found)
+    known = [*([table] if table else ()), *joined_tables(), *chosen]  # an order that does not depend on the columns'
+    tables = tuple(name for name in dict.fromkeys(known) if name in chosen and name != "static")
+    return Join(tables, _columns((*tables, "static")))
+
+
+def words_of(condition: str | None) -> list[str]:
+    """The words of an SQL condition that may be columns: those outside quotes and remarks."""
+    bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*", " ", condition or "")
+    return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
+
+
+def source(
+    joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
+) -> str:
+    """SQL of the joined tables: what stands after FROM.
+
+    choices        by column (routing, traffic, model): the value that counts; BEST, of routings; ALL or None: any
+    every_network  networks without a row in the first table stay, with nulls
+    faults         every row of `static`; otherwise one for each network
+    """
+    for key, value in choices.items():
+        if value is not None and not any(_own(table, key) for table in joined.tables):
+            held = ", ".join(joined.tables) or "static"
+            raise BadInput(
+                f"--{key} {value}: expected a column that depends on the {key}, got columns of {held};"
+                f" leave --{key} out, or name another column"
+            )
+    by_best = next((table for table in BEST_ROUTING if table in joined.tables), None)
+    pieces = [_piece(table, joined, choices, best=table == by_best) for table in joined.tables]
+    others = "*" if faults else "DISTINCT ON (topology) *"
+    static = f"(SELECT {others}{_renamed('static', joined)} FROM static) AS static"
+    if every_network or not pieces:
+        pieces.insert(0, static)
+    else:
+        pieces.append(static)
+    names = ["static", *joined.tables] if every_network or not joined.tables else [*joined.tables, "static"]
+    seen = {column.name for column in TABLES[names[0]]}
+    text = pieces[0]
+    for name, piece in zip(names[1:], pieces[1:]):
+        shared = [key for key in SHARED if name != "static" and key in seen and _own(name, key)]
+        text += f" LEFT JOIN {piece} USING ({', '.join(['topology', *shared])})"
+        seen |= {column.name for column in TABLES[name]}
+    return text
+
+
+def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best: bool) -> str:
+    """SQL of a table's rows that count."""
+    own = {column.name for column in TABLES[table]}
+    named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
+    conditions = " AND ".join(f'"{key}" = {_literal(str(value))}' for key, value in named.items())
+    text = f'SELECT *{_renamed(table, joined)} FROM "{table}"{" WHERE " + conditions if conditions else ""}'
+    if best and choices.get("routing") == BEST:
+        apart = [key for key in joined_tables()[table][1] if key not in ("routing", *SECONDARY)]
+        partition = ", ".join(f'"{key}"' for key in ("topology", *apart))
+        order = ", ".join(BEST_ROUTING[table])
+        text = (
+            f'SELECT *{_renamed(table, joined)} FROM (SELECT * FROM "{table}"'
+            f"{' WHERE ' + conditions if conditions else ''}"
+            f" QUALIFY row_number() OVER (PARTITION BY {partition} ORDER BY {order}) = 1)"
+        )
+    return f'({text}) AS "{table}"'
+
+
+def _renamed(table: str, joined: Join) -> str:
+    """SQL that gives a table's columns their names in the join."""
+    other = [named for named in joined.columns.values() if named.table == table and named.name != named.column.name]
+    return f" RENAME ({', '.join(f'{named.column.name} AS {named.name}' for named in other)})" if other else ""
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _own(table: str, spelling: str) -> str | None:
+    """The table's column of a spelling: NAME, TABLE.NAME or TABLE_NAME."""
+    names = {column.name for column in TABLES[table]}
+    if spelling in names:
+        return spelling
+    rest = spelling[len(table) + 1 :]
+    return rest if spelling.startswith((f"{table}.", f"{table}_")) and rest in names else None
+
+
+def _one_table(tables: Iterable[str], wanted: Sequence[str]) -> list[str]:
+    """The first table that has the wanted columns, together with `static`."""
+    found = (name for name in tables if all(_own(name, spelling) or _own("static", spelling) for spelling in wanted))
+    return [name for name in [next(found, None)] if name]
+
+
+def _columns(tables: Sequence[str]) -> dict[str, Named]:
+    """The columns of some tables, by their names in the join."""
+    columns: dict[str, Named] = {}
+    before: set[str] = set()
+    for table in tables:
+        merged = {"topology", *(SHARED if table != "static" else ())} & before
+        for column in TABLES[table]:
+            if column.name not in merged:
+                name = f"{table}_{column.name}" if column.name in columns else column.name
+                columns[name] = Named(name, table, column)
+        before |= {column.name for column in TABLES[table]}
+    return columns
+
+
+# --- the view ------------------------------------------------------------------------------------
+
+
+def view(present: Mapping[str, Sequence[str]]) -> str:
+    """SQL that makes the view `designs`: one row for each network.
+
+    present  the columns that each table of VIEWED has
+    """
+    selected = ["topology"]
+    taken = {"topology"}
+    joins = ""
+    for table in VIEWED:
+        known = set(present[table])
+        order = ["topology", *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
+        rows = f'(SELECT DISTINCT ON (topology) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
+        joins += f" LEFT JOIN {rows} USING (topology)" if joins else rows
+        for column in present[table]:
+            if column != "topology":
+                name = f"{table}_{column}" if column in taken else column
+                selected.append(f'"{table}"."{column}" AS "{name}"')
+                taken.add(name)
+    return f'CREATE VIEW "{VIEW}" AS SELECT {", ".join(selected)} FROM {joins}'
+
+
+def view_columns() -> list[Column]:
+    """The columns of the view `designs`."""
+    return [named.column._replace(name=name) for name, named in _columns(VIEWED).items()]

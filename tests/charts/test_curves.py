@@ -1,0 +1,56 @@
+"""Lines with error bars: what is drawn, and that it keeps to Vega-Lite's schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torusweep.charts import curves, scatter
+from torusweep.charts.chart import finished
+
+from tests.results import vega_lite
+
+TITLES = {"x": "load, flits/cycle", "y": "latency, cycles", "group": ""}
+ROWS = [
+    {"x": 0.1, "y": 10.0, "group": "a", "along": 0.1, "hollow": False, "low": 9.0, "high": 11.0},
+    {"x": 0.2, "y": 40.0, "group": "a", "along": 0.2, "hollow": True, "low": None, "high": None},
+    {"x": 0.1, "y": 12.0, "group": "b", "along": 0.1, "hollow": False, "left": 0.05, "right": 0.15},
+]
+
+
+def layers(chart: Any) -> dict[str, list[dict[str, Any]]]:
+    specification = finished(chart)
+    vega_lite.check([specification])
+    found: dict[str, list[dict[str, Any]]] = {}
+    for layer in specification["layer"]:
+        found.setdefault(layer["mark"]["type"], []).append(layer)
+    return found
+
+
+def test_a_line_marks_and_bars_for_each_group_with_one_title_an_axis() -> None:
+    found = layers(curves.curves(ROWS, scatter.value_groups("ab"), TITLES, ""))
+    assert {kind: len(of_kind) for kind, of_kind in found.items()} == {"rule": 2, "tick": 4, "line": 1, "point": 2}
+    assert found["line"][0]["encoding"]["order"]["field"] == "along"
+    ends = [(layer["encoding"]["x"]["field"], layer["encoding"]["y"]["field"]) for layer in found["rule"]]
+    assert ends == [("x", "low"), ("left", "y")]
+    everything = [layer for of_kind in found.values() for layer in of_kind]
+    assert {layer["encoding"]["y"]["title"] for layer in everything} == {"latency, cycles"}
+
+
+def test_without_errors_and_saturation_only_lines_and_marks() -> None:
+    plain = [{name: row[name] for name in ("x", "y", "group", "along")} for row in ROWS]
+    assert set(layers(curves.curves(plain, scatter.value_groups("ab"), TITLES, "y"))) == {"line", "point"}
+
+
+def test_an_axis_that_ends_cuts_the_lines() -> None:
+    found = layers(curves.curves(ROWS, scatter.value_groups("ab"), TITLES, "", 30.0))
+    assert found["line"][0]["encoding"]["y"]["scale"]["domain"] == [0, 30]
+    assert all(layer["mark"]["clip"] for layer in [*found["line"], *found["point"], *found["rule"]])
+
+
+def test_a_legend_of_many_lines_stands_beside_the_chart() -> None:
+    few = scatter.key(scatter.value_groups("abc")).to_dict()
+    assert few["columns"] == 3
+    assert "orient" not in few
+    names = [f"torus(k={k}, n=3), dimension_order" for k in range(30)]
+    many = scatter.key(scatter.value_groups(names)).to_dict()
+    assert (many["orient"], many["columns"]) == ("right", 2)
