@@ -47,12 +47,11 @@ simulation:
 cluster: {workers: 2, batch_seconds: 0.2}
 """
 LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
-SECONDS_BETWEEN = (0.3, 9.0)  # an undisturbed sweep takes about as long
+SECONDS_BETWEEN = (0.3, 9.0)  # an undisturbed sweep takes about three times as long
 VICTIMS = {
     "worker": 8,
-    "forking": 2,
     "driver": 4,
-    "asking": 1,
+    "step": 1,
     "snakemake": 2,
     "command": 2,
     "everything": 2,
@@ -67,17 +66,16 @@ def processes(run: psutil.Process, home: Path) -> dict[str, list[psutil.Process]
     found = collections.defaultdict(list, {"command": [run], "everything": [run]})
     for process in run.children(recursive=True):
         try:
-            words, parent = process.cmdline(), process.parent()
-            forked = parent is not None and parent.cmdline() == words
+            words = process.cmdline()
         except psutil.Error:
             continue
         found["everything"].append(process)
         if process.pid == holder.get("pid"):
             found["driver"].append(process)
-        elif any("forkserver" in word for word in words):
-            found["worker" if forked else "forking"].append(process)
+        elif any("spawn_main" in word for word in words):
+            found["worker"].append(process)
         elif "step" in words and any("torusweep" in word for word in words):
-            found["asking"].append(process)
+            found["step"].append(process)
         elif "snakemake" in words:
             found["snakemake"].append(process)
     return found
