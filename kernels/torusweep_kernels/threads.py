@@ -1,4 +1,4 @@
-"""Blocks side by side in Python threads, over code that releases the GIL."""
+"""Python threads for code that releases the GIL."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Minimum cuts between pairs of near nodes, by augmenting paths found from both ends at once; and which pairs are
-enough."""
+"""Minimum cuts between pairs of near nodes, by augmenting paths searched from both ends; and which pairs suffice."""
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ import numpy as np
 
 
 class Channels(NamedTuple):
-    """A network's channels by the node that they leave, each beside its way back.
+    """A network's channels by the node that they leave, each with its reverse channel.
 
     first     int64[N + 1]  channels first[u] … first[u + 1] − 1 leave node u
-    to        int32[E]      where they lead, rising
-    capacity  int64[E]      links; 0 where there is only the way back
-    back      int64[E]      the channel from there to here
+    to        int32[E]      their heads, ascending for each node
+    capacity  int64[E]      links; 0 for a channel of which only the reverse exists
+    back      int64[E]      the reverse channel
     """
 
     first: np.ndarray
@@ -24,14 +23,14 @@ class Channels(NamedTuple):
 
 
 def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
-    """Channels of a network in which every one has its way back, of 0 links perhaps; as in Channels otherwise."""
+    """Channels of a network in which each one has its reverse, if only of capacity 0."""
     from torusweep_kernels.cuts import cpu
 
     return Channels(first, to, capacity, cpu.ways_back(first, to))
 
 
 class LeastCut(NamedTuple):
-    """links: the least of all cuts, and of `enough`; pairs: how many were looked at; looks: how often at a channel."""
+    """links: the least cut, at most `enough`; pairs: pairs that were searched; looks: visits of channels."""
 
     links: int
     pairs: int

@@ -15,10 +15,9 @@ from torusweep_kernels.distance.lanes import Task
 class Distances(NamedTuple):
     """Distances in hops.
 
-    histogram     int64[G, D+1]     per group, (source, node) pairs at each distance; pairs not joined by a path are not
-                                    counted; trailing zero columns are trimmed, at least one column stays
-    eccentricity  int32[S] | None   per source, greatest distance to a counted node that it reaches, 0 where it reaches
-                                    none
+    histogram     int64[G, D+1]     (source, node) pairs of each group at each distance; pairs without a path are not
+                                    counted; D is the largest distance
+    eccentricity  int32[S] | None   largest distance from each source to a counted node that it reaches; 0 without one
     """
 
     histogram: np.ndarray
@@ -36,22 +35,22 @@ def all_pairs_distance(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Distances:
-    """Distances from every source to every node, along the ports, as a histogram per group of sources.
+    """Distances from every source to every node, along the ports, as a histogram for each group of sources.
 
-    ports         int32[N, d]   neighbour through each port, −1 = none; duplicates allowed, links may have one direction
-    sources       int32[S]      nodes to start from; a node may stand there several times
-    groups        int32[S]      each source's row of the histogram, 0 … G−1; G = the greatest + 1
+    ports         int32[N, d]   neighbour through each port, −1 = none; links may be parallel, or have one direction
+    sources       int32[S]      nodes to start from; a node may occur several times
+    groups        int32[S]      row of the histogram of each source, 0 … G−1; G = the largest + 1
     counted       bool[N]       nodes that count as destinations; all by default. Paths may lead through the others
-    removed       int32[S, F]   nodes that, with their links, do not exist for that source; −1 = none
-    eccentricity  whether each source's is wanted
+    removed       int32[S, F]   nodes that are removed with their links for that source; −1 = none
+    eccentricity  whether to return the eccentricities
     backend       auto, numpy, numba or cupy; the result is the same to the bit
     threads       CPU threads; by default all that Numba may use
 
-    Method: a bit per source, rows of 64-bit words per node, one OR per link and level (Then et al., "The More the
-    Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014, in pull form). Memory, in rows of a bit per source and
-    node: two of 512 bits a thread (numba), three of 1024 (numpy), two of at most 4096 (cupy), less where that would be
-    much; and the arcs once more, turned round, as lists: a hub that a million nodes lead to costs no more than its
-    links. Numba searches from few sources, and networks of thousands of levels, with a queue instead.
+    Method: bit-parallel breadth-first search, in pull form: a bit for each source, rows of 64-bit words for each node,
+    one OR for each link and level (Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB
+    2014). Memory, in rows of a bit for each source and node: two of 512 bits a thread (numba), three of 1024 (numpy),
+    two of at most 4096 (cupy), fewer for large networks; and the links by their heads, as lists, so that a hub of a
+    million links costs no more than these. Numba uses a queue for few sources, and for thousands of levels.
 
     Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy
     without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
@@ -61,16 +60,15 @@ def all_pairs_distance(
 
 
 def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int | None = None) -> list[Distances]:
-    """Of each task what `all_pairs_distance` says, for many small graphs: on a GPU all in one launch, without waiting
-    in between.
+    """The distances of many small graphs, as `all_pairs_distance` returns them; on a GPU in one launch.
 
-    tasks    any graphs, each with its own sources, groups, counted and removed nodes, eccentricities wanted or not
-    backend  as there, and the result the same to the bit; numpy and numba take one task after the other
+    tasks    graphs, each with its own sources, groups, counted and removed nodes, and whether to return eccentricities
+    backend  as there; the results are equal to the bit. numpy and numba take one task after the other
 
     On a GPU a block searches from 32 sources of one graph, which must leave room for 8 bytes a node in the shared
     memory of a block: 29,000 nodes on an H200, 20,000 on an A100, 12,000 on most others. Graphs of up to 1024 nodes
     share one launch, larger ones another; more only where the device's memory is too small. A histogram takes 8 ·
-    groups · N bytes there. What does not fit goes the way of `all_pairs_distance`.
+    groups · N bytes there. Graphs that do not fit are searched as by `all_pairs_distance`.
 
     Raises as `all_pairs_distance`; a ValueError names the task.
     """
@@ -85,7 +83,7 @@ def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int
 
 
 def searched(task: Task, backend: str, threads: int | None) -> Distances:
-    """The distances of a task that has been checked, by a backend that has been resolved."""
+    """The distances of a checked task by a resolved backend."""
     if not len(task.sources):
         return nothing(task)
     return Distances(*backends.implementation(__name__, backend).distances(task, threads))

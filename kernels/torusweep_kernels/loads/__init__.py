@@ -1,5 +1,4 @@
-"""Exact expected channel loads of minimal routing: what every channel carries when traffic spreads over shortest
-paths."""
+"""Exact expected channel loads of minimal routing, which spreads traffic over shortest paths."""
 
 from __future__ import annotations
 
@@ -17,10 +16,9 @@ SPLITS = ("paths", "next-hops")
 class Loads(NamedTuple):
     """Expected loads, in the unit of the demand.
 
-    load         float64[N, P]  what each port's channel carries (all its parallel links together); 0 where there is no
-                                channel
-    delivered    demand that some path can carry, a node's demand for itself (0 hops) included
-    unreachable  demand between nodes that no path joins; it loads nothing
+    load         float64[N, P]  load of each port's channel, of all its parallel links together; 0 without a channel
+    delivered    demand between nodes that are joined by a path, that of a node for itself (0 hops) included
+    unreachable  demand between nodes without a path; it loads no channel
     hops         sum of delivered demand × distance; equals the sum of `load`
     """
 
@@ -45,29 +43,29 @@ def minimal_loads(
 
     ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
                               their own node
-    roots     int32[R]        where the traffic starts (split "paths") or ends (split "next-hops"); a node may stand
-                              there several times
-    weights   float64[R]      ≥ 0, multiplies a root's traffic: an orbit's size, say; 1 by default
-    split     "paths"         each pair's demand spreads equally over all its shortest paths; a channel of c parallel
+    roots     int32[R]        nodes where the traffic starts (split "paths") or ends (split "next-hops"); a node may
+                              occur several times
+    weights   float64[R]      ≥ 0, factors of the roots' traffic, such as the size of an orbit; 1 by default
+    split     "paths"         the demand of a pair spreads equally over all its shortest paths; a channel of c parallel
                               links is c paths
-              "next-hops"     at every node, what is bound for a destination spreads equally over the links that bring
-                              it nearer (ECMP)
-    demand    float64[R, N]   ≥ 0, what flows between each root and each node: from the root with "paths", to it with
+              "next-hops"     at every node, the traffic to a destination spreads equally over the links that lead
+                              nearer to it (ECMP)
+    demand    float64[R, N]   ≥ 0, demand between each root and each node: from the root with "paths", to it with
                               "next-hops";
-              or float64[N]   the same for every root (terminals at each node, say); 1 everywhere by default: uniform,
-                              itself included
+              or float64[N]   the same for every root, such as the terminals of each node; 1 by default: uniform
+                              traffic, a node itself included
     capacity  int32[N, P]     ≥ 1, parallel links that each channel stands for; 1 by default
     backend   auto, numpy, numba or cupy; loads are the same to the bit
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    The roots differ because the splits do: over paths, a pair's shares are the same from either end; over next hops
-    they are chosen on the way, so that all traffic to one destination, and not all from one source, has common shares.
-    With all nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
+    The two splits need different roots. Over paths, the shares of a pair are the same from either end. Over next hops,
+    each node chooses, so the traffic to one destination has common shares, but not the traffic from one source. With
+    all nodes as roots, demand[r, v] of "next-hops" is the transpose of that of "paths".
 
-    Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), which for next hops counts
-    links where it counts paths, for several roots at once. Every sum has a fixed order: over a node's channels in node
-    and port order, over roots in blocks of near ones. Memory: some 25 bytes a node and root of a block, and
-    the channels four times; never N².
+    Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), for
+    several roots at once; for next hops it counts links instead of paths. Every sum has a fixed order: over a node's
+    channels in node and port order, over roots in blocks of near ones. Memory: about 25 bytes a node and root of a
+    block, and the channels four times; never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
     two nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),

@@ -1,62 +1,63 @@
 """A network simulated flit by flit, cycle by cycle: a batch of experiments that differ in their packets.
 
-Packets are made outside (when, where, how long) and their routes are settled at the source; this
-kernel moves them and says when each entered and arrived. Everything is deterministic.
+The caller generates the packets (time, source, destination, length) and settles their routes at the source. This
+kernel moves the packets and returns when each one entered the network and arrived. Everything is deterministic.
 
-**Generation.** A packet is generated in the cycle that its `time` says. Where the batch has messages, a message's
-packets are generated together: `delay` cycles after the last of the messages that it waits for was delivered, that is
-the tail of the last of its packets; what was delivered in cycle t is known from t + 1 on. A message without packets is
-a step of computation, delivered in the cycle in which it is generated, and known in that cycle. What is generated joins
-the end of its node's source queue, in one cycle by the number of message and packet. A queue may be bounded by
-`source_queue`: what is generated in a cycle and still stands there, after empty injection VCs have taken packets,
-beyond so many packets is refused. It is gone.
+**Generation.** A packet is generated in the cycle of its `time`. Where the batch has messages, the packets of a message
+are generated together, `delay` cycles after the last of the messages that it waits for was delivered. A message is
+delivered with the tail of its last packet; a delivery in cycle t is known from t + 1 on. A message without packets is a
+step of computation: it is delivered in the cycle in which it is generated, and known in that cycle. Generated packets
+join the end of their node's source queue; those of one cycle are ordered by the numbers of message and packet.
+`source_queue` bounds the queue: first, empty injection VCs take packets; then the packets of this cycle that exceed the
+bound are refused and dropped.
 
-**The router.** A node has an input port for each channel that leads to it, in the order of (node, port)
-that the channel leaves, and behind these `injection_flits` injection ports. Every input port has V
-virtual channels (VCs); those of a channel hold B flits, first in, first out. Outputs are the node's
-ports, and ejection. A channel of capacity c ≤ V takes up to c flits a cycle, of different VCs. An injection VC
-holds one packet whole; one that is empty takes the next packet of the node's source queue (VC 0 of every injection port
-first, then VC 1 …). A cycle t has four steps; all nodes decide on what they see at its beginning:
+**The router.** A node has an input port for each channel that leads to it, in the order of (node, port) of the
+channel's tail. `injection_flits` injection ports follow. Every input port has V virtual channels (VCs); those of a
+channel hold B flits, first in, first out. The outputs are the node's ports, and ejection. A channel of capacity c ≤ V
+carries up to c flits a cycle, of different VCs. An injection VC holds one whole packet. An empty one takes the next
+packet of the node's source queue (first VC 0 of every injection port, then VC 1, …). A cycle t has four steps; all
+nodes decide on the state at its beginning:
 
-1. Flits sent earlier arrive, credits return, empty injection VCs take packets generated at t or before.
-   A packet whose head stands first in its VC, nothing of another packet before it, comes
-   forward (with store-and-forward once it is there whole; where it is ejected, as soon as its head is); its
-   route is known `route_delay` cycles later.
-2. *VC allocation.* A head that is to leave by a channel chooses one of the VCs that its class may use:
-   that are held by no packet and have room, the one with the most credits, the lowest of equal ones.
-   Each output port grants one VC a cycle: to the first choosing input VC in round-robin order (input port,
-   then VC) after the one granted last. The packet holds the VC until its tail is sent, and its flits may
-   be sent from `vc_delay` cycles later on. Ejection needs no VC and is granted at once, to any number.
-3. *Switch allocation*, separable, input first. Each input port nominates, of its VCs with a flit, a route, and a
-   credit (ejection: without), the first `input_speedup` × capacity of its channel in round-robin order after the one
-   that last sent (of several the last in that order; injection: capacity 1). Each output port takes, of the VCs
-   nominated for it, as many as its channel's capacity: those of the first input port in round-robin order after the one
-   that it last took from (of several the last in that order), in the order of nomination, then the next port's;
-   ejection `ejection_flits` of them. With `transit_first` an injection port is taken (in both allocations) only where
-   no channel's asks.
-4. Winners send a flit. It arrives at the far end at t + switch_delay + delay of the channel; an ejected one
-   is delivered at t + switch_delay. Its place is free to the sender at t + credit_delay. A tail frees the VC that the
-   packet held for allocation at t + 1.
+1. *Arrival.* Flits sent earlier arrive, credits return, and empty injection VCs take packets generated at t or before.
+   Route computation begins when a packet's head is the first flit of its VC and no flit of another packet is left
+   there (with store-and-forward: when the whole packet is there, unless it is ejected here). It ends `route_delay`
+   cycles later.
+2. *VC allocation.* A head that leaves by a channel requests one of the VCs that its class may use. The candidates are
+   free and have room; it requests the one with the most credits, of equal ones the lowest. Each output port grants one
+   VC a cycle, to the first requesting input VC in round-robin order (input port, then VC) after the last granted one.
+   The packet holds the VC until its tail is sent. Its flits may be sent from `vc_delay` cycles later on. Ejection
+   needs no VC; any number of packets is granted it at once.
+3. *Switch allocation* is separable, input first. Each input port nominates VCs that have a flit, a route and a credit
+   (ejection needs none): the first `input_speedup` × capacity of its channel, in round-robin order after the VC that
+   sent last (where several sent, the last of these in that order; an injection port has capacity 1). Each output port
+   takes as many of the VCs nominated for it as its channel's capacity. It begins with the first input port in
+   round-robin order after the one that it took from last, takes its VCs in the order of nomination, and goes on with
+   the next port. Ejection takes `ejection_flits` of them. With `transit_first`, both allocations take an injection port
+   only where no channel's port requests.
+4. *Switch traversal.* Winners send a flit. It arrives at the other end at t + switch_delay + delay of the channel; an
+   ejected flit is delivered at t + switch_delay. The sender gets its credit back at t + credit_delay. After a tail, the
+   VC that the packet held is free for allocation at t + 1.
 
-**Room.** wormhole: none is needed. virtual-cut-through, store-and-forward: credits for the whole packet.
-With `bubble`, a packet on the escape VCs that goes on in its direction on the VC that it is in needs that;
-any other choice of an escape VC (entering, turning, changing VC, leaving an adaptive one) needs room for the longest
-packet of the experiment besides.
+**Room.** wormhole: no room is needed. virtual-cut-through and store-and-forward: credits for the whole packet. With
+`bubble`, a packet on an escape VC that continues in its direction and on its VC needs credits for the whole packet. Any
+other use of an escape VC (after injection, a turn, another VC, an adaptive VC) needs, besides, room for the longest
+packet of the experiment.
 
-**Routes.** A packet's runs are taken in order, and its VCs are those of the class of the hop (see `Wiring`). With
-`adaptive`, the VCs from `escape` on carry packets in the direction of any run that has hops left; a head chooses among
-all of these first, and an escape VC only where none has room. Of equal credits it takes the run with most hops left,
-which keeps its choice open for longest, then the earlier run, then the lower VC. Escape VCs take the first run
-that has hops left, in the class for the rest of it: column 0 while this hop or a later one of the run crosses a
-dateline, else column 1, whatever `memory` says (Duato 1993 needs a class that follows from node and destination). In
-wormhole switching an adaptive VC must be empty to be chosen, so that a head never waits behind another packet there
-(Duato 1993 lets a queue hold one message's flits).
+**Routes.** A packet takes its runs in order; the class of a hop gives its VCs (see `Wiring`). With `adaptive`, the VCs
+from `escape` on carry packets in the direction of any run that has hops left. A head chooses among all of these first,
+and takes an escape VC only where none of them has room. Of equal credits it takes the run with the most hops left,
+which keeps its choice open for longest; then the earlier run; then the lower VC. Escape VCs take the first run that has
+hops left, in the class for the rest of it: column 0 while this or a later hop of the run crosses a dateline, else
+column 1, whatever `memory` is (Duato 1993 needs a class that follows from node and destination). In wormhole switching
+a head takes an adaptive VC only where it is empty, so that it never waits there behind another packet (Duato 1993
+allows a queue the flits of one message).
 
-**Latency of a lone packet** of L flits over H hops, in cycles from its generation to its delivery, where
-B covers the credits' round trip or the whole packet:
+**Latency of a lone packet** of L flits over H hops, in cycles from its generation to its delivery, if B covers the
+round trip of the credits or the whole packet:
 
-    (H + 1) (route_delay + vc_delay + switch_delay) + the delays of its channels + (L − 1) × (store-and-forward: max(H,
-    1); else 1)
+    (H + 1) (route_delay + vc_delay + switch_delay) + the delays of its channels + (L − 1) · w,
+
+w = max(H, 1) with store-and-forward, else 1.
 """
 
 from __future__ import annotations
@@ -100,9 +101,8 @@ def simulate(
 ) -> Simulated:
     """Run every experiment of the batch until all its packets are delivered, it is deadlocked, or `cycles` have passed.
 
-    wiring, router, batch          see these
-    direction, hops, phase         int8, int16, int8 [R, L]   of the runs of each row of routes; runs of 0 hops are
-                                                              skipped
+    wiring, router, batch          see these classes
+    direction, hops, phase         int8, int16, int8 [R, L] of the runs of each route; runs of 0 hops are skipped
     cycles                         1 … 2³⁰
     measure_from                   first cycle that counts for `flits` and `occupancy`
     stall                          ≥ 1; every `stall` cycles, an experiment in which some flit has not moved for as long

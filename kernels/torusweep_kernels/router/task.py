@@ -1,4 +1,4 @@
-"""What is simulated, and what comes of it; the network's inputs and rings, derived once for all backends."""
+"""The arguments and the results of a simulation; input ports and rings of the network, derived for all backends."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ RUN, AXIS, PATH, AHEAD, REST = range(5)
 
 
 class Router(NamedTuple):
-    """What all nodes have. Delays in cycles; their meaning: `torusweep_kernels.router`.
+    """The router of every node. Delays are in cycles; `torusweep_kernels.router` says what they mean.
 
     virtual_channels  V, of a channel and of an injection port: 1 … 16
-    buffer_flits      B, of a VC at the end of a channel; with virtual-cut-through and store-and-forward the longest
-                      packet at least, with `bubble` twice it
+    buffer_flits      B, of a VC of a channel; with virtual-cut-through and store-and-forward at least the longest
+                      packet, with `bubble` at least twice that
     switching         wormhole, virtual-cut-through or store-and-forward
     route_delay, vc_delay, switch_delay  ≥ 0
-    credit_delay      ≥ 1: from a flit's leaving a buffer to its sender's knowing
-    adaptive          any run that has hops left, on the VCs above the escape's
-    escape            VCs that the rule's classes share out: all V where not adaptive, fewer where adaptive; None: all V
+    credit_delay      ≥ 1, from the cycle in which a flit leaves a buffer until its sender has the credit
+    adaptive          packets may take any run that has hops left, on the VCs above the escape VCs
+    escape            escape VCs, which the classes of the rule divide: all V if not adaptive, fewer if adaptive; None:
+                      all V
     bubble            bubble flow control of the escape VCs; not in wormhole switching
-    transit_first     in-transit traffic goes before injection
+    transit_first     traffic in transit has priority over injection
     injection_flits   ≥ 1, injection ports of a node, each of `input_speedup` flits a cycle
     ejection_flits    ≥ 1, flits a cycle and node
     source_queue      ≥ 0: packets that a node's source queue holds; None: any number. Not with messages
@@ -54,23 +55,21 @@ class Wiring(NamedTuple):
     """The network of N nodes with P output ports, the directions in which routes lead, and the rule for VCs.
 
     to       int32[N, P]   node that each port leads to, −1 = none; at most 63 channels leave or enter a node
-    port_of  int8[N, D]    port by which each direction leaves a node, −1 = it does not lead on; directions 2i and 2i +
-                           1 are one axis
-    wrap     bool[N, D]    on a dateline
+    port_of  int8[N, D]    port of each direction, −1 = none; directions 2i and 2i + 1 are one axis
+    wrap     bool[N, D]    the hop crosses a dateline
     delay    int16[N, P]   cycles on the channel, ≥ 0; with switch_delay, ≥ 1
-    classes  int8[F, 2]    class of VCs by the run's phase and by whether a dateline counts as crossed
-    memory   what counts as crossed: with this hop or an earlier one
+    classes  int8[F, 2]    class of VCs of each phase of a run, before and after a dateline
+    memory   which dateline crossings count: that of this hop, and an earlier one
              "run"   of the same run
              "axis"  along the same axis and in the same phase, since that began
              "path"  of the route
              "ahead" or a later one of the same run
-             "rest"  only where neither this hop nor a later one of the run crosses
+             "rest"  a hop counts as after the dateline if neither it nor a later hop of the run crosses one
     shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
-    balanced a packet that has not crossed, on a run that will not, may take a VC of either column's class at the run's
-    first hop,
-             and keeps to that column to its end. A ring's dependencies stay without cycles, since no such run passes
-             the dateline; for the whole network routes must take axes in one order. Not with `adaptive`; memory "run"
-             or "axis"
+    balanced a packet that has crossed no dateline, on a run that crosses none, may take a VC of either column's class
+             at the first hop of the run, and stays in this column to its end. The dependencies of a ring stay without
+             cycles, because no such run passes the dateline; in the whole network, routes must take the axes in one
+             order. Not with `adaptive`; only with memory "run" or "axis"
     capacity int16[N, P]   flits a cycle, 1 … V, where there is a channel; None: 1
     """
 
@@ -86,17 +85,17 @@ class Wiring(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """The G messages that a batch's packets belong to, and which of them wait for which.
+    """The G messages of a batch's packets, and their dependencies.
 
-    A message is packets of one node that are generated together; or it has none: a step of computation, delivered when
-    it is generated. No message waits for a later one, so that none waits for itself.
+    A message consists of packets of one node that are generated together. A message without packets is a step of
+    computation, delivered when it is generated. A message waits for earlier ones only, so that none waits for itself.
 
-    first      int64[E + 1]  messages first[e] … first[e + 1] − 1 are those of experiment e
-    begin      int64[G]      its first packet; of no packets any number
-    packets    int32[G]      how many these are, one behind the other in the batch, all of one node: ≥ 0. Each packet is
-                             in one message
-    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (of none: from cycle 0) until it
-                             is generated
+    first      int64[E + 1]  messages first[e] … first[e + 1] − 1 belong to experiment e
+    begin      int64[G]      the first packet of each message; any number if it has none
+    packets    int32[G]      ≥ 0, number of its packets, consecutive in the batch, all of one node. Each packet belongs
+                             to one message
+    delay      int32[G]      0 … 2²⁹, cycles from the last delivery that it waits for (without one: from cycle 0) until
+                             it is generated
     after      int64[G + 1]  messages successor[after[g]] … successor[after[g + 1] − 1] wait for g
     successor  int64[S]      of g's experiment, > g
     """
@@ -110,16 +109,15 @@ class Messages(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The packets of E experiments.
+    """The M packets of E experiments.
 
-    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s; one
-                                  block after the other: first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N]
-                                  = M
-    time         int32[M]   cycle in which each is generated, ≥ 0, not falling within a node's
+    first        int64[E, N + 1]  packets first[e, s] … first[e, s + 1] − 1 are those of experiment e and node s;
+                                  first[e, N] = first[e + 1, 0], first[0, 0] = 0, first[E − 1, N] = M
+    time         int32[M]   cycle in which each is generated, ≥ 0, ascending for each node
     row          int32[M]   its route
     length       int16[M]   its flits, ≥ 1
-    destination  int32[M]   where the route leads; the source itself: the packet is injected and ejected there
-    messages     when packets are generated that wait for others; their `time` is 0 then. None: as `time` says
+    destination  int32[M]   node where the route ends; a packet to its own source is injected and ejected there
+    messages     dependencies that decide when packets are generated, whose `time` is then 0; None: `time` decides
     """
 
     first: np.ndarray
@@ -131,21 +129,20 @@ class Batch(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What came of it.
+    """Results of a simulation.
 
     entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue
                                was full
-    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most switch_delay after the last cycle
-                               run
-    flits      int64[E, N, P]  sent over every channel in cycles measure_from … ran − 1
+    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most `ran` + switch_delay
+    flits      int64[E, N, P]  flits sent over every channel in cycles measure_from … ran − 1
     occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same
                                cycles (0 of none)
-    generated  int32[G]        cycle in which each message is generated, −1 never; of no messages none
+    generated  int32[G]        cycle in which each message is generated, −1 never
     ran        int64[E]        cycles run
-    stalled    int64[E]        −1; deadlocked: the last cycle in which a flit left a buffer of the cyclic wait (or came
-                               to its front)
-    waiting    of each experiment the cyclic wait, [] where there is none: the head at the front of VC v at the end of
-               port p of node u, (u, p, v), waits for the next one's buffer, the last one's for the first's
+    stalled    int64[E]        −1 without deadlock; else the last cycle in which a flit left a buffer of the cyclic
+                               wait, or came to its front
+    waiting    the cyclic wait of each experiment, [] without one: (u, p, v) is the head at the front of VC v at the end
+               of port p of node u; it waits for the buffer of the next one, the last one for that of the first
     """
 
     entered: np.ndarray
@@ -159,10 +156,11 @@ class Simulated(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """One of a batch: packets begin … end − 1; first int64[N + 1] counts from `begin`; shortest and longest packet in
-    flits (1 of none).
+    """One experiment of a batch: packets begin … end − 1.
 
-    messages   its own, packets and messages counted from its first ones
+    first              int64[N + 1]  as of `Batch`, counted from `begin`
+    shortest, longest  packet in flits; 1 without packets
+    messages           those of the experiment, counted from its first packet and message
     """
 
     begin: int
@@ -174,12 +172,12 @@ class Experiment(NamedTuple):
 
 
 def most_into(to: np.ndarray) -> int:
-    """Channels that lead to a node, at most."""
+    """The largest number of channels that lead to a node."""
     return int(np.bincount(to[to >= 0], minlength=1).max())
 
 
 def part(messages: Messages, experiment: int, packet: int) -> Messages:
-    """Those of one experiment, whose first packet is given; counted from its first message and packet."""
+    """The messages of one experiment, counted from its first message and from `packet`, its first packet."""
     begin, end = messages.first[experiment : experiment + 2].tolist()
     own, after = slice(begin, end), messages.after[begin : end + 1]
     return Messages(

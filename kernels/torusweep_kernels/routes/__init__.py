@@ -1,5 +1,4 @@
-"""Flows of packets whose routes are known at the source: exact loads of oblivious routings, and Monte-Carlo ones, in
-whole numbers."""
+"""Flows of packets on source routes, in whole numbers: loads of oblivious routings, exact or by Monte Carlo."""
 
 from __future__ import annotations
 
@@ -25,27 +24,28 @@ def route_flows(
     backend: str = "auto",
     threads: int | None = None,
 ) -> np.ndarray:
-    """How much passes every node in every direction: int64[N, D].
+    """The flow that leaves every node in every direction: int64[N, D].
 
-    next       int32[N, D]   node that each direction leads to, −1 = it does not lead on; several nodes may lead to one
-    start      int32[B]      where each packet starts
+    next       int32[N, D]   node that each direction leads to, −1 = none; several nodes may lead to one
+    start      int32[B]      node where each packet starts
     row        int32[B]      its route: row of `direction` and `hops`
     direction  int8[R, L]    direction of each run (ignored where hops is 0)
     hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
-    amount     int64[B]      ≥ 0, what each packet stands for; 1 by default
+    amount     int64[B]      ≥ 0, the weight of each packet; 1 by default
     backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
                bit
     threads    CPU threads of numba; by default all that it may use
 
-    Method: the nodes along a direction are laid out as lines (a ring, a chain), on which a run adds where it starts
-    and subtracts behind its end; prefix sums make flows of that. A run costs what it crosses of line ends, not its
-    hops. Memory: some 32 bytes a node and direction, and up to 16 more for each thread; nothing that grows with packets
-    × L.
+    Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts,
+    and subtracts it behind its end; prefix sums of these are the flows. The cost of a run depends on the line ends that
+    it crosses, not on its hops. Memory: about 32 bytes a node and direction, and up to 16 more for each thread; none
+    that grows with packets × L.
 
-    Raises ValueError for arrays that contradict each other, or where a packet would follow a direction that does not
-    lead on (the first such packet is named); OverflowError where flows could exceed int64: the sum of all amounts times
-    the most often that a route may pass a channel must stay below 2⁶³; `torusweep_kernels.backend.BackendUnavailable`
-    for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where it has too little memory.
+    Raises ValueError for arrays that contradict each other, and for a packet whose route takes a direction that leads
+    nowhere (it names the first such packet); OverflowError where flows could exceed int64: the sum of all amounts,
+    times the number of times that a route may pass a channel, must be below 2⁶³;
+    `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
+    where it has too little memory.
     """
     task = checked("route_flows", next, start, row, direction, hops, amount)
     if threads is not None and threads < 1:
@@ -72,8 +72,10 @@ def route_flows(
 def route_ends(
     next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray
 ) -> np.ndarray:
-    """The node where each packet arrives: int32[B]; arguments and ValueError as of `route_flows`. Hop by hop, for
-    checks."""
+    """The last node of each packet's route, int32[B], followed hop by hop, for checks.
+
+    Arguments and ValueError are those of `route_flows`.
+    """
     task = checked("route_ends", next, start, row, direction, hops, None)
     from torusweep_kernels.routes import reference
 
@@ -84,8 +86,7 @@ def route_ends(
 
 
 def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: Any, amount: Any) -> Task:
-    """The task in its types, before which whatever contradicts itself is refused, naming the array and what was
-    expected."""
+    """The task, its arrays in their types. Raises ValueError that names the array and what was expected."""
     expect = expecting(name)
     next, start, row, direction, hops = map(np.asarray, (next, start, row, direction, hops))
     shape = (1,) if amount is None else start.shape

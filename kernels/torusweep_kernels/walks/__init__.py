@@ -1,4 +1,4 @@
-"""Packets that walk shortest paths and choose at random at every node: how many pass every channel, counted exactly."""
+"""Packets on random shortest paths: the number of packets that pass each channel, counted exactly."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MOST_PACKETS = 2**31 - 1  # a call; what a thread counts fits 32 bits
 
 
 class Walks(NamedTuple):
-    """What passed.
+    """Counts of packets.
 
-    count        int64[G, N, P]  packets over the channel of every port, by group of packets
-    unreachable  int64[G]        packets whose destination no path reaches; they pass no channel
+    count        int64[G, N, P]  packets of each group that pass the channel of each port
+    unreachable  int64[G]        packets without a path to their destination; they pass no channel
     """
 
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -39,15 +39,13 @@ def shortest_walks(
     backend: str = "auto",
     threads: int | None = None,
 ) -> Walks:
-    """Walk every packet from its start to its destination over a random shortest path, and count what passes every
-    channel.
+    """Walk every packet over a random shortest path, and count the packets that pass each channel.
 
     ports        int32[N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
                               their own node
-    start        int32[B]     where each packet starts; B < 2³¹
-    destination  int32[B]     where it goes; one that is there already passes no channel
-    group        int32[B]     its group, 0 … groups − 1; all in group 0 by default. Groups are samples, from which
-                              standard errors come
+    start        int32[B]     node where each packet starts; B < 2³¹
+    destination  int32[B]     its destination; a packet to its own start passes no channel
+    group        int32[B]     its group, 0 … groups − 1; 0 by default. Groups are samples, for standard errors
     first        ≥ 0, number of the first packet, first + B ≤ 2⁶⁴; packet i of the array is number first + i
     seed         0 … 2⁶⁴ − 1
     split        "paths"      every shortest path is equally likely; a channel of c parallel links is c paths
@@ -56,14 +54,14 @@ def shortest_walks(
     backend      auto, numpy, numba or cupy; counts are the same
     threads      CPU threads of numba; by default all that it may use. The result does not depend on it
 
-    The expected count is what `torusweep_kernels.loads.minimal_loads` gives for the packets as demand.
+    The expected count is the load that `torusweep_kernels.loads.minimal_loads` returns for the packets as demand.
 
     Hop h of packet i is decided by word h mod 4 of Philox4x32-10 with counter (i mod 2³², ⌊i / 2³²⌋, ⌊h / 4⌋, 0) and
-    key (seed mod 2³², ⌊seed / 2³²⌋), so that a packet's way does not depend on the others, and calls on parts of the
-    packets add up to one call on all. A node's ports divide the draws in port order: the first p + 1 ports get the
-    draws below ⌊(their weight) · (2³² ÷ weight of all ports)⌋, in float64, at most 2³² − 1. A port that leads nearer
-    weighs its capacity, with "paths" times the number of paths from its far end; a draw of 2³² − 1 counts as 2³² − 2.
-    Each port's probability is thereby off by less than 2⁻³¹.
+    key (seed mod 2³², ⌊seed / 2³²⌋). A packet's path therefore does not depend on the others, and the counts of parts
+    of the packets add up to the counts of all. A node's ports divide the draws in port order: the first p + 1 ports get
+    the draws below ⌊(their weight) · (2³² ÷ weight of all ports)⌋, in float64, at most 2³² − 1. The weight of a port
+    that leads nearer is its capacity, with "paths" times the number of paths from the node that it leads to. A draw of
+    2³² − 1 counts as 2³² − 2. Each port's probability is thereby off by less than 2⁻³¹.
 
     Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each
     destination that occurs, never N².
