@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput
 from torusweep.results.choices import Choices
-from torusweep.results.joined import join, words_of
+from torusweep.results.joined import join, unnamed, words_of
 from torusweep.results.pareto import front_of, left_out
 from torusweep.results.query import query
 from torusweep.stages.tables import schema_of
@@ -117,6 +117,20 @@ def test_a_front_over_what_was_simulated_and_laid_out(folder: Path) -> None:
     assert [tuple(row.values())[:3] for row in found.to_pylist()] == [("b", 3, 25.0), ("a", 7, 20.0)]
 
 
+def test_what_does_not_depend_on_the_routing_is_not_mixed(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [{"topology": name, "nodes": 4, "connected": True} for name in "ab"])
+    rows = [
+        {"topology": name, "routing": routing, "traffic": "uniform", "capacity": capacity, "saturation_load": load}
+        for name, capacity, loads in (("a", 2.0, (2.0, 1.0)), ("b", 1.0, (1.0, 0.5)))
+        for routing, load in zip(("minimal", "valiant"), loads)
+    ]
+    publish(tmp_path, "loads", rows)
+    found = front_of(tmp_path, minimise=["nodes"], maximise=["capacity"])
+    assert [(row["topology"], row["capacity"]) for row in found.to_pylist()] == [("a", 2.0)]
+    with pytest.raises(BadInput, match="of one routing"):
+        front_of(tmp_path, minimise=["nodes"], maximise=["saturation_load"])
+
+
 def test_a_condition_may_name_columns_of_other_tables(folder: Path) -> None:
     assert ranked(folder, where="saturation_load > 0.7") == [("b", 6)]
     assert ranked(folder, where="loads.saturation_load > 0.9") == [("a", 8)]
@@ -186,3 +200,19 @@ def test_a_column_that_two_tables_have_is_named_with_its_table() -> None:
 def test_words_of_a_condition() -> None:
     assert words_of("nodes > 3 AND traffic = 'it''s uniform' -- cost") == ["nodes", "AND", "traffic"]
     assert words_of("loads.packets < 3") == ["loads.packets"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("SELECT topology, saturation_load FROM static JOIN loads USING (topology)", "each routing and traffic, which"),
+        ("SELECT cost FROM static s JOIN loads l USING (topology) WHERE l.traffic = 'uniform'", "each routing, which"),
+        ("SELECT deadlock_free FROM static JOIN deadlock USING (topology)", "deadlock has a row for each routing"),
+        ("SELECT routing, traffic, cost FROM static JOIN loads USING (topology)", ""),
+        ("SELECT * FROM static JOIN loads USING (topology)", ""),
+        ("SELECT 'join' FROM loads", ""),
+        ("SELECT wire_length_max FROM static JOIN layout USING (topology)", ""),
+    ],
+)
+def test_a_join_that_does_not_name_the_routing_is_remarked(sql: str, says: str) -> None:
+    assert (says in unnamed(sql)) if says else unnamed(sql) == ""

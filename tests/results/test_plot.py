@@ -227,6 +227,15 @@ def test_lines_of_static_join_the_sizes_of_one_kind(curves: Path) -> None:
     assert lines(named) == {"torus, 4": [(16, 4), (100, 10)], "torus, 6": [(64, 6)]}
 
 
+def test_lines_of_each_routing_for_itself(curves: Path) -> None:
+    only, each = "offered_load = 0.1", Choices(routing="all")
+    drawn = plot.plot(curves, "nodes", "total_latency", lines=True, where=only, choices=each)
+    assert lines(drawn) == {
+        "torus n=2, dimension_order": [(16, 20.0), (100, 25.0)],
+        "torus n=2, adaptive": [(16, 18.0)],
+    }
+
+
 def test_distances_are_lines(curves: Path) -> None:
     assert lines(plot.plot(curves, "distance", "pairs")) == {"torus(k=4, n=2)": [(0, 16), (1, 64), (2, 96)]}
 

@@ -117,9 +117,9 @@ def chart(rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, 
     marks = base.mark_point(filled=True, size=size, opacity=0.75)
     if not groups:
         scale = alt.Scale(scheme="viridis")
-        return marks.encode(
-            color=alt.Color("group:Q", title=titles["group"], legend=alt.Legend(orient="right"), scale=scale)
-        )
+        whole = all(isinstance(row["group"], int) for row in rows)
+        legend = alt.Legend(orient="right", tickMinStep=1 if whole else alt.Undefined, format=".6~r")
+        return marks.encode(color=alt.Color("group:Q", title=titles["group"], legend=legend, scale=scale))
     legend = key(groups)
     return marks.encode(color=colour(groups, legend), shape=symbol(groups, legend))
 
@@ -130,9 +130,9 @@ def key(groups: Sequence[Group]) -> alt.Legend:
     columns = max(1, WIDTH // (longest + 36))
     if len(groups) <= 3 * columns:
         rows = -(-len(groups) // columns)
-        return alt.Legend(columns=-(-len(groups) // rows), labelLimit=LABEL, symbolOpacity=1)
+        return alt.Legend(columns=-(-len(groups) // rows), labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
     beside = -(-len(groups) // 22)  # rows that stand beside a chart
-    return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1)
+    return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
 
 
 def axis(rows: Sequence[Record], name: str, titles: Mapping[str, str], log: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.results import query as queries
 from torusweep.results import schema as schemas
+from torusweep.results.joined import unnamed
 
 
 def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -73,3 +74,5 @@ def query(
             "--schema lists the tables"
         )
     queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)
+    if remark := unnamed(sql):
+        click.echo(remark, err=True)

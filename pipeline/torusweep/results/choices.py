@@ -71,21 +71,21 @@ def refuse_mixed(
     keys: Sequence[str],
     numbers: Sequence[str],
     *,
-    series: bool,
+    series: Sequence[str] | None,
     apart: Collection[str] = (),
     named: Sequence[str] = (),
 ) -> None:
-    """Raise BadInput where rows that would be compared differ in a key.
+    """Raise BadInput where rows that would be compared differ in a key on which their numbers depend.
 
     rows     with topology, the keys and the numbers
     keys     columns that tell a network's rows apart
     numbers  the columns that are compared
-    series   whether the command can also draw them apart
+    series   columns by which the command draws them apart; None: it cannot
     apart    keys that may differ: the answer names them
     named    what the user calls the numbers, if not so
     """
     kept = [key for key in keys if key in apart]
-    keys = [key for key in keys if key not in apart]
+    keys = [key for key in keys if key not in apart and not _is_idle(rows, key, keys, numbers)]
     mixed = [key for key in keys if key not in SECONDARY and len({row[key] for row in rows}) > 1]
     if not mixed:  # different numbers of one network
         groups = defaultdict(list)
@@ -106,14 +106,26 @@ def refuse_mixed(
     instead = []
     if "routing" in mixed:
         instead.append("--routing best (of each network)")
-    if series:
-        instead.append(f"--series {','.join(mixed)}")
+    if series is not None:
+        instead.append(f"--series {','.join([*(name for name in series if name.isidentifier()), *mixed])}")
     elif any(key in Choices._fields for key in mixed):
         instead.append(" ".join(f"--{key} all" for key in mixed if key in Choices._fields) + " (each named)")
     raise BadInput(
         f"{' and '.join(named or numbers)}: expected rows of one {' and one '.join(mixed)}, got {got};"
         f" add {remedy}{''.join(', or ' + other for other in instead)}"
     )
+
+
+def _is_idle(rows: Iterable[Row], key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
+    """Whether rows that differ in this key alone are there, and all have the same numbers."""
+    others = ["topology", *(other for other in keys if other != key)]
+    found: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    values: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    for row in rows:
+        case = tuple(row[name] for name in others)
+        found[case].add(tuple(row[name] for name in numbers))
+        values[case].add(row[key])
+    return any(len(kinds) > 1 for kinds in values.values()) and all(len(kinds) == 1 for kinds in found.values())
 
 
 def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]) -> None:

@@ -74,7 +74,7 @@ def front_of(
     if not valued.num_rows:
         refuse_absent(folder, joined, chosen)
     apart = [key for key in keys if key in choices.each() or key == "fault_nodes"]
-    refuse_mixed(valued.to_pylist(), keys, numbers, series=False, apart=apart)
+    refuse_mixed(valued.to_pylist(), keys, numbers, series=None, apart=apart)
     telling = [key for key in keys if key in Choices._fields or (key in apart)]
     telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
     designs = _first_of_each(found, _valued(found, numbers), apart)

@@ -24,6 +24,7 @@ AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
 WIDE = 200
 MOST_WORDS = 56  # that colours and symbols can distinguish
 NO_NETWORK = "no network"  # the family of a row without a network
+BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
 RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
 CUT = 2.5  # times the largest number that is not of a saturated network: there a latency's axis ends
 DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
@@ -109,7 +110,7 @@ def plot(
         request = request._replace(lines=_is_curve(request, known, keys))
     names = _series_of(request, known, keys, choices)
     apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
-    refuse_mixed([row | row["keys"] for row in known], keys, ["x", "y"], series=True, apart=apart, named=[x, y])
+    refuse_mixed([row | row["keys"] for row in known], keys, ["x", "y"], series=names, apart=apart, named=[x, y])
     return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
 
 
@@ -190,7 +191,7 @@ def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[
         key for key in keys if key not in (*ends, *RUNNING, *SECONDARY) and _differ(row["keys"][key] for row in rows)
     ]
     curve = request.x.name in keys or request.x.table != "static"
-    return ["topology", *differ] if curve else each
+    return ["topology", *differ] if curve else [BRANCH, *each]
 
 
 def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
@@ -198,8 +199,8 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     log = _log(request, known)
     axes = [_as_axis(named.name, [row[at] for row in known]) for named, at in ((request.x, "x"), (request.y, "y"))]
     rows = [known[i] for i in sample_of(axes, len(known), MOST)]
-    columns = [request.joined.columns[name] for name in names]
-    scale = not request.lines and len(columns) == 1 and columns[0].column.type in NUMBERS
+    columns = [request.joined.columns[name] for name in names if name != BRANCH]
+    scale = not request.lines and len(names) == 1 and len(columns) == 1 and columns[0].column.type in NUMBERS
     if scale:
         rows = [row | {"group": row["keys"][names[0]]} for row in rows if row["keys"][names[0]] is not None]
         groups = []
@@ -215,7 +216,8 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     drawn = sorted((_point(row) for row in rows), key=lambda row: row["along"])
     most = _cut(request, drawn, log)
     remarks = ["bars: 95 % confidence intervals"] if any("low" in row or "left" in row for row in drawn) else []
-    remarks += ["hollow marks: saturated"] if any(row["hollow"] for row in drawn) else []
+    hollow = [row for row in drawn if row["hollow"] and (most is None or row["y"] <= most)]
+    remarks += ["hollow marks: saturated"] if hollow else []
     chart = curves.curves(drawn, groups, titles, log, most)
     specification = finished(chart, heading, "; ".join([subtitle, *remarks]))
     return Plot(specification, found, found - len(known), len(rows), most)
@@ -239,7 +241,7 @@ def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[scatter.Group]:
     """The groups of the rows; sets each row's `group` to its group's name."""
-    if names in ([], ["family"]) and not (request.lines and not names):
+    if names in ([], ["family"]):
         for row in rows:
             row["group"] = scatter.group_of(row)
         groups = scatter.network_groups([row["group"] for row in rows])
@@ -247,8 +249,8 @@ def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[st
             row["group"] = row["group"][1]
         return groups
     for row in rows:
-        words = [_word(row["keys"][name]) for name in names]
-        row["group"] = ", ".join(words) if names else _branch(row)
+        words = [_branch(row) if name == BRANCH else _word(row["keys"][name]) for name in names]
+        row["group"] = ", ".join(words)
     values = sorted({row["group"] for row in rows}, key=_natural)
     if len(values) > MOST_WORDS:
         raise BadInput(

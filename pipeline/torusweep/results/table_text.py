@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 
 DIGITS = 6  # significant, of a number for people
 LEAST_TEXT = 24  # characters that a folded column is wide, at least
@@ -113,7 +113,7 @@ def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
     except (OverflowError, ValueError, TypeError) as error:
         shown = printable(name)[:60]
         raise BadInput(
-            f"column {shown!r}: expected values that can be printed, got: {error}; write CAST(x AS VARCHAR)"
+            f"column {shown!r}: expected values that can be printed, got: {one_line(error)}; write CAST(x AS VARCHAR)"
         ) from None
 
 
