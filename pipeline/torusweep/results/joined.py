@@ -137,6 +137,25 @@ def words_of(condition: str | None) -> list[str]:
     return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
 
 
+def unnamed(sql: str) -> str:
+    """What to say of a query that joins a table by network and names not every column that tells its rows apart.
+
+    returns  '' where the query names the routing and the traffic, or takes all columns
+    """
+    words = [part.lower() for word in words_of(sql) for part in word.split(".")]
+    if "join" not in words or "*" in sql:
+        return ""
+    for table in joined_tables():
+        missing = [key for key in SHARED if table in words and key in distinguishing(table) and key not in words]
+        if missing:
+            return (
+                f"note: {table} has a row for each {' and '.join(missing)}, which the query does not name;"
+                f" add WHERE {' AND '.join(f'{key} = …' for key in missing)}, or select {' and '.join(missing)}"
+                + (f"; the view {VIEW} has one row for each network" if table in VIEWED else "")
+            )
+    return ""
+
+
 def source(
     joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
 ) -> str:
