@@ -133,7 +133,7 @@ class Simulated(NamedTuple):
 
     entered    int32[M]        cycle in which the packet's head leaves the source queue, −1 never, −2 refused: the queue
                                was full
-    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most `ran` + switch_delay
+    delivered  int32[M]        cycle in which its tail is ejected, −1 never; at most ran − 1 + switch_delay
     flits      int64[E, N, P]  flits sent over every channel in cycles measure_from … ran − 1
     occupancy  float64[E, V]   flits in the buffers of VC v of all channels at the end of a cycle, mean over the same
                                cycles (0 of none)
