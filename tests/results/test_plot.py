@@ -236,6 +236,33 @@ def test_lines_of_each_routing_for_itself(curves: Path) -> None:
     }
 
 
+def test_a_condition_on_another_table_draws_a_network_once(folder: Path) -> None:
+    drawn = plot.plot(folder, "nodes", "cost", where="saturation_load > 0")
+    assert (drawn.rows, drawn.drawn) == (3, 3)  # each has loads of two traffics
+
+
+def test_a_line_names_what_tells_it_apart_and_not_what_follows_from_that(tmp_path: Path) -> None:
+    static = [static_record(build(name)) for name in ("ring(k=4)", "ring(k=5)")]
+    common = {"traffic": "uniform", "cycles": 9}
+    rows = [
+        {"topology": name, "routing": routing, "router": router, "buffer_flits": len(router), **common}
+        | {"offered_load": load, "total_latency": 9.0 + load}
+        for name, routing in (("ring(k=4)", "dimension_order"), ("ring(k=5)", "up_down"))
+        for router in ("default", "fast")
+        for load in (0.1, 0.2)
+    ]
+    publish(tmp_path, "static", static)
+    publish(tmp_path, "simulation", rows)
+    assert set(lines(plot.plot(tmp_path, "offered_load", "total_latency"))) == {
+        f"ring(k={k}), {routing}, {router}"
+        for k, routing in ((4, "dimension_order"), (5, "up_down"))
+        for router in ("default", "fast")
+    }
+    with pytest.raises(BadInput) as caught:
+        plot.plot(tmp_path, "nodes", "total_latency", where="offered_load = 0.1", choices=Choices(routing="up-down"))
+    assert "of one router, got router default, fast; add --where \"router = 'default'\"" in str(caught.value)
+
+
 def test_distances_are_lines(curves: Path) -> None:
     assert lines(plot.plot(curves, "distance", "pairs")) == {"torus(k=4, n=2)": [(0, 16), (1, 64), (2, 96)]}
 

@@ -22,6 +22,7 @@ Row = Mapping[str, Any]
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
 USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004"}
+FIRST = ("routing", "traffic", "model", "router", "placement", "constant")  # these decide others: a router its buffers
 # numbers about all loads of a simulation, not about one
 OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}
 
@@ -96,6 +97,7 @@ def refuse_mixed(
                 mixed = [key for key in keys if len({row[key] for row in group}) > 1]
                 if mixed:
                     break
+    mixed = refining(rows, mixed)
     if not mixed:
         return
     values = {key: _values(rows, key) for key in mixed}
@@ -114,6 +116,18 @@ def refuse_mixed(
         f"{' and '.join(named or numbers)}: expected rows of one {' and one '.join(mixed)}, got {got};"
         f" add {remedy}{''.join(', or ' + other for other in instead)}"
     )
+
+
+def refining(rows: Sequence[Row], keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
+    """The keys that tell more rows apart than those before them and the columns `given`, the usual ones first."""
+    kept: list[str] = []
+    count = len({tuple(row[name] for name in given) for row in rows})
+    for key in sorted(keys, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST)):
+        finer = len({tuple(row[name] for name in (*given, *kept, key)) for row in rows})
+        if finer > count:
+            kept.append(key)
+            count = finer
+    return kept
 
 
 def _is_idle(rows: Iterable[Row], key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:

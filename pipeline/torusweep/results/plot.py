@@ -14,7 +14,7 @@ from torusweep.charts.chart import finished
 from torusweep.charts.networks import series as branch_of
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.results.choices import Choices, keys_of, refuse_absent, refuse_mixed, require_tables
+from torusweep.results.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
 from torusweep.results.designs import MOST, Axis, is_better_large, sample_of
 from torusweep.results.joined import ALL, NUMBERS, SECONDARY, Join, Named, distinguishing, join, source, words_of
 from torusweep.results.query import CONDITION, query
@@ -110,7 +110,10 @@ def plot(
         request = request._replace(lines=_is_curve(request, known, keys))
     names = _series_of(request, known, keys, choices)
     apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
-    refuse_mixed([row | row["keys"] for row in known], keys, ["x", "y"], series=names, apart=apart, named=[x, y])
+    whole = [row | row["keys"] for row in known]
+    if names and BRANCH not in names:  # what each series has one value of
+        apart += [key for key in keys if key not in Choices._fields and not refining(whole, [key], names)]
+    refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
     return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
 
 
@@ -156,7 +159,9 @@ def _sql(request: Request, keys: Sequence[str], choices: Choices, where: str | N
     columns["keys"] = f"{{{packed}}}" if packed else "NULL"
     listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
     condition = f" WHERE {CONDITION}" if where else ""
-    return f"SELECT {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition}"
+    # a table that only the condition names has several rows for what is drawn once
+    kind = "SELECT" if {*joined.tables} <= {named.table for named in wanted} else "SELECT DISTINCT"
+    return f"{kind} {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition} ORDER BY x, y, topology"
 
 
 def _beside(joined: Join, named: Named, column: str) -> str | None:
@@ -186,12 +191,13 @@ def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[
         return list(dict.fromkeys([*(named.name for named in request.series), *each]))
     if not request.lines:
         return each
-    ends = (request.x.name, request.y.name)
-    differ = [
-        key for key in keys if key not in (*ends, *RUNNING, *SECONDARY) and _differ(row["keys"][key] for row in rows)
-    ]
-    curve = request.x.name in keys or request.x.table != "static"
-    return ["topology", *differ] if curve else [BRANCH, *each]
+    if request.x.name not in keys and request.x.table == "static":
+        return [BRANCH, *each]
+    passed = (request.x.name, request.y.name, *RUNNING, *SECONDARY)
+    telling = [key for key in keys if key not in passed]
+    chosen = [key for key in telling if key in Choices._fields and _differ(row["keys"][key] for row in rows)]
+    others = [key for key in telling if key not in Choices._fields]
+    return ["topology", *chosen, *refining([row["keys"] for row in rows], others, ["topology", *chosen])]
 
 
 def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
