@@ -279,6 +279,14 @@ def test_marks_or_lines_as_asked_for(curves: Path) -> None:
     assert {mark["group"] for mark in marks(best)} == {"dimension_order", "adaptive"}
 
 
+def test_marks_have_error_bars_too(curves: Path) -> None:
+    dots = plot.plot(curves, "nodes", "total_latency", where="offered_load = 0.1 AND routing = 'dimension_order'")
+    vega_lite.check([dots.specification])
+    assert {layer["mark"]["type"] for layer in dots.specification["layer"]} == {"rule", "tick", "point"}
+    assert {(mark["low"], mark["high"]) for mark in marks(dots)} == {(19.0, 21.0), (24.0, 26.0)}
+    assert "95 % confidence" in dots.specification["title"]["subtitle"]
+
+
 @pytest.mark.parametrize(
     ("x", "series", "where", "says"),
     [

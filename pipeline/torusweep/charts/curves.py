@@ -18,9 +18,15 @@ HOLLOW = "#ffffff"  # the paper
 
 
 def curves(
-    rows: Sequence[Record], groups: Sequence[Group], titles: Mapping[str, str], log: str, most: float | None = None
+    rows: Sequence[Record],
+    groups: Sequence[Group],
+    titles: Mapping[str, str],
+    log: str,
+    most: float | None = None,
+    *,
+    connected: bool = True,
 ) -> Chart:
-    """Lines through the rows of each group.
+    """Lines through the rows of each group, with marks and error bars.
 
     rows    x, y, group; along: the order within a line; hollow: whether the mark is; low, high, left, right: ends of
             the error bars, absent or None where there is none
@@ -28,6 +34,7 @@ def curves(
     titles  of x and y
     log     the logarithmic axes: 'x', 'y', 'xy' or ''
     most    where the y axis ends, which cuts lines that go on; None: it shows all
+    connected  by lines; otherwise only marks and bars
     """
     places = {group.name: place for place, group in enumerate(groups)}
     dashes = [str(place // COLOURS_APART % len(DASHES)) for place in range(len(groups))]
@@ -45,11 +52,10 @@ def curves(
     base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour(groups, legend), detail="group:N")
     scale = alt.Scale(domain=[str(place) for place in range(len(DASHES))], range=list(DASHES))
     clip = most is not None
-    lines = base.mark_line(strokeWidth=1.8, clip=clip).encode(
-        order="along:Q", strokeDash=alt.StrokeDash("dash:N", legend=None, scale=scale)
-    )
+    dash = alt.StrokeDash("dash:N", legend=None, scale=scale)
+    lines = [base.mark_line(strokeWidth=1.8, clip=clip).encode(order="along:Q", strokeDash=dash)] if connected else []
     marks = base.mark_point(filled=True, opacity=1, size=48, clip=clip).encode(shape=symbol(groups, legend))
-    layers = [*_bars(base, values, clip, x, y), lines, marks]
+    layers = [*_bars(base, values, clip, x, y), *lines, marks]
     if any(row.get("hollow") for row in rows):
         layers.append(
             base.transform_filter("datum.hollow")

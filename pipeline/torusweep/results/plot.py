@@ -27,6 +27,7 @@ NO_NETWORK = "no network"  # the family of a row without a network
 BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
 RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
 CUT = 2.5  # times the largest number that is not of a saturated network: there a latency's axis ends
+ERRORS = ("x_error", "x_stderr", "y_error", "y_stderr")  # fields of a row: half an interval, or standard errors
 DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
 
 
@@ -144,7 +145,7 @@ def _sql(request: Request, keys: Sequence[str], choices: Choices, where: str | N
     for end, named in (("x", request.x), ("y", request.y)):
         for suffix in ("error", "stderr"):
             error = _beside(joined, named, f"{named.column.name}_{suffix}")
-            if error and request.lines is not False:
+            if error:
                 columns[f"{end}_{suffix}"] = f'"{error}"'
     saturated = _beside(joined, request.y, "saturated")
     if saturated and request.lines is not False:
@@ -215,7 +216,8 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     label = ", ".join(_words(name) for name in names)
     titles = {"x": _title(request.x), "y": _title(request.y), "group": _title(columns[0]) if scale else label}
     heading = f"{_words(request.y.name)} against {_words(request.x.name)}"
-    if not request.lines:
+    barred = any(row.get(name) for row in rows for name in ERRORS)
+    if not request.lines and (scale or not barred):
         drawn = [{name: row[name] for name in ("x", "y", "group")} for row in rows]
         chart = scatter.chart(drawn, groups, titles, log)
         return Plot(finished(chart, heading, subtitle), found, found - len(known), len(rows))
@@ -224,7 +226,7 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     remarks = ["bars: 95 % confidence intervals"] if any("low" in row or "left" in row for row in drawn) else []
     hollow = [row for row in drawn if row["hollow"] and (most is None or row["y"] <= most)]
     remarks += ["hollow marks: saturated"] if hollow else []
-    chart = curves.curves(drawn, groups, titles, log, most)
+    chart = curves.curves(drawn, groups, titles, log, most, connected=bool(request.lines))
     specification = finished(chart, heading, "; ".join([subtitle, *remarks]))
     return Plot(specification, found, found - len(known), len(rows), most)
 
@@ -293,7 +295,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
 def _cut(request: Request, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
     """Where the axis of a latency ends: that of a saturated network depends on how long it was simulated."""
     below = [point["y"] for point in points if not point["hollow"]]
-    if "latency" not in request.y.name or "y" in log or not below:
+    if not request.lines or "latency" not in request.y.name or "y" in log or not below:
         return None
     most = CUT * max(below)
     return most if any(point["y"] > most for point in points) else None

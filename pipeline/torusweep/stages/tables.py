@@ -98,7 +98,7 @@ def markdown() -> str:
     lines = [
         "# Tables",
         "",
-        "Made by `make docs` from each stage's columns.py; `torusweep query --schema` prints the same.",
+        "Made by `make docs` from each stage's columns.py; `torusweep query --schema all` prints the same.",
         "",
     ]
     for table, columns in TABLES.items():
