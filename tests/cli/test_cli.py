@@ -83,6 +83,14 @@ BAD_INPUT = [
     (["query", "SELECT 1", "--output", "no/such/folder/a.csv"], "got no folder no/such/folder; make it"),
     (["pareto", "--minimise", "cost", "--output", "."], "got a folder; add a file's name"),
     (["query", "SELECT 1", "--schema"], "got both"),
+    (
+        ["report", "-o", "no/such/folder/a.html"],
+        "--output no/such/folder/a.html: expected a file that can be written, got",
+    ),
+    (
+        ["layout", "ring(k=4)", "--svg", "no/such/folder/a.svg"],
+        "--svg no/such/folder/a.svg: expected a file that can be",
+    ),
     (["completion", "tcsh"], "bash"),
     (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
     (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),

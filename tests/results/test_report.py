@@ -316,7 +316,7 @@ def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: 
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert "A title" in drawing
     assert drawing.count("<path") > len(vega_lite.rows(specification)[-1]) / 2  # marks, not an empty frame
-    with pytest.raises(BadInput, match=r"expected a name that ends in \.svg or \.png, got '\.jpg'"):
+    with pytest.raises(BadInput, match=r"expected a name that ends in \.svg, \.pdf or \.png, got '\.jpg'"):
         figures.save(specification, tmp_path / "chart.jpg")
 
 

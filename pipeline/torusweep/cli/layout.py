@@ -32,7 +32,10 @@ from torusweep.tables.store import publish
     "Only wires between cabinets count.",
 )
 @click.option(
-    "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the layout and its wires to this file."
+    "--svg",
+    type=click.Path(path_type=Path),
+    callback=options.writable,
+    help="Also draw the layout and its wires to this file.",
 )
 @options.json_output
 def layout(

@@ -69,7 +69,8 @@ def writable(context: click.Context, parameter: click.Parameter | None, path: Pa
     """The file to write, refused before anything is computed where it cannot be: a folder, or one in none."""
     if path is None:
         return None
-    expected = f"--output {one_line(path)}: expected a file that can be written"
+    option = parameter.opts[-1] if parameter is not None else "--output"
+    expected = f"{option} {one_line(path)}: expected a file that can be written"
     try:
         if not path.parent.is_dir():
             raise BadInput(f"{expected}, got no folder {one_line(path.parent)}; make it, or choose another")

@@ -16,6 +16,7 @@ from torusweep.results.page import write_report
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    callback=options.writable,
     help="File to write.  [default: report.html in the sweep's folder]",
 )
 @options.json_output
