@@ -469,6 +469,7 @@ def test_a_front_of_results_under_a_condition(results):
         ("true UNION SELECT 1", "more than a condition"),
         ("true\nORDER BY\nnodes", "got 'true ORDER BY nodes': more than a condition"),
         ("\n", "syntax error"),
+        ('topology = "ring"', "text stands in single quotes: 'ring'"),
         ("nodez > 1", "--where 'nodez > 1' cannot be answered"),
         ("nodes IN (SELECT * FROM read_csv('/etc/passwd'))", "'read_csv'"),
     ],

@@ -16,7 +16,18 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.results.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
 from torusweep.results.designs import MOST, Axis, is_better_large, sample_of
-from torusweep.results.joined import ALL, NUMBERS, SECONDARY, Join, Named, distinguishing, join, source, words_of
+from torusweep.results.joined import (
+    ALL,
+    NUMBERS,
+    SECONDARY,
+    SHARED,
+    Join,
+    Named,
+    distinguishing,
+    join,
+    source,
+    words_of,
+)
 from torusweep.results.query import CONDITION, query
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
@@ -101,9 +112,11 @@ def plot(
     if not known:
         refuse_absent(results, joined, choices.spelled())
         condition = f" where {where}" if where else ""
+        shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
+        matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
         raise BadInput(
-            f"expected rows of {' and '.join(joined.tables) or 'static'} with both {x} and {y}{condition}, got none;"
-            " torusweep query shows what is there"
+            f"expected rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}{condition},"
+            " got none; torusweep query shows what is there"
         )
     for row in known:
         row["keys"] = {"topology": row["topology"], "family": row["family"], **(row["keys"] or {})}

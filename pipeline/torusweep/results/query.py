@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -163,11 +164,18 @@ def answer(
             raise _too_large(memory_gib) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise BadInput(
-                f"{_subject(condition)} cannot be answered: {_one_line(error)};"
-                " 'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
+                f"{_subject(condition)} cannot be answered: {_one_line(error)}; {_remedy(error, condition or sql)}"
             ) from None
         except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
             raise BadInput(f"{_subject(condition)} cannot be answered: {_one_line(error)}") from None
+
+
+def _remedy(error: Exception, written: str) -> str:
+    """What to do where a name is unknown. SQL takes a word in double quotes for a column."""
+    quoted = re.search(r'column "([^"]+)" not found', str(error))
+    if quoted and f'"{quoted[1]}"' in written:
+        return f"text stands in single quotes: '{quoted[1]}'"
+    return "'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
 
 
 def _subject(condition: str | None) -> str:
