@@ -25,7 +25,7 @@ def whole(backend, *radices, **options):
 def python(program: str, **environment: str) -> list[str]:
     """The words that a program prints. It runs in the repository's root, where it finds the package `tests`."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
+        [sys.executable, "-W", "error", "-c", f"import sys\n{program}"],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

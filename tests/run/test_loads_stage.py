@@ -29,7 +29,7 @@ sweep: rings
 topologies: {NETWORKS}
 loads:
   - {{traffic: [uniform, nearest_neighbour], routing: [minimal, minimal_ecmp], skip_unsuitable: true}}
-  - {{traffic: [transpose, "hot_spot(percent=20)"], families: [torus, mesh, hypercube], \
+  - {{traffic: [bit_reversal, "hot_spot(percent=20)"], families: [torus, mesh, hypercube], \
 nodes: {{to: 16}}, skip_unsuitable: true}}
 """
 PLAIN = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "[]"}
@@ -84,10 +84,10 @@ def test_rows_are_those_asked_for_and_join_static(rings: Run):
         if (network, pattern) != ("pruned_xy(k=4)", "uniform")  # two components
     ]
     second = [
-        ("torus(k=4, n=2)", "minimal", "transpose"),
+        ("torus(k=4, n=2)", "minimal", "bit_reversal"),
         ("torus(k=4, n=2)", "minimal", "hot_spot(percent=20)"),
-        ("mesh(k=3, n=2)", "minimal", "hot_spot(percent=20)"),  # nine nodes: no transpose
-        ("hypercube(n=4)", "minimal", "transpose"),
+        ("mesh(k=3, n=2)", "minimal", "hot_spot(percent=20)"),  # nine nodes: no bit_reversal
+        ("hypercube(n=4)", "minimal", "bit_reversal"),
         ("hypercube(n=4)", "minimal", "hot_spot(percent=20)"),
     ]
     assert found == first + second
@@ -222,11 +222,11 @@ REFUSED = [
         "3:9: loads[0]: expected at least one network, got none",
     ),
     (
-        "loads: [{traffic: transpose}]",
-        "3:9: loads[0]: traffic transpose on mesh(k=3, n=2): terminals=9: expected a power of 2",
+        "loads: [{traffic: bit_reversal}]",
+        "3:9: loads[0]: traffic bit_reversal on mesh(k=3, n=2): terminals=9: expected a power of 2",
     ),
     (
-        "loads: [{traffic: transpose, families: [mesh], skip_unsuitable: true}]",
+        "loads: [{traffic: bit_reversal, families: [mesh], skip_unsuitable: true}]",
         "3:9: loads[0]: expected at least one network, got none",
     ),
     (

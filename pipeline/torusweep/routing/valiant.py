@@ -47,5 +47,5 @@ def valiant(topology: Topology, by: By = None) -> SourceRouting:
             continue
     raise BadInput(
         "expected a whole network with addresses, whose halves dimension_order, routing_record, hierarchical or"
-        " minimal_by_address can route, got one that suits none of them; choose minimal or up_down"
+        " minimal_by_address can route, got one that suits none of them; choose minimal, which suits every network"
     )
