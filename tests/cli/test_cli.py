@@ -64,7 +64,10 @@ BAD_INPUT = [
         "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no --bounds",
     ),
     (["loads", "torus(k=32, n=2)", "--traffic", "random_permutation", "--bounds"], "at most 450,000 flows"),
-    (["loads", "faulty(torus(k=8, n=2), nodes=3)", "--routing", "valiant"], "choose minimal, which suits every network"),
+    (
+        ["loads", "faulty(torus(k=8, n=2), nodes=3)", "--routing", "valiant"],
+        "choose minimal, which suits every network",
+    ),
     (["run", "--nonsense"], "unknown option --nonsense; 'torusweep run --help' lists ours"),
     (["query", "SELECT 1", "--results", f"results/{'a' * 300}"], "names of at most 255 bytes, got 'aaaa"),
     (["latency"], "expected a topology, got none"),
