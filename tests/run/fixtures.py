@@ -1,4 +1,4 @@
-"""Sweeps in folders of their own, and what an undisturbed one gives: fixtures of tests/workflow and tests/faults."""
+"""Sweeps in folders of their own, and what an undisturbed one gives: fixtures of tests/run and tests/faults."""
 
 from __future__ import annotations
 
