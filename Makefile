@@ -50,7 +50,7 @@ gpu-check: .venv/ready
 
 docs: .venv/ready
 	$(BIN)/python -c "from torusweep.stages.tables import markdown; print(markdown(), end=\"\")" > docs/tables.md
-	$(BIN)/python -c "from torusweep.sweep.configuration.words import documentation; print(documentation(), end=\"\")" > docs/config.md
+	$(BIN)/python -c "from torusweep.sweep.configuration.documentation import documentation; print(documentation(), end=\"\")" > docs/config.md
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .

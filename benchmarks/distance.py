@@ -50,7 +50,7 @@ def contenders(ports: np.ndarray, large: bool, threads: int | None) -> dict[str,
         )
 
     chosen = {"torusweep": ours("numba")}
-    if library("ceiling"):
+    if library("peak"):
         chosen["by hand, in C"] = lambda: mean(distances(ports, threads or numba.config.NUMBA_NUM_THREADS)[0])
     if nodes <= 2 * SLOW:
         chosen["torusweep, NumPy"] = ours("numpy")

@@ -18,7 +18,7 @@ from torusweep.networks.families import build
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
 from torusweep_kernels.loads.order import BLOCK, order
-from torusweep_kernels.router.live import layout
+from torusweep_kernels.router.state import layout
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import shortest_walks
 from torusweep_kernels.walks.task import HOPS
@@ -46,7 +46,7 @@ class Loop(NamedTuple):
 
 
 def races(*, large: bool, threads: int | None) -> Iterator[Race]:
-    if library("limits") is None or library("ceiling") is None:
+    if library("limits") is None or library("peak") is None:
         return
     many = threads or numba.config.NUMBA_NUM_THREADS
     torus, random4 = build("torus(k=16, n=3)").ports, random_regular(4096, 4)

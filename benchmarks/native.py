@@ -43,11 +43,11 @@ def call(function: Callable[..., int], *arguments: int | np.ndarray) -> int:
 
 
 def distances(ports: np.ndarray, threads: int) -> tuple[np.ndarray, int]:
-    """(int64[D+1] pairs of nodes at each distance, rows computed) of ceiling.c.
+    """(int64[D+1] pairs of nodes at each distance, rows computed) of peak.c.
 
     ports: int32[N, P], an undirected graph, every node of P links.
     """
-    built = library("ceiling")
+    built = library("peak")
     assert built is not None, "no C compiler"
     neighbours, histogram = np.ascontiguousarray(ports, np.int32), np.zeros(len(ports) + 1, np.int64)
     built.distances.restype = INTEGER

@@ -30,8 +30,8 @@ from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 from torusweep.tables.store import read_shards
 
-from benchmarks.asleep import NAP, sleeping
 from benchmarks.race import Row
+from benchmarks.sleeping_batch import NAP, sleeping
 
 POINTS = (100, 1_000, 10_000)
 SLEEPERS = (1, 2, 8, 32, 64, 128)
@@ -91,7 +91,7 @@ def sweeps(workers: Sequence[int] = (1, 2)) -> Iterator[Row]:
 def _swept(topologies: str, workers: int) -> tuple[float, float]:
     """(wall time of a sweep, seconds of its records, all workers together).
 
-    workers: 0 for two processes without Snakemake and Dask (least.py).
+    workers: 0 for two processes without Snakemake and Dask (lower_bound.py).
     """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "small.yaml"
@@ -109,7 +109,7 @@ def _swept(topologies: str, workers: int) -> tuple[float, float]:
             command = [
                 sys.executable,
                 "-m",
-                "benchmarks.least",
+                "benchmarks.lower_bound",
                 str(config),
                 str(Path(folder) / "small"),
             ]

@@ -20,9 +20,9 @@ from pathlib import Path
 import pyarrow as pa
 from torusweep.tables import store
 
-from benchmarks.guard import fallen
 from benchmarks.machine import described
 from benchmarks.race import Row, rows
+from benchmarks.regression import fallen
 from benchmarks.table import SCHEMA, draw, markdown, replace
 
 HERE = Path(__file__).resolve().parent

@@ -16,10 +16,10 @@ from torusweep_kernels.philox import philox
 
 from benchmarks import native
 from benchmarks.growth import exponent
-from benchmarks.guard import fallen
 from benchmarks.native import call, distances, library
 from benchmarks.overhead import networks
 from benchmarks.race import Race, rows
+from benchmarks.regression import fallen
 from benchmarks.table import lines_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +85,7 @@ def test_the_least_makes_the_same_tables(tmp_path: Path):
     """What sweeps are set beside saves no work."""
     config, least, whole = tmp_path / "rings.yaml", tmp_path / "least", tmp_path / "whole"
     config.write_text("sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 22}}\n")
-    subprocess.run([sys.executable, "-m", "benchmarks.least", str(config), str(least)], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.lower_bound", str(config), str(least)], cwd=ROOT, check=True)
     whole.mkdir()
     for step in ("points", "static", "distances"):
         assert run_step(step, config, whole, {"workers": 0}) == 0
@@ -145,6 +145,6 @@ def test_without_a_compiler_c_is_left_out(monkeypatch: pytest.MonkeyPatch, capsy
 
     monkeypatch.setattr(native.shutil, "which", lambda name: None)
     native.library.cache_clear()
-    assert native.library("ceiling") is None
+    assert native.library("peak") is None
     native.library.cache_clear()
-    assert capsys.readouterr().err == "ceiling.c: no C compiler `cc` found, left out\n"
+    assert capsys.readouterr().err == "peak.c: no C compiler `cc` found, left out\n"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
-from torusweep_kernels.router.live import live_of
+from torusweep_kernels.router.state import live_of
 from torusweep_kernels.routes import route_flows
 
 from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform

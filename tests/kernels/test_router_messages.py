@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
-from torusweep_kernels.router.live import live_of
+from torusweep_kernels.router.state import live_of
 
 from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
 from tests.kernels.router_oracle import Network

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from torusweep_kernels.router import Router, cpu, simulate
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.cycle import run
-from torusweep_kernels.router.live import Live, fixed_of, live_of
 from torusweep_kernels.router.outcome import Outcome
 from torusweep_kernels.router.records import LEFT
+from torusweep_kernels.router.state import Live, fixed_of, live_of
 
 from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform
 

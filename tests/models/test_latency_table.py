@@ -22,7 +22,7 @@ from torusweep.papers.verification import verification_rows
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
-from torusweep.sweep.measure import static_of, with_loads
+from torusweep.sweep.model_inputs import static_of, with_loads
 from torusweep.sweep.requested import requested_points
 from torusweep.tables.store import open_table
 

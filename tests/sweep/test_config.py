@@ -15,8 +15,8 @@ from torusweep.stages.layout.stage import Layout
 from torusweep.stages.loads.stage import Loads
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load
+from torusweep.sweep.configuration.documentation import documentation
 from torusweep.sweep.configuration.schema import PAPERS
-from torusweep.sweep.configuration.words import documentation
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])

@@ -17,9 +17,9 @@ from torusweep.sweep import points
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.schema import Requirement
 from torusweep.sweep.expansion import SweepNetwork, expand
+from torusweep.sweep.network_search import meeting
+from torusweep.sweep.parameter_values import values_of
 from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
-from torusweep.sweep.requirements import meeting
-from torusweep.sweep.values import values_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])

@@ -145,7 +145,7 @@ def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarr
     Raises ValueError where some node has no path to a destination, or is 2¹⁵ or more hops away.
     """
     from torusweep_kernels.dependencies import cpu
-    from torusweep_kernels.distance.single import incoming_links
+    from torusweep_kernels.distance.single_source import incoming_links
 
     shape = len(destinations), len(ports)
     away, order = np.empty(shape, np.int16), np.empty(shape, np.int32)

@@ -11,7 +11,6 @@ import numpy as np
 
 from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.bits import graph_of, search
-from torusweep_kernels.distance.feeders import same_degree
 from torusweep_kernels.distance.lanes import (
     EMPTY,
     WORD,
@@ -27,7 +26,8 @@ from torusweep_kernels.distance.lanes import (
     side_by_side,
 )
 from torusweep_kernels.distance.level import TILE, Limits
-from torusweep_kernels.distance.single import breadth_first, incoming_links
+from torusweep_kernels.distance.predecessors import same_degree
+from torusweep_kernels.distance.single_source import breadth_first, incoming_links
 from torusweep_kernels.threads import in_threads
 
 COST = {

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.distance.feeders import feeders
 from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, pack, part, seeds
+from torusweep_kernels.distance.predecessors import feeders
 
 SOURCE = Path(__file__).with_name("levels.cu")
 WIDEST = 64  # words a row: 512 bytes, four cache lines

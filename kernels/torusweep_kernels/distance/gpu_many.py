@@ -10,8 +10,8 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.distance import gpu
-from torusweep_kernels.distance.feeders import by_head
 from torusweep_kernels.distance.lanes import EMPTY, Task
+from torusweep_kernels.distance.predecessors import by_head
 
 SOURCE = Path(__file__).with_name("search.cu")
 LANES = 32  # sources a block

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels.backend import host
-from torusweep_kernels.distance.feeders import feeders
 from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
+from torusweep_kernels.distance.predecessors import feeders
 from torusweep_kernels.threads import in_threads
 
 WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gathering one word

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from torusweep_kernels.compile import thread_count
-from torusweep_kernels.distance.feeders import same_degree
+from torusweep_kernels.distance.predecessors import same_degree
 from torusweep_kernels.loads.lanes import Rows, Side, accumulate
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import BLOCK, SINGLE, share

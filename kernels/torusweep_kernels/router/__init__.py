@@ -143,7 +143,7 @@ def state_bytes(
     messages, waits           so many, and pairs of one that waits and one that it waits for
     backend                   numba, in memory, or cupy, in the GPU's
     """
-    from torusweep_kernels.router import device, live
+    from torusweep_kernels.router import gpu_state, state
 
     how = wiring, router, packets, runs, shortest, messages, waits
-    return sum(map(live.size, device.layout(*how) if backend == "cupy" else [live.layout(*how)]))
+    return sum(map(state.size, gpu_state.layout(*how) if backend == "cupy" else [state.layout(*how)]))

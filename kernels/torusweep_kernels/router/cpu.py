@@ -9,11 +9,11 @@ from threading import Lock
 
 from torusweep_kernels.compile import thread_count
 from torusweep_kernels.router.cycle import advance
-from torusweep_kernels.router.live import fixed_of, live_of
+from torusweep_kernels.router.deadlock import deadlock
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.records import EJECTED, INJECTED, LEFT
+from torusweep_kernels.router.state import fixed_of, live_of
 from torusweep_kernels.router.task import Experiment, Simulated, Task
-from torusweep_kernels.router.waits import deadlock
 from torusweep_kernels.threads import in_threads
 
 SHARE = 128  # nodes, at least: with fewer, meeting every cycle takes more than it gains

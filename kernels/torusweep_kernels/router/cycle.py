@@ -13,8 +13,6 @@ cycle. Threads therefore meet once a cycle, and neither their number nor which o
 from __future__ import annotations
 
 from torusweep_kernels.compile import atomic_add, atomic_load, compare_and_swap, inlined, plain, yield_core
-from torusweep_kernels.router.heads import allocate_channels, ask, come_forward, start
-from torusweep_kernels.router.live import Share
 from torusweep_kernels.router.records import (
     BEGUN,
     BITS,
@@ -30,8 +28,10 @@ from torusweep_kernels.router.records import (
     ready,
 )
 from torusweep_kernels.router.sources import generate, generate_message, refill
-from torusweep_kernels.router.switch import allocate_switch
+from torusweep_kernels.router.state import Share
+from torusweep_kernels.router.switch_allocation import allocate_switch
 from torusweep_kernels.router.task import WORMHOLE
+from torusweep_kernels.router.vc_allocation import allocate_channels, ask, come_forward, start
 
 SPINS = 2_000  # looks at what other threads do before a thread yields its core
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.router.device import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
-from torusweep_kernels.router.live import size
+from torusweep_kernels.router.deadlock import deadlock
+from torusweep_kernels.router.gpu_state import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
 from torusweep_kernels.router.outcome import Outcome, joined
+from torusweep_kernels.router.state import size
 from torusweep_kernels.router.task import Experiment, Simulated, Task
-from torusweep_kernels.router.waits import deadlock
 
 THREADS = 512  # a block that simulates an experiment alone has at most; router.cu knows it, too
 SHARED_THREADS = 128  # a block of several that simulate an experiment has

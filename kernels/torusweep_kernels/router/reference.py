@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
+from torusweep_kernels.router.deadlock import deadlock
 from torusweep_kernels.router.outcome import Outcome, State, joined
 from torusweep_kernels.router.reference_sources import Sources
 from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
-from torusweep_kernels.router.waits import deadlock
 
 
 class Run:

@@ -16,8 +16,8 @@
 
 #include "records.cuh"
 #include "sources.cuh"
-#include "heads.cuh"
-#include "switch.cuh"
+#include "vc_allocation.cuh"
+#include "switch_allocation.cuh"
 #include "cycle.cuh"
 
 // Cycles t .. stop - 1 of the experiments `running`, by `blocks` blocks each; several blocks: of one cycle. An

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels.backend import host
-from torusweep_kernels.distance.feeders import feeders
+from torusweep_kernels.distance.predecessors import feeders
 from torusweep_kernels.philox import philox
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
 

@@ -15,7 +15,7 @@ from torusweep.models.table import arrow_table, check, dally_columns, network_of
 from torusweep.networks.families import build
 from torusweep.results.table_text import records
 from torusweep.stages.layout.placements import canonical
-from torusweep.sweep.measure import static_of, width_measured, with_loads
+from torusweep.sweep.model_inputs import static_of, width_measured, with_loads
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
 MAX_NODES = 2**31 - 1

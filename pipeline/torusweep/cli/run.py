@@ -106,7 +106,7 @@ def run_step(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -
     from torusweep.stages import STAGES
 
     if name in STAGES:
-        from torusweep.run.stage import make_table
+        from torusweep.run.compute_table import make_table
 
         return make_table(name, config, folder, overrides)
     from torusweep.run.steps import STEPS

@@ -1,4 +1,4 @@
-"""The short steps of the pipeline, which the Snakefile's rules call; torusweep.run.stage is the long one.
+"""The short steps of the pipeline, which the Snakefile's rules call; torusweep.run.compute_table is the long one.
 
 Every step takes the configuration's path, the sweep's folder and overrides, and returns an exit status.
 """
@@ -16,7 +16,7 @@ from torusweep.counts import counted
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.stages.tables import TABLES, schema_of
 from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.derived import DERIVED
+from torusweep.sweep.derived_tables import DERIVED
 from torusweep.sweep.points_table import points_table, weighed_points
 from torusweep.sweep.requested import requested_stages
 from torusweep.tables import store

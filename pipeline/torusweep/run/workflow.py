@@ -15,7 +15,7 @@ from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family
-from torusweep.sweep.derived import DERIVED
+from torusweep.sweep.derived_tables import DERIVED
 from torusweep.sweep.points import program_digest, stage_digest
 from torusweep.sweep.requested import requested_files, requested_stages
 

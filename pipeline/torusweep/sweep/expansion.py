@@ -16,9 +16,9 @@ from torusweep.stages.entry import Choice
 from torusweep.stages.stage import Network
 from torusweep.sweep.configuration.schema import Family, Required, Sweep
 from torusweep.sweep.configuration.yaml import Place, shown
+from torusweep.sweep.network_search import meeting
+from torusweep.sweep.parameter_values import count, values_of
 from torusweep.sweep.points import Point
-from torusweep.sweep.requirements import meeting
-from torusweep.sweep.values import count, values_of
 
 
 class SweepNetwork(NamedTuple):

@@ -15,11 +15,11 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.routing import ROUTINGS, LayeredRouting, routing
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
-from torusweep.stages.deadlock.marks import mark_windows
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.rules import RULES as OUR_RULES
 from torusweep.stages.deadlock.rules import Rule, vc_rule
 from torusweep.stages.deadlock.verdict import verdict
+from torusweep.stages.deadlock.window_dependencies import mark_windows
 from torusweep_kernels.dependencies import no_channels
 
 from tests.stages.deadlock.plain_dependencies import (

@@ -14,9 +14,9 @@ from torusweep.networks.families import build
 from torusweep.routing import Moves, routing
 from torusweep.stages.deadlock import RULES as ALL_RULES
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, is_proved_free, rule_spelling
-from torusweep.stages.deadlock.case import ALL_ROUTINGS
 from torusweep.stages.deadlock.cycles import cycles_lie_in_rings, dependency_graph
 from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.routing_case import ALL_ROUTINGS
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep.stages.deadlock.verdict import verdict
 

@@ -6,12 +6,12 @@ the quantity of ours that it is compared with, and how closely (value, tolerance
 `waits_for` names what must be computed first. Simulated quantities are judged by sign, order and bound.
 """
 
-from torusweep.papers.verification.needed import (
+from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
+from torusweep.papers.verification.requests import (
     expected_latency,
     expected_requests,
     expected_topologies,
 )
-from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
 from torusweep.papers.verification.rows import COLUMNS, FOLDER, PAPER_NAMES, PAPERS, Expected, load_expected
 from torusweep.papers.verification.simulated import is_simulated
 from torusweep.papers.verification.verdicts import (

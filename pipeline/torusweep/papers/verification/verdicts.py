@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from torusweep.errors import BadInput
-from torusweep.papers.verification.needed import cubes_of, deadlock_request, placement_of
 from torusweep.papers.verification.quantities import (
     EXPRESSIONS,
     LAYOUT_EXPRESSIONS,
@@ -28,6 +27,7 @@ from torusweep.papers.verification.quantities import (
     is_static,
     parts,
 )
+from torusweep.papers.verification.requests import cubes_of, deadlock_request, placement_of
 from torusweep.papers.verification.rows import Expected, load_expected
 from torusweep.papers.verification.simulated import Simulated, is_simulated
 from torusweep.stages.tables import schema_of

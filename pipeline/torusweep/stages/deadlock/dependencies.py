@@ -29,9 +29,9 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
 from torusweep.routing.route_table import RouteTable
-from torusweep.stages.deadlock.marks import mark_windows
 from torusweep.stages.deadlock.progress import Progress
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.deadlock.window_dependencies import mark_windows
 
 MAX_BYTES = 2**31  # of the dependencies: a byte for each pair of channels at neighbouring nodes
 MAX_PAIRS = 10**8  # of nodes, to walk: about a minute

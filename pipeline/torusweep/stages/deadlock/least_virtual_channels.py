@@ -8,11 +8,11 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.routing import Routing
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.stages.deadlock.case import resolve_rule
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.deadlock.escape import escape_acyclic
 from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.routing_case import resolve_rule
 from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule
 
 # The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.

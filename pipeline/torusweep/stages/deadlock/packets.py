@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.stages.deadlock.route_windows import runs_first
 from torusweep.stages.deadlock.rules import Rule
-from torusweep.stages.deadlock.windows import runs_first
 
 BLOCK = 1 << 12  # destinations tried at a time
 

@@ -9,7 +9,6 @@ import numpy as np
 from torusweep.networks.topology import Topology
 from torusweep.routing import LayeredRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.stages.deadlock.case import Case, deadlock_case, resolve_routing
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
@@ -22,6 +21,7 @@ from torusweep.stages.deadlock.least_virtual_channels import (
 )
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
+from torusweep.stages.deadlock.routing_case import Case, deadlock_case, resolve_routing
 from torusweep.stages.deadlock.rules import none
 from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, proves_deadlock_free, verdict
 

@@ -16,7 +16,7 @@ from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.connectivity import components, edge_connectivity
 from torusweep.stages.static.distances import terminal_distances
-from torusweep.stages.static.faults import fault_diameter
+from torusweep.stages.static.fault_diameter import fault_diameter
 from torusweep.stages.static.route_lengths import routed_distances
 from torusweep.stages.static.survivors import surviving_network
 from torusweep.stages.static.transitivity import decide_transitivity

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from torusweep.errors import BadInput, nearest
-from torusweep.sweep.configuration import words, yaml
+from torusweep.sweep.configuration import documentation, yaml
 from torusweep.sweep.configuration.schema import Sweep, spelled
 from torusweep.sweep.configuration.yaml import Document, Place
 
@@ -59,7 +59,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
         (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
-        siblings = words.at(parent)
+        siblings = documentation.at(parent)
         known = [] if siblings is None else [key for key in siblings.inside() if key]
         message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
     elif kind == "missing":
@@ -90,7 +90,7 @@ def _place(loc: tuple[int | str, ...], document: Document) -> Place:
 
 
 def _meaning(place: Place, got: str = "") -> str:
-    key = words.at(place)
+    key = documentation.at(place)
     if key is None:
         return f"another value, got {got}"
     return (

@@ -11,8 +11,8 @@ import numpy as np
 
 from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.router.choices import Travel
-from torusweep_kernels.router.live import Shapes
 from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.state import Shapes
 from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into
 
 SOURCE = Path(__file__).with_name("router.cu")

@@ -21,7 +21,7 @@ from torusweep.networks.families import FAMILIES, Parameter, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan
 from torusweep.sweep.configuration.schema import Requirement
-from torusweep.sweep.values import count, values_of
+from torusweep.sweep.parameter_values import count, values_of
 
 SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
 OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels

@@ -1,4 +1,4 @@
-"""`python least.py CONFIG FOLDER`: a sweep's static records on two cores, in the least time that they could take.
+"""`python lower_bound.py CONFIG FOLDER`: a sweep's static records on two cores, in the least time that they could take.
 
 It uses neither Snakemake nor Dask, and no protection against faults. Each of two processes has half of the points.
 The rest is the pipeline's own: records, shards, tables, page.

@@ -18,7 +18,7 @@ from torusweep_kernels.dependencies import DEPENDS, FIRST, Channels
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import Moves, SourceRouting
 from torusweep.stages.deadlock.progress import Progress, part_of
-from torusweep.stages.deadlock.windows import END, MAX_HOPS, Reach, Window, cells_onward, runs_first, windows
+from torusweep.stages.deadlock.route_windows import END, MAX_HOPS, Reach, Window, cells_onward, runs_first, windows
 
 MAX_KEYS = 1 << 26  # to decompose
 FAR = np.iinfo(np.int32).max
