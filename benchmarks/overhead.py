@@ -149,7 +149,7 @@ def scaling() -> Iterator[Row]:
                 sweep.compute(dict.fromkeys(points, NAP), set(), manner, settings)
                 wall = time.perf_counter() - begin
         yield {
-            **row("scheduler", f"{sleepers} asleep", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS)),
+            **row("scheduler", f"{sleepers} sleeping", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS)),
             "note": f"there after {started:.1f} s",
         }
 

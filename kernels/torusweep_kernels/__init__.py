@@ -1,1 +1,1 @@
-"""Array kernels: arrays in, arrays out. Nothing here knows a topology's name, a file or Dask."""
+"""Kernels: functions from arrays to arrays. Names of networks, files and Dask belong to the pipeline."""

@@ -1,4 +1,4 @@
-"""Which array library computes, and on which device. The only place that looks for a GPU."""
+"""The choice of array library and device. Only this module looks for a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GpuOutOfMemory(MemoryError):
 
 
 class KernelCompileError(Exception):
-    """NVRTC refused a kernel's source; the message names the kernel and holds the compiler's log."""
+    """NVRTC could not compile a kernel; the message names the kernel and contains the compiler's log."""
 
 
 @cache
@@ -30,12 +30,12 @@ def gpu_count() -> int:
     """GPUs that CuPy can use; 0 where there is no CuPy, no driver or no device."""
     try:
         return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
-    except Exception:  # ImportError, a missing driver, an incompatible one: all mean none
+    except Exception:  # ImportError, or a missing or incompatible driver: no usable GPU
         return 0
 
 
 def resolve(backend: str) -> str:
-    """The backend that will run: auto becomes cupy where a GPU is, numba elsewhere.
+    """The backend for this machine: auto becomes cupy if there is a GPU, otherwise numba.
 
     Raises BackendUnavailable for cupy without a GPU, ValueError for an unknown name.
     """
@@ -54,7 +54,7 @@ def resolve(backend: str) -> str:
 
 
 def when_compiling(tell: Callable[[], None]) -> None:
-    """Have `tell` called once, when Numba first compiles what its cache on disk does not have, which takes seconds."""
+    """Call `tell` once, when Numba first compiles a function that is not in its cache, which takes seconds."""
     _waiting[:] = [tell]
 
 
@@ -85,19 +85,18 @@ def array_module(backend: str) -> ModuleType | Any:
 
 
 def implementation(package: str, backend: str) -> ModuleType:
-    """A package's module for a resolved backend: only what computes is imported, since CuPy and its GPU may be
-    missing."""
+    """The module of a kernel package for a resolved backend. Others are not imported: CuPy may be missing."""
     names = {"numba": "cpu", "cupy": "gpu", "numpy": "reference"}
     return importlib.import_module(f"{package}.{names[backend]}")
 
 
 def host(array: Any) -> np.ndarray:
-    """The array of either library in main memory."""
+    """A NumPy or CuPy array as a NumPy array."""
     return array.get() if hasattr(array, "get") else array
 
 
 def device_name(backend: str) -> str:
-    """The device that a resolved backend computes on, for the manifest."""
+    """Name of the device that a resolved backend uses, for the manifest."""
     if backend != "cupy":
         return "cpu"
     cupy = importlib.import_module("cupy")

@@ -1,4 +1,4 @@
-"""Refuse arguments that contradict each other, naming what was expected and what was got."""
+"""Checks of arguments. A ValueError says what was expected and what was got."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def expecting(where: str) -> Expect:
 
 
 def within(expect: Expect, name: str, array: np.ndarray, low: int, high: int) -> None:
-    """Expect whole numbers of low … high."""
+    """Expect whole numbers from low to high."""
     if array.size:
         expect(array.dtype.kind in "iub", f"whole numbers in {name}", array.dtype)
         least, most = int(array.min()), int(array.max())
@@ -28,7 +28,7 @@ def within(expect: Expect, name: str, array: np.ndarray, low: int, high: int) ->
 
 
 def check_capacity(expect: Expect, capacity: np.ndarray | None, ports: np.ndarray) -> None:
-    """Expect the shape of the ports, and 1 or more wherever a port leads somewhere."""
+    """Expect the shape of `ports`, and a capacity ≥ 1 wherever a port has a link."""
     if capacity is None:
         return
     expect(capacity.shape == ports.shape, f"capacity of shape {ports.shape}", capacity.shape)

@@ -1,8 +1,8 @@
 """Compilation by Numba, and vector code for it in LLVM's terms.
 
-Numba's own cache notices a change in the file of the cached function only, not in the files of the functions that it
-calls. The cache folder is therefore named by a digest of all Python files of this package: after any change every
-function is compiled again, and files can be as small as their ideas.
+Numba's cache notices changes in the file of the cached function, but not in the files of functions that it calls. The
+name of the cache folder therefore contains a digest of all Python files of this package: after any change every
+function is compiled again, and code can be split into files freely.
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ intrinsic: Any = extending.intrinsic  # Numba's type hint keeps the typing conte
 settings: Any = config  # whose attributes are set when Numba is imported
 BIT, INT32, INT64, DOUBLE = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 ONE = ir.Constant(INT64, 1)
-UNROLLED = 3, 4, 6  # degrees with a loop of their own: rings of rings, two-dimensional and three-dimensional tori
+UNROLLED = 3, 4, 6  # degrees whose loops are unrolled: those of rings, 2D tori and 3D tori
 _settings_in_use = Lock()
 
 
 def cached(function: Callable[..., Any]) -> Any:
-    """Compile without the GIL, and keep the machine code on disk where a cache folder can be written."""
+    """Compile a function that releases the GIL; keep its machine code on disk if a cache folder can be written."""
     return _compiled(function, nogil=True)
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """As `cached`, without reference counting of arrays, which takes half the time; the function cannot create
-    arrays."""
+    """As `cached`, without reference counting of arrays, in half the time. The function cannot create arrays."""
     return _compiled(function, nogil=True, _nrt=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile into the callers, which then pass no arguments: for small functions that are handed a whole state."""
+    """Compile a function into its callers: for small functions that take a whole state, which then is not passed."""
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(nogil=True, forceinline=True, **options)(function)
 
@@ -49,7 +48,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     folder = cache_folder()
     if not folder:
         return njit(**options)(function)
-    with _settings_in_use:  # Numba looks for the folder while it decorates; other packages keep theirs
+    with _settings_in_use:  # Numba reads this setting when it decorates; other packages keep their folder
         before, settings.CACHE_DIR = settings.CACHE_DIR, folder
         try:
             return njit(cache=True, **options)(function)
@@ -59,7 +58,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 @cache
 def cache_folder() -> str:
-    """Where the compiled code of exactly these sources is kept; empty where no folder can be written.
+    """The folder for the compiled code of these sources; empty if none can be written.
 
     In NUMBA_CACHE_DIR where that is set, else beside the package, else in the user's cache folder.
     """
@@ -95,7 +94,7 @@ def thread_count(threads: int | None) -> int:
 class Vectors:
     """Emits vector code over an intrinsic's arguments: fields of NamedTuples and other arguments, by name.
 
-    A row of an array is `width` consecutive elements, one a lane.
+    A row of an array is `width` consecutive elements, one for each lane.
     """
 
     def __init__(self, names: str, width: int, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
@@ -116,7 +115,7 @@ class Vectors:
         return self.values[name][1]
 
     def data(self, name: str, kind: Any = None) -> Any:
-        """Pointer to an array's elements, or to rows of a vector type; None where the argument is None."""
+        """Pointer to an array's elements, or to rows of a vector type; None if the argument is None."""
         array, value = self.values[name]
         if isinstance(array, types.NoneType):
             return None
@@ -136,7 +135,7 @@ class Vectors:
         return self.builder.bitcast(first, (kind or self.doubles).as_pointer())
 
     def load(self, pointer: Any) -> Any:
-        """A row, which need not be aligned to more than its elements."""
+        """Load a row; only its elements need be aligned."""
         value = self.builder.load(pointer)
         value.align = value.type.element.width // 8 if isinstance(value.type.element, ir.IntType) else 8
         return value
@@ -162,7 +161,7 @@ class Vectors:
         return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(INT32, self.width), None))
 
     def variable(self, value: Any) -> Any:
-        """Space for a value that a loop changes."""
+        """Stack space for a value that a loop changes."""
         place = cgutils.alloca_once(self.builder, value.type)
         self.builder.store(value, place)
         return place
@@ -182,7 +181,7 @@ class Vectors:
             body(arc)
 
     def by_degree(self, degree: Any, loop: Callable[[int], None]) -> None:
-        """Emit loop(d) for every degree of UNROLLED, taken where all nodes have it, and loop(0) for the rest."""
+        """Emit loop(d) for graphs in which all nodes have degree d, d in UNROLLED, and loop(0) for all others."""
         builder = self.builder
         differs, done = (builder.append_basic_block(name) for name in ("differs", "done"))
         choice = builder.switch(degree, differs)
@@ -200,7 +199,7 @@ class Vectors:
 
 @intrinsic
 def lowest(context, word):
-    """The number of the lowest bit of a uint64 that is not 0."""
+    """The number of the lowest set bit of a uint64 that is not 0."""
 
     def codegen(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(BIT, 1))
@@ -210,7 +209,7 @@ def lowest(context, word):
 
 @intrinsic
 def atomic_add(context, array, place, more):
-    """Add to an element; a thread that reads the sum also sees all that was written before."""
+    """Add to an element. A thread that reads the sum also sees all earlier writes of this thread."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -221,7 +220,7 @@ def atomic_add(context, array, place, more):
 
 @intrinsic
 def atomic_load(context, array, place):
-    """An element as all threads see it now."""
+    """The current value of an element that other threads write."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -232,7 +231,7 @@ def atomic_load(context, array, place):
 
 @intrinsic
 def compare_and_swap(context, array, place, old, new):
-    """Whether the element was `old`, and this thread has made it `new`."""
+    """Replace the element by `new` if it is `old`; return whether it was."""
 
     def codegen(context, builder, signature, arguments):
         first = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -244,7 +243,7 @@ def compare_and_swap(context, array, place, old, new):
 
 @intrinsic
 def yield_core(context):
-    """Let another thread have this core, if one waits for it."""
+    """Let another thread run on this core."""
 
     def codegen(context, builder, signature, arguments):
         kind = ir.FunctionType(INT32, [])

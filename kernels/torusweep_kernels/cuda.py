@@ -1,4 +1,4 @@
-"""CUDA through CuPy: source, compilation, launches and errors, for the gpu.py of every package."""
+"""CUDA through CuPy: sources, compilation, launches and errors, for every package's gpu.py."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Result = TypeVar("Result")
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused multiply-add: the reference rounds each product
 THREADS = 256  # a block
-RESIDENT = 2048  # threads that a multiprocessor holds
-# levels of a search launched between two looks at whether it has ended; even: it ends in the buffer of its start
+RESIDENT = 2048  # resident threads of a multiprocessor
+# levels of a search launched between two checks for its end; even, so that both buffers return to their places
 AHEAD = 16
-CACHED = 0.7  # share of the second-level cache that a search's rows should fit in
+CACHED = 0.7  # share of the L2 cache for the rows of a search
 
 
 class Gpu:
-    """The current device, its kernels compiled once, and launches no wider than it can hold."""
+    """The current device: its kernels, each compiled once, and launches of at most its resident threads."""
 
     def __init__(self) -> None:
         self.cupy = backends.array_module("cupy")
@@ -32,11 +32,11 @@ class Gpu:
         properties = self.cupy.cuda.runtime.getDeviceProperties(self.number)
         self.multiprocessors = properties["multiProcessorCount"]
         self.most_threads = self.multiprocessors * RESIDENT
-        self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of it for rows
-        self.shared = properties["sharedMemPerBlockOptin"]  # bytes that a block may share
+        self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of the L2 cache for rows
+        self.shared = properties["sharedMemPerBlockOptin"]  # shared memory of a block
 
     def kernels(self, source: Path, *names: str) -> list[Any]:
-        """Kernels of a .cu file."""
+        """The kernels of a .cu file, by name."""
         module = _module(self.cupy, self.number, cuda_source(source))
         return [module.get_function(name) for name in names]
 
@@ -45,11 +45,11 @@ class Gpu:
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
     def threads(self, items: int, multiple: int = THREADS) -> int:
-        """A multiple of `multiple`: a thread for each item, or about as many as the device holds."""
+        """A multiple of `multiple`: a thread for each item, at most about the device's resident threads."""
         return -(-min(items, self.most_threads) // multiple) * multiple
 
     def launch(self, kernel: Any, items: int, *arguments: Any) -> None:
-        """Run a kernel with a thread for each item, or as many as the device holds."""
+        """Run a kernel with a thread for each item, at most the device's resident threads."""
         kernel((self.threads(items) // THREADS,), (THREADS,), arguments)
 
 
@@ -73,7 +73,7 @@ def cuda_source(source: Path) -> str:
 
 @contextmanager
 def gpu_errors(kernel: str) -> Iterator[None]:
-    """Turn CuPy's errors into ours, so that callers need not import CuPy to catch them."""
+    """Replace CuPy's errors by this package's, which callers can catch without CuPy."""
     cupy = importlib.import_module("cupy")
     try:
         yield
@@ -86,7 +86,7 @@ def gpu_errors(kernel: str) -> Iterator[None]:
 
 
 def halved(width: int, run: Callable[[int], Result]) -> Result:
-    """run(width); where the GPU's memory is too small, since others use it too, run with half the width, down to 1."""
+    """Call run(width); while the GPU's memory, which others use too, is too small, halve the width, down to 1."""
     cupy = importlib.import_module("cupy")
     while True:
         try:

@@ -12,9 +12,9 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """Call function(item) on every item in several threads; return the results in the items' order.
+    """Call function(item) for every item, in several threads; return the results in the items' order.
 
-    After an exception no thread begins another item; the exception is raised when all threads have ended.
+    After an exception no thread begins another item. The exception is raised when all threads have ended.
 
     The caller's thread takes items, too. It does not wait until the other threads have started, as threading.Thread
     does, because that takes as long as a small item. Tracers and profilers of `threading` do not reach these threads.
@@ -32,7 +32,7 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item], thread
     def take_elsewhere(busy: LockType) -> None:
         try:
             take()
-        except BaseException as failure:  # raised below, in the caller's thread
+        except BaseException as failure:  # raised below in the caller's thread
             failures.append(failure)
             deque(left, maxlen=0)
         finally:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
-from torusweep_kernels.router.state import live_of
+from torusweep_kernels.router.state import state_of
 from torusweep_kernels.routes import route_flows
 
 from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
@@ -496,7 +496,7 @@ def test_memory_is_told_before_it_is_taken(seed: int) -> None:
     wiring, router, routes, packets = random_case(seed)
     task = checked(wiring, router, *routes, packets, 10, 0, 10, None)
     for experiment in task.experiments:
-        held = live_of(task, experiment)
+        held = state_of(task, experiment)
         number = experiment.end - experiment.begin
         told = state_bytes(wiring, router, packets=number, runs=routes[1].shape[1], shortest=experiment.shortest)
         assert told == sum(array.nbytes for array in held)

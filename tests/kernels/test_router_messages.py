@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
-from torusweep_kernels.router.state import live_of
+from torusweep_kernels.router.state import state_of
 
 from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
 from tests.kernels.router_oracle import Network
@@ -268,7 +268,7 @@ def test_memory_is_told_before_it_is_taken(seed: int) -> None:
     wiring, router, routes, packets = random_case(seed)
     packets = with_messages(seed, len(wiring.to), packets)
     for experiment in checked(wiring, router, *routes, packets, 10, 0, 10, None).experiments:
-        held = live_of(checked(wiring, router, *routes, packets, 10, 0, 10, None), experiment)
+        held = state_of(checked(wiring, router, *routes, packets, 10, 0, 10, None), experiment)
         assert experiment.messages is not None
         sizes = {"messages": len(experiment.messages.begin), "waits": len(experiment.messages.successor)}
         told = state_bytes(

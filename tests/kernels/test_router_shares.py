@@ -16,7 +16,7 @@ from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.cycle import run
 from torusweep_kernels.router.outcome import Outcome
 from torusweep_kernels.router.records import LEFT
-from torusweep_kernels.router.state import Live, fixed_of, live_of
+from torusweep_kernels.router.state import State, constants_of, state_of
 
 from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform
 
@@ -34,22 +34,22 @@ def test_shares_touch_different_bytes_in_a_cycle_and_read_none_of_each_others(se
         router, wiring = router._replace(switch_delay=0), wiring._replace(delay=np.maximum(wiring.delay, 1))
     task = checked(wiring, router, *routes, packets, 120, 0, 1000, None)
     shares = int(rng.integers(2, task.nodes + 1))
-    fixed, live = (make(task, task.experiments[0], shares) for make in (fixed_of, live_of))
+    fixed, live = (make(task, task.experiments[0], shares) for make in (constants_of, state_of))
     for t in range(120):
         before, owner = [as_bytes(array) for array in live], [np.full(array.nbytes, -1) for array in live]
         together = [old.copy() for old in before]
         for share in range(shares):
-            alone = Live(
+            alone = State(
                 *(np.frombuffer(bytearray(array.tobytes()), array.dtype).reshape(array.shape) for array in live)
             )
             run(fixed, alone, share, t, t + 1)
-            for name, array, old, whose, merged in zip(Live._fields, alone, before, owner, together):
+            for name, array, old, whose, merged in zip(State._fields, alone, before, owner, together):
                 changed = np.flatnonzero(as_bytes(array) != old)
                 assert (whose[changed] == -1).all(), f"{name}, cycle {t}: shares {share} and {whose[changed].max()}"
                 whose[changed], merged[changed] = share, as_bytes(array)[changed]
         for share in rng.permutation(shares).tolist():
             run(fixed, live, share, t, t + 1)
-        for name, array, merged in zip(Live._fields, live, together):
+        for name, array, merged in zip(State._fields, live, together):
             assert (as_bytes(array) == merged).all(), f"{name}, cycle {t}: a share reads what another one writes"
         if live.number[:, LEFT].sum() == 0:
             break
@@ -107,5 +107,5 @@ def test_shares_take_little_memory_of_their_own() -> None:
     routes, wiring = Routes(16, 16), torus_wiring(16, 16, delay=100)
     packets = uniform(routes, 0.1, 20, 5, [1])
     task = checked(wiring, Router(2, 4, credit_delay=100), *routes.arrays, packets, 10, 0, 10, None)
-    one, many = (sum(array.nbytes for array in live_of(task, task.experiments[0], shares)) for shares in (1, 64))
+    one, many = (sum(array.nbytes for array in state_of(task, task.experiments[0], shares)) for shares in (1, 64))
     assert many < 2 * one

@@ -11,10 +11,10 @@ from torusweep_kernels.compile import cached
 def least_cut(first, to, capacity, back, tails, heads, enough, limit):
     """See the package: (links, pairs, looks)."""
     nodes, channels = len(first) - 1, len(to)
-    flow = np.zeros(channels, np.int64)  # of a channel, less that of its way back
-    used = np.empty(channels, np.int64)  # channels whose flow is to be taken away again
-    seen = np.zeros(nodes, np.int64)  # the search that saw a node last: 2s from the tail, 2s + 1 from the head
-    by = np.empty(nodes, np.int64)  # the channel by which it did, on the path from the tail or to the head
+    flow = np.zeros(channels, np.int64)  # of a channel minus that of its reverse channel
+    used = np.empty(channels, np.int64)  # channels whose flow must be reset
+    seen = np.zeros(nodes, np.int64)  # the search that reached a node last: 2s from the tail, 2s + 1 from the head
+    by = np.empty(nodes, np.int64)  # the channel by which it reached the node
     queues = np.empty((2, nodes), np.int32)
     path = np.empty(nodes, np.int64)
     search = looks = 0
@@ -51,10 +51,9 @@ def least_cut(first, to, capacity, back, tails, heads, enough, limit):
 
 @cached
 def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search):
-    """(The channel on which a search from the tail and one from the head met, −1 where they do not; channels looked
-    at).
+    """(the channel on which the searches from tail and head met, or −1; channels visited).
 
-    Over channels with room. A level at a time, on the side that goes on from fewer nodes.
+    Only channels with residual capacity are used. Each step expands the smaller of the two frontiers by one level.
     """
     mark = 2 * search
     seen[tail], seen[head] = mark, mark + 1
@@ -86,7 +85,7 @@ def _meet(first, to, capacity, back, flow, seen, by, queues, tail, head, search)
 
 @cached
 def _joined(to, back, by, tail, head, met, path):
-    """Writes the channels of the path on which two searches met, in any order; how many they are."""
+    """Write the channels of the path on which two searches met, in any order; return their number."""
     path[0] = met
     length = 1
     node = to[back[met]]
@@ -104,8 +103,7 @@ def _joined(to, back, by, tail, head, met, path):
 
 @cached
 def ways_back(first, to):
-    """See `both_ways` in the package. Rows come in rising order, and so do the channels into a node among those that
-    leave it."""
+    """See `both_ways` in the package. Rows are in rising order, so the channels into each node are, too."""
     back = np.empty(len(to), np.int64)
     following = first[:-1].copy()
     for channel in range(len(to)):
@@ -118,7 +116,10 @@ def ways_back(first, to):
 def dominating(first, to, into, origin):
     """See the package."""
     nodes = len(first) - 1
-    leads, led = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)  # to a member, being one included; from one
+    leads, led = (
+        np.zeros(nodes, np.bool_),
+        np.zeros(nodes, np.bool_),
+    )  # whether it has a channel to a member, or is one; and from a member
     cluster = np.full(nodes, -1, np.int32)
     members = np.empty(nodes, np.int32)
     count = 0
@@ -149,7 +150,7 @@ def spanning(first, to, cluster, clusters):
         begin[cluster[node] + 1] += 1
     for number in range(clusters):
         begin[number + 1] += begin[number]
-    members = np.empty(nodes, np.int32)  # cluster by cluster
+    members = np.empty(nodes, np.int32)  # nodes by cluster
     place = begin[:-1].copy()
     for node in range(nodes):
         members[place[cluster[node]]] = node

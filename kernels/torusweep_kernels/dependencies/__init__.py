@@ -1,6 +1,6 @@
 """Channel dependencies: which channel a packet requests while it holds another, and a shortest cycle of these.
 
-They are collected by walking every packet along its routes.
+The kernels walk every packet along its routes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from torusweep_kernels.threads import in_threads
 
 Result = TypeVar("Result")
-MEMORIES = ("run", "axis", "path", "ahead")  # how long a crossing is remembered
+MEMORIES = ("run", "axis", "path", "ahead")  # which crossings count: see `mark_routes`
 DEPENDS, FIRST = 1, 2  # bits of `Channels.depends`
 
 
 class Channels(NamedTuple):
-    """What walks mark. A node has W = P · C channels, numbered port · C + class.
+    """Marks of channels and dependencies. A node has W = P · C virtual channels, numbered port · C + class.
 
     used      bool[N, W]      some packet passes the channel
     depends   uint8[N, W, W]  bit DEPENDS: some packet passes channel w of node u, then w' of the node that w leads to;
@@ -35,7 +35,7 @@ class Channels(NamedTuple):
 
 
 def no_channels(nodes: int, width: int) -> Channels:
-    """N nodes of W channels each, none of them marked."""
+    """Nothing marked, for N nodes of W channels each."""
     used, ending, starting = np.zeros((3, nodes, width), bool)
     return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
@@ -76,7 +76,7 @@ class Runs(NamedTuple):
 def mark_routes(
     channels: Channels, moves: Moves, packets: Packets, runs: Runs, classes: np.ndarray, memory: str
 ) -> None:
-    """Walk every packet along all its routes and mark the channels and dependencies in `channels`.
+    """Walk every packet along all its routes, and mark its channels and dependencies in `channels`.
 
     classes  int8[F, 2]  virtual-channel class, 0 … C − 1, of each phase, before and after a dateline
     memory   which dateline crossings count: that of this hop, and an earlier one
@@ -120,8 +120,8 @@ def mark_layers(
     finishes   int32[N]     state in which it has arrived there
     sources, destinations  int32[·]  nodes that send, and that receive, each once
 
-    For each destination, it searches backwards from it, then forwards over the states that packets reach. A node's
-    channels are its ports. Pairs without a path are skipped; FIRST is not marked.
+    For each destination, search backwards from it, then forwards over the states that packets reach. A node's channels
+    are its ports. Pairs without a path are skipped; FIRST is not marked.
     """
     from torusweep_kernels.dependencies import cpu
 
@@ -231,7 +231,7 @@ def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
     first  int64[V + 1]  arcs first[v] … first[v + 1] − 1 leave node v
     to     int32[E]      their heads
 
-    It searches from every node over nodes of larger numbers, to the length of the best cycle so far.
+    A search starts from every node over nodes of larger numbers, up to the length of the best cycle so far.
     """
     from torusweep_kernels.dependencies import cpu
 

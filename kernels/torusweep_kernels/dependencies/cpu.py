@@ -1,4 +1,4 @@
-"""Dependencies on the CPU, compiled by Numba: every packet is walked hop by hop."""
+"""Dependencies on the CPU, compiled by Numba: walks of packets hop by hop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def follow(channels, moves, packets, runs, classes, memory, width):
         for row in range(first[route[packet]], first[route[packet] + 1]):
             node, held, passed = source[packet], -1, 0
             holder = node
-            crossed, stage, path = 0, -1, False  # axes crossed in this stage, as bits
+            crossed, stage, path = 0, -1, False  # bits of the axes on which this phase has crossed a dateline
             for run in range(direction.shape[1]):
                 length = hops[row, run]
                 if length == 0:
@@ -103,7 +103,7 @@ def mark_layers(used, depends, states, port, node, starts, finishes, sources, de
 def shortest_cycle(first, to):
     """See the package."""
     count = len(first) - 1
-    seen = np.full(count, -1, np.int32)  # the root of the search that saw a node last
+    seen = np.full(count, -1, np.int32)  # the root of the search that reached a node last
     parent = np.empty(count, np.int32)
     queue = np.empty(count, np.int32)
     best = np.empty(0, np.int32)
@@ -112,7 +112,7 @@ def shortest_cycle(first, to):
         closed = -1
         while (
             done < found and closed < 0 and (len(best) == 0 or depth < len(best))
-        ):  # a node of this level would close a cycle of `depth`
+        ):  # an arc from this level to the root closes a cycle of `depth` arcs
             level = found
             while done < level and closed < 0:
                 node = queue[done]
@@ -170,7 +170,7 @@ def nearest_first(begins, before, destinations, away, order):
 def dependents_of(requested, held, channel, away, order, ports, ends):
     """See `dependents_of` in the package; marks `held`."""
     nodes, degree = ports.shape
-    ahead = np.empty(nodes, np.bool_)  # a path from the node, or the node itself, requests one of `requested`
+    ahead = np.empty(nodes, np.bool_)  # the node, or one on a shortest path from it, requests a channel of `requested`
     for t in range(len(channel)):
         for node in order[t]:
             own = channel[t, node]
@@ -193,7 +193,7 @@ def dependents_of(requested, held, channel, away, order, ports, ends):
 def dependencies_of(held, requested, channel, away, order, ports, ends):
     """See `dependencies_of` in the package; marks `requested`."""
     nodes, degree = ports.shape
-    reached = np.empty(nodes, np.bool_)  # a packet that holds one may come to the node
+    reached = np.empty(nodes, np.bool_)  # a packet that holds a channel of `held` may come to the node
     for t in range(len(channel)):
         reached[:] = False
         for place in range(nodes - 1, -1, -1):
@@ -216,7 +216,7 @@ def dependencies_of(held, requested, channel, away, order, ports, ends):
 def raised(height, channel, away, order, ports, ends):
     """See `raised` in the package; raises `height`."""
     nodes, degree = ports.shape
-    ahead = np.empty(nodes, np.int32)  # the greatest height on the way from here, this node's own included
+    ahead = np.empty(nodes, np.int32)  # the greatest height on shortest paths from here, this node's own included
     for t in range(len(channel)):
         for node in order[t]:
             own = channel[t, node]

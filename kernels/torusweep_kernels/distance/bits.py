@@ -1,7 +1,7 @@
 """Breadth-first search of many sources at once, one bit each, in vector instructions.
 
 Row v of a buffer holds the sources that have reached node v. A level is, for every node,
-new[v] = old[v] | OR over feeders u of old[u]; the bits that a level adds are the pairs at that distance.
+new[v] = old[v] | OR over predecessors u of old[u]; the bits that a level adds are the pairs at that distance.
 
 32 consecutive nodes form a tile. A tile needs no work at a level unless it or a tile that it reads
 from changed at the level before, and never again once every lane has reached all of it. On a torus
@@ -70,7 +70,7 @@ def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep
             active = changed[tile] or not sparse
             if not active:
                 for i in range(graph.tile_start[tile], graph.tile_start[tile + 1]):
-                    if changed[graph.tile_feeder[i]]:
+                    if changed[graph.tile_predecessor[i]]:
                         active = True
                         break
             if active:
@@ -91,31 +91,31 @@ def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep
 
 
 @cached
-def tile_graph(start, feeder):
-    """(tile_start int32[T+1], tile_feeder int32[·]): which tiles each tile reads from, itself left out.
+def tile_graph(start, predecessor):
+    """(tile_start int32[T+1], tile_predecessor int32[·]): which tiles each tile reads from, itself left out.
 
     Empty where a tile reads from more than TILE others on average: then looking costs more than it saves.
     """
     nodes = len(start) - 1
     tiles = -(-nodes // TILE)
     tile_start = np.zeros(tiles + 1, np.int32)
-    tile_feeder = np.empty(TILE * tiles, np.int32)
+    tile_predecessor = np.empty(TILE * tiles, np.int32)
     seen = np.full(tiles, -1, np.int32)
     used = 0
     for tile in range(tiles):
         seen[tile] = tile
         for link in range(start[tile * TILE], start[min(nodes, tile * TILE + TILE)]):
-            other = feeder[link] // TILE
+            other = predecessor[link] // TILE
             if seen[other] != tile:
-                if used == len(tile_feeder):
+                if used == len(tile_predecessor):
                     return np.zeros(0, np.int32), np.zeros(0, np.int32)
                 seen[other] = tile
-                tile_feeder[used] = other
+                tile_predecessor[used] = other
                 used += 1
         tile_start[tile + 1] = used
-    return tile_start, tile_feeder[:used].copy()
+    return tile_start, tile_predecessor[:used].copy()
 
 
-def graph_of(start: np.ndarray, feeder: np.ndarray, degree: int) -> Graph:
-    """The graph of the arcs by head, `feeders.feeders`."""
-    return Graph(start, feeder, degree, *tile_graph(start, feeder))
+def graph_of(start: np.ndarray, predecessor: np.ndarray, degree: int) -> Graph:
+    """The graph of the arcs by head, `predecessors.predecessors`."""
+    return Graph(start, predecessor, degree, *tile_graph(start, predecessor))

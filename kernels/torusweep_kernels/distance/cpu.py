@@ -70,8 +70,8 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
-        start, feeder = incoming_links(ports)
-        self.graph = graph_of(start, feeder, same_degree(start))
+        start, predecessor = incoming_links(ports)
+        self.graph = graph_of(start, predecessor, same_degree(start))
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic
         self.weight = None

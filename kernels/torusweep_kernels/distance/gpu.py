@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, pack, part, seeds
-from torusweep_kernels.distance.predecessors import feeders
+from torusweep_kernels.distance.predecessors import predecessors
 
 SOURCE = Path(__file__).with_name("levels.cu")
 WIDEST = 64  # words a row: 512 bytes, four cache lines
@@ -37,7 +37,7 @@ class Network:
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
         self.advance, self.tally = self.gpu.kernels(SOURCE, "advance", "tally")
-        self.start, self.feeder = feeders(cupy.asarray(task.ports), cupy)
+        self.start, self.predecessor = predecessors(cupy.asarray(task.ports), cupy)
         self.counted = (
             cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
         )
@@ -83,7 +83,7 @@ class Network:
             for level in range(cuda.AHEAD):
                 old, new = state[level % 2], state[1 - level % 2]
                 size = np.int32(level), np.int32(task.nodes), np.int32(words)
-                network = self.start, self.feeder, full, self.kept_at, kept, self.counted
+                network = self.start, self.predecessor, full, self.kept_at, kept, self.counted
                 self.advance((threads // cuda.THREADS,), (cuda.THREADS,), (old, new, *network, gained, happened, *size))
                 if block.per_lane:
                     self.tally(

@@ -104,7 +104,7 @@ def searched(cupy: Any, search: Any, tasks: Sequence[Task], threads: int) -> lis
 
 
 def arcs(cupy: Any, tasks: Sequence[Task], nodes: int) -> tuple[Any, Any]:
-    """(start int64[nodes+1], feeder int32[A]) of all graphs one after the other; feeders numbered within their
+    """(start int64[nodes+1], predecessor int32[A]) of all graphs one after another, numbered within their
     graph."""
     first = np.cumsum([0, *(task.nodes for task in tasks)])
     head = cupy.asarray(np.concatenate([task.ports.ravel() for task in tasks]))

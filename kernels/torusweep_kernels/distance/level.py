@@ -23,16 +23,16 @@ class Graph(NamedTuple):
     """The arcs by head, and which tiles read from which.
 
     start        int64[N+1]  arcs start[v] … start[v+1] − 1 lead to node v
-    feeder       int32[A]    from these nodes
-    degree       arcs into every node, 0 where they differ
-    tile_start, tile_feeder  int32[T+1], int32[·]: as start and feeder, of tiles; empty where looking does not pay
+    predecessor  int32[A]    their tails
+    degree       number of arcs into every node, 0 if it varies
+    tile_start, tile_predecessor  int32[T+1], int32[·]: the same for tiles; empty if skipping tiles does not pay
     """
 
     start: np.ndarray
-    feeder: np.ndarray
+    predecessor: np.ndarray
     degree: int
     tile_start: np.ndarray
-    tile_feeder: np.ndarray
+    tile_predecessor: np.ndarray
 
 
 class Limits(NamedTuple):
@@ -63,8 +63,8 @@ def advance(context, graph, limits, weight, old, new, low, high, full, totals, f
         old, new, full, totals, fresh, kept = (
             v.data(name, v.words) for name in ("old", "new", "full", "totals", "fresh", "limits.kept")
         )
-        start, feeder, kept_at, weight = (
-            v.data(name) for name in ("graph.start", "graph.feeder", "limits.kept_at", "weight")
+        start, predecessor, kept_at, weight = (
+            v.data(name) for name in ("graph.start", "graph.predecessor", "limits.kept_at", "weight")
         )
         low, high = v.value("low"), v.value("high")
         zero = ir.Constant(INT64, 0)
@@ -85,7 +85,7 @@ def advance(context, graph, limits, weight, old, new, low, high, full, totals, f
                 builder.store(before, row)
 
                 def take(arc):
-                    source = builder.sext(v.item(feeder, arc), INT64)
+                    source = builder.sext(v.item(predecessor, arc), INT64)
                     builder.store(builder.or_(builder.load(row), load(old, source)), row)
 
                 v.over_arcs(start, node, unrolled, take)

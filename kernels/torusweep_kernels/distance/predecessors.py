@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 
-def feeders(ports: Any, xp: Any = np) -> tuple[Any, Any]:
-    """(start int64[N+1], feeder int32[A]): node v is reached by one link from feeder[start[v] : start[v+1]].
+def predecessors(ports: Any, xp: Any = np) -> tuple[Any, Any]:
+    """(start int64[N+1], predecessor int32[A]): node v is reached by one link from predecessor[start[v] : start[v+1]].
 
     ports int32[N, d]. Rows are of any length, so one node that everything leads to costs no more than its links.
     """

@@ -1,8 +1,8 @@
 """The specification: level by level in whole-array operations, the same lines for NumPy and CuPy.
 
 A row of 64-bit words per node, a bit per source. A level ORs into every node's row its first
-feeder's, then its second's, and so on. Nodes are renumbered by falling number of feeders, so that
-those with a p-th feeder come first, and a hub adds short steps instead of a wide table.
+predecessor's, then its second's, and so on. Nodes are renumbered by falling number of predecessors, so that
+those with a p-th predecessor come first, and a hub adds short steps instead of a wide table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from torusweep_kernels.backend import host
 from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, last_level, pack, part, seeds
-from torusweep_kernels.distance.predecessors import feeders
+from torusweep_kernels.distance.predecessors import predecessors
 from torusweep_kernels.threads import in_threads
 
 WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gathering one word
@@ -34,22 +34,22 @@ class Network:
     """The graph, renumbered.
 
     rank int64[N]      a node's row
-    layers             p-th item int64[n_p]: row of the p-th feeder, of the n_p rows that have one
-    led_to             n_0: rows that have any feeder
+    layers             p-th item int64[n_p]: row of the p-th predecessor, of the n_p rows that have one
+    led_to             n_0: rows that have any predecessor
     counted bool[N, 1] whether a row counts, or None
     """
 
     def __init__(self, task: Task, xp: Any) -> None:
         self.task, self.xp = task, xp
-        start, feeder = feeders(task.ports)
+        start, predecessor = predecessors(task.ports)
         number = np.diff(start)
         order = np.argsort(-number, kind="stable")
         self.rank = np.empty(task.nodes, np.int64)
         self.rank[order] = np.arange(task.nodes)
         having = np.searchsorted(
             -number[order], -np.arange(int(number.max(initial=0)))
-        )  # rows with more than p feeders
-        self.layers = [xp.asarray(self.rank[feeder[start[order[:n]] + p]]) for p, n in enumerate(having)]
+        )  # rows with more than p predecessors
+        self.layers = [xp.asarray(self.rank[predecessor[start[order[:n]] + p]]) for p, n in enumerate(having)]
         self.led_to = len(self.layers[0]) if self.layers else 0
         self.counted = None if task.counted is None else xp.asarray(task.counted[order][:, None])
 
@@ -74,9 +74,9 @@ class Network:
                 reached.append(any_row(fresh))
             new[self.led_to :] = old[self.led_to :]
             base = old
-            for feeder in self.layers:
-                rows = len(feeder)
-                xp.take(old, feeder, axis=0, out=gathered[:rows], **clipped)
+            for predecessor in self.layers:
+                rows = len(predecessor)
+                xp.take(old, predecessor, axis=0, out=gathered[:rows], **clipped)
                 xp.bitwise_or(base[:rows], gathered[:rows], out=new[:rows])
                 base = new
             if len(kept_row):

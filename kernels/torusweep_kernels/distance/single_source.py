@@ -41,7 +41,7 @@ def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
 
 @cached
 def incoming_links(ports):
-    """The links by their heads, as `torusweep_kernels.distance.feeders` has them, by counting instead of sorting."""
+    """The links by their heads, as `predecessors.predecessors` returns them, by counting instead of sorting."""
     nodes, width = ports.shape
     start = np.zeros(nodes + 1, np.int64)
     for node in range(nodes):
@@ -50,11 +50,11 @@ def incoming_links(ports):
                 start[ports[node, port] + 1] += 1
     start = np.cumsum(start)
     place = start[:-1].copy()
-    feeder = np.empty(start[-1], np.int32)
+    predecessor = np.empty(start[-1], np.int32)
     for node in range(nodes):
         for port in range(width):
             other = ports[node, port]
             if other >= 0:
-                feeder[place[other]] = node
+                predecessor[place[other]] = node
                 place[other] += 1
-    return start, feeder
+    return start, predecessor

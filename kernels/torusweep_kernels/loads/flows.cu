@@ -1,24 +1,26 @@
-// Flows over shortest paths from several roots: see reference.py, which is the specification.
+// Flows over shortest paths from several roots. reference.py is the specification.
 //
-// A thread owns one lane (root) of some nodes; rows hold the lanes of a node side by side, so that the threads
-// of a warp read neighbouring words. Every sum is one thread's, over channels in their order, without atomics:
-// the result is that of the specification to the bit (compile without contraction to fused operations).
+// A thread owns one lane (root) of some nodes. A row has all lanes of a node, so the threads of a warp read
+// neighbouring words. One thread computes each sum, over channels in their order and without atomics. The result
+// equals that of the specification to the bit (compile without contraction to fused operations).
 //
 //   start     long long[nodes + 1], other int[arcs], capacity double[arcs]: the channels of node v are start[v] ..
 //             start[v + 1] - 1
-//   distance  int[nodes, lanes]: -2 where not reached, so that one more is no distance; count, unit double[nodes,
-//             lanes]
-//   inward    whether traffic splits over next hops, so that a node counts as one, and not as its paths
+//   distance  int[nodes, lanes]: -2 = not reached (-2 + 1 is not a distance either)
+//   count, unit  double[nodes, lanes]
+//   inward    whether traffic splits over next hops: a neighbour then counts once, not once for each of its paths
 
-// One level outwards: nodes next to the level before are reached, and count the ways to it.
-// happened[step] says whether the launch before reached any; where it did not, the rest return at once. Another
-// thread may set the distance that is read here, from "not reached" to this level: both differ from the level before.
-extern "C" __global__ void reach(const long long* __restrict__ start, const int* __restrict__ other, const double* __restrict__ capacity,
-                                 double* count, int* distance, int* happened, int step, int level, int nodes, int lanes, int inward) {
+// One level outwards: reach the neighbours of the last level, and count their paths to it. happened[step] says whether
+// the last launch reached any node; if not, later launches return at once. Another thread may change a distance read
+// here from "not reached" to this level: neither is the last level.
+extern "C" __global__ void reach(const long long* __restrict__ start, const int* __restrict__ other,
+                                 const double* __restrict__ capacity, double* count, int* distance, int* happened,
+                                 int step, int level, int nodes, int lanes, int inward) {
     if (!happened[step]) return;
     bool any = false;
     const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x; item < (long long)nodes * lanes; item += threads) {
+    for (long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x; item < (long long)nodes * lanes;
+         item += threads) {
         if (distance[item] >= 0) continue;
         const long long node = item / lanes, lane = item % lanes;
         double ways = 0;
@@ -37,11 +39,13 @@ extern "C" __global__ void reach(const long long* __restrict__ start, const int*
 
 // One level inwards: unit = demand / count + near / count * sum of farther units, for the nodes of this level; unit
 // holds their demand.
-extern "C" __global__ void carry(const long long* __restrict__ start, const int* __restrict__ other, const double* __restrict__ capacity,
-                                 const double* __restrict__ count, const int* __restrict__ distance, double* unit, int level, int nodes,
-                                 int lanes, int inward) {
+extern "C" __global__ void carry(const long long* __restrict__ start, const int* __restrict__ other,
+                                 const double* __restrict__ capacity, const double* __restrict__ count,
+                                 const int* __restrict__ distance, double* unit, int level, int nodes, int lanes,
+                                 int inward) {
     const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x; item < (long long)nodes * lanes; item += threads) {
+    for (long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x; item < (long long)nodes * lanes;
+         item += threads) {
         if (distance[item] != level) continue;
         const long long node = item / lanes, lane = item % lanes;
         double beyond = 0;
@@ -53,13 +57,14 @@ extern "C" __global__ void carry(const long long* __restrict__ start, const int*
     }
 }
 
-// What every channel carries, added up over the lanes in their order: a thread owns a channel, from own[arc] to
-// other[arc]. partial double[arcs] is the sum over a share of the roots, the block's first being `first`; total
-// double[arcs] that over shares.
-extern "C" __global__ void add_up(const int* __restrict__ own, const int* __restrict__ other, const double* __restrict__ capacity,
-                                  const double* __restrict__ count, const int* __restrict__ distance, const double* __restrict__ unit,
-                                  double* __restrict__ partial, double* __restrict__ total, int arcs, int lanes, int inward, long long first,
-                                  long long share) {
+// Add up the load of every channel over the lanes in their order. A thread owns a channel, from own[arc] to other[arc].
+//   partial double[arcs]  sum over one share of the roots; the block's first root is number `first`
+//   total double[arcs]    sum over shares
+extern "C" __global__ void add_up(const int* __restrict__ own, const int* __restrict__ other,
+                                  const double* __restrict__ capacity, const double* __restrict__ count,
+                                  const int* __restrict__ distance, const double* __restrict__ unit,
+                                  double* __restrict__ partial, double* __restrict__ total, int arcs, int lanes,
+                                  int inward, long long first, long long share) {
     const long long threads = (long long)gridDim.x * blockDim.x;
     for (long long arc = (long long)blockIdx.x * blockDim.x + threadIdx.x; arc < arcs; arc += threads) {
         const long long from = (long long)own[arc] * lanes, to = (long long)other[arc] * lanes;

@@ -1,9 +1,7 @@
 """Random numbers by counter: Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-A draw depends on its counter and key alone, so that packets may be drawn in any order, block or
-thread. Three versions, equal to the bit: this one for arrays (NumPy or CuPy), `philox4x32` of
-kernels/torusweep_kernels/philox/cpu.py for code compiled by Numba, and that of
-kernels/torusweep_kernels/philox/philox.cuh for CUDA.
+A draw depends only on its counter and key, so packets can be drawn in any order and in any thread. Three versions give
+the same bits: this one for arrays (NumPy or CuPy), cpu.py for code compiled by Numba, and philox.cuh for CUDA.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
-WEYL = 0x9E3779B9, 0xBB67AE85  # what the key grows by: the golden ratio, and the root of 3 less 1
+WEYL = 0x9E3779B9, 0xBB67AE85  # increments of the key: from the golden ratio, and √3 − 1
 ROUNDS = 10
 WORD = 2**32
 
@@ -41,8 +39,8 @@ def below(draw: Any, bound: Any) -> Any:
     """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number), for bounds of 1 …
     2³², one or an array.
 
-    Some numbers come from ⌊2³²/bound⌋ draws and others from one more: a probability is off by less than bound/2³² of
-    itself.
+    Some numbers come from ⌊2³²/bound⌋ draws and others from one more, so the relative error of a probability is below
+    bound/2³².
     """
     wide = bound.astype(np.uint64) if hasattr(bound, "astype") else bound
     return (draw.astype(np.uint64) * wide >> 32).astype(np.uint32)

@@ -1,5 +1,4 @@
-"""Where heads may go: for every one of them, the output VCs that its route and the rule allow, and the room that each
-needs."""
+"""The choices of a head: output VCs that its route and the virtual-channel rule allow, and the room that each needs."""
 
 from __future__ import annotations
 
@@ -11,10 +10,10 @@ from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REST, WORMHOLE, Exp
 
 
 class Travel(NamedTuple):
-    """How far the M packets of an experiment have come, counted from `Experiment.begin`.
+    """How far the M packets of an experiment have travelled; packets are numbered from `Experiment.begin`.
 
     left     int16[M, L]  hops left of each run
-    crossed  int64[M]     bits of the runs or axes on which a dateline was crossed, as far as the rule remembers
+    crossed  int64[M]     bits of the runs or axes on which a dateline was crossed, if the rule still counts it
     stage    int8[M]      phase of the last hop, −1 at the source
     going    int8[M]      direction of the last hop, −1 at the source
     """
@@ -26,7 +25,7 @@ class Travel(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """Of H heads, K each; in the order in which equal ones are preferred, those on adaptive VCs first.
+    """K choices of each of H heads. Of choices with equal credits the first one is preferred; adaptive VCs come first.
 
     y     int64[H, K]  output VC, −1 = not allowed
     run   int64[H, K]  the run that it belongs to
@@ -118,7 +117,7 @@ def crossed_after(
 def go(
     task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray
 ) -> None:
-    """The packets take a hop of these runs."""
+    """Let the packets take a hop of these runs."""
     row = task.batch.row[experiment.begin + packet]
     travel.crossed[packet] = crossed_after(task, travel, node, packet, row, run)[0]
     travel.left[packet, run] -= 1

@@ -1,5 +1,4 @@
-"""The simulation on the CPU, compiled by Numba: experiments side by side in threads, or several threads to a large
-one."""
+"""The simulation on the CPU, compiled by Numba: a thread for each experiment, or several threads for a large one."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from torusweep_kernels.router.cycle import advance
 from torusweep_kernels.router.deadlock import deadlock
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.records import EJECTED, INJECTED, LEFT
-from torusweep_kernels.router.state import fixed_of, live_of
+from torusweep_kernels.router.state import constants_of, state_of
 from torusweep_kernels.router.task import Experiment, Simulated, Task
 from torusweep_kernels.threads import in_threads
 
-SHARE = 128  # nodes, at least: with fewer, meeting every cycle takes more than it gains
-MOST_SHARES = 64  # numbered in a byte, with a wheel for each pair
+SHARE = 128  # the fewest nodes of a share: with fewer, synchronising every cycle costs more than it saves
+MOST_SHARES = 64  # a share's number is a byte, and each pair of shares has a wheel
 
 
 def simulated(task: Task, threads: int | None, progress: Callable[[float], None] | None = None) -> Simulated:
@@ -34,37 +33,39 @@ def simulated(task: Task, threads: int | None, progress: Callable[[float], None]
 def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[float], None]) -> Outcome:
     """The outcome of one experiment.
 
-    shares   of its nodes, a thread for each
-    more     called with the part of the experiment that was simulated since the last call
+    shares   number of shares of its nodes; a thread runs each
+    more     called with the fraction of the experiment that was simulated since the last call
     """
-    shares = shares if experiment.messages is None else 1  # any node may generate any message
-    fixed, live = fixed_of(task, experiment, shares), live_of(task, experiment, shares)
+    shares = (
+        shares if experiment.messages is None else 1
+    )  # messages of different nodes release each other within a cycle
+    fixed, state = constants_of(task, experiment, shares), state_of(task, experiment, shares)
     t, stalled = 0, -1
     waiting: list[tuple[int, int, int]] = []
-    left, reported = live.number[:, LEFT], 0.0  # a view, of each share
+    left, reported = state.number[:, LEFT], 0.0  # a view: packets left in each share
     packets = max(int(left.sum()), 1)
     while t < task.cycles and not waiting and left.sum() > 0:
-        # cycles up to the next multiple of `stall`
+        # run to the next multiple of `stall`
         stop = min(t + task.stall, task.cycles)
-        t = max(in_threads(partial(advance, fixed, live, t=t, stop=stop), range(shares), shares))
+        t = max(in_threads(partial(advance, fixed, state, t=t, stop=stop), range(shares), shares))
         if t % task.stall == 0:
-            waiting, stalled = deadlock(task, experiment, live.state(task.vcs), live.travel, t)
+            waiting, stalled = deadlock(task, experiment, state.snapshot(task.vcs), state.travel, t)
         before, reported = reported, max(t / task.cycles, 1 - int(left.sum()) / packets)
         more(reported - before)
     more(1 - reported)
-    in_flight = int(live.stored.sum()) + live.under_way(fixed.arriving)
-    moved = int(live.number[:, INJECTED].sum()), int(live.number[:, EJECTED].sum())
+    in_flight = int(state.stored.sum()) + state.under_way(fixed.arriving)
+    moved = int(state.number[:, INJECTED].sum()), int(state.number[:, EJECTED].sum())
     flits, entered, delivered = (
-        live.channels["flits"].copy(),
-        live.packets["entered"].copy(),
-        live.packets["delivered"].copy(),
+        state.channels["flits"].copy(),
+        state.packets["entered"].copy(),
+        state.packets["delivered"].copy(),
     )
-    generated = live.messages["generated"][:-1].copy()
+    generated = state.messages["generated"][:-1].copy()
     return Outcome(
         entered,
         delivered,
         flits,
-        live.occupancy.sum(axis=0)[: task.vcs],
+        state.occupancy.sum(axis=0)[: task.vcs],
         generated,
         t,
         stalled,
@@ -75,7 +76,7 @@ def outcome(task: Task, experiment: Experiment, shares: int, more: Callable[[flo
 
 
 def _added_up(progress: Callable[[float], None] | None, experiments: int) -> Callable[[float], None]:
-    """What to tell how much more of an experiment is done, from any thread."""
+    """A callback for experiments in any thread, which adds their fractions up for `progress`."""
     if progress is None:
         return lambda more: None
     lock, done = Lock(), 0.0

@@ -1,18 +1,18 @@
 // A cycle of a node.
-struct Cycle : Switch {
+struct Cycle : SwitchAllocation {
     __device__ void cycle() {
         credits_return();
         flits_arrive();
         generate();
         refill();
         find_routes();
-        allocate_channels();
-        start();
+        allocate_vcs();
+        activate_grants();
         allocate_switch();
     }
 
     __device__ void credits_return() {
-        const bool heed = switching != WORMHOLE || adaptive;  // heads that ask look at credits
+        const bool heed = switching != WORMHOLE || adaptive;  // requesting heads look at credits
         vcs_t* const returned = credits + (long long)slot(t, credit_slots) * ports * nodes;
         for (int p = 0; p < ports; ++p) {
             bits_t from_vcs = returned[in(p)];
@@ -38,7 +38,7 @@ struct Cycle : Switch {
                 Vc& here = vc(i, v);
                 here.count += 1;
                 count_flits(v, -1);
-                if (here.front < 0) come_forward(i, v);
+                if (here.front < 0) promote_head(i, v);
                 else if (here.count == 1) ready(i, v);
             }
         }

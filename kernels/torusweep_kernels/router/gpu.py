@@ -1,8 +1,8 @@
 """The simulation on a GPU: the cycles of router.cu, experiments side by side.
 
-A block simulates an experiment, for many cycles in one launch. Where experiments are larger than a block and too few to
-occupy the device, all blocks simulate all of them, a launch a cycle. The host looks at what came of it every `stall`
-cycles (or WINDOW), and only there waits.
+A block simulates one experiment, many cycles in a launch. If the experiments are larger than a block and too few to
+occupy the device, several blocks simulate each of them, one cycle a launch. The host waits for the device, and checks
+for the end and for deadlock, only every `stall` cycles (at most WINDOW).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.gpu_state import NEVER, SOURCE, at_start, fields, layout, state, travel, waiting
+from torusweep_kernels.router.gpu_state import NEVER, SOURCE, at_start, fields, layout, snapshot, travel, waiting
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.state import size
 from torusweep_kernels.router.task import Experiment, Simulated, Task
 
-THREADS = 512  # a block that simulates an experiment alone has at most; router.cu knows it, too
-SHARED_THREADS = 128  # a block of several that simulate an experiment has
-WINDOW = 4096  # cycles between two looks, at most
+THREADS = 512  # the most threads of a block that simulates an experiment alone; also in router.cu
+SHARED_THREADS = 128  # threads of a block where several simulate an experiment
+WINDOW = 4096  # the most cycles between two checks
 Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells
 
 
@@ -55,7 +55,7 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
 
 
 class Network:
-    """What all experiments share, on the device. Ports come before nodes there."""
+    """The arrays on the device that all experiments share. Their first axis is ports, their last one nodes."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.gpu = task, cuda.Gpu()
@@ -107,12 +107,12 @@ class Network:
 
 
 def turned(index: np.ndarray, ports: int, nodes: int) -> np.ndarray:
-    """Indices node · ports + port as port · nodes + node, the array's axes swapped too; −1 stays."""
+    """Indices node · ports + port turned into port · nodes + node, with the array's axes swapped; −1 stays."""
     return np.where(index < 0, -1, index % ports * nodes + index // ports).T.astype(np.int32) if ports else index.T
 
 
 class Round:
-    """Experiments that run together."""
+    """Experiments that run together on the device."""
 
     def __init__(self, network: Network, experiments: list[Experiment]) -> None:
         self.network, self.task, self.experiments = network, network.task, experiments
@@ -142,7 +142,7 @@ class Round:
         )
 
     def outcomes(self) -> list[Outcome]:
-        """What comes of every experiment."""
+        """The outcome of every experiment."""
         task = self.task
         waits: dict[int, Wait] = {}
         ran = np.zeros(len(self.experiments), np.int64)
@@ -172,8 +172,7 @@ class Round:
             network.advance((blocks * len(running),), (threads,), (*what, np.int32(begin), np.int32(end)))
 
     def still(self, running: np.ndarray, t: int) -> list[int]:
-        """Experiments in which the front of some channel's VC has not moved in the last `stall` cycles: in the others
-        nothing is deadlocked."""
+        """Experiments that may be deadlocked: some front of a channel's VC has not moved in the last `stall` cycles."""
         vc = fields("Vc")
         channels = self.of_experiment["vcs"][:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
         still = (
@@ -186,7 +185,9 @@ class Round:
         experiment = self.experiments[e]
         begin = experiment.begin - self.experiments[0].begin
         own = slice(begin, begin + experiment.end - experiment.begin)
-        now = state(self.task, begin, *(self.of_experiment[name][e].get() for name in ("vcs", "outs", "input_ports")))
+        now = snapshot(
+            self.task, begin, *(self.of_experiment[name][e].get() for name in ("vcs", "outs", "input_ports"))
+        )
         return deadlock(
             self.task,
             experiment,
@@ -196,7 +197,7 @@ class Round:
         )
 
     def gathered(self, ran: np.ndarray, waits: dict[int, Wait]) -> list[Outcome]:
-        """The outcomes, from what is on the device after `ran` cycles."""
+        """The outcomes, read from the device after `ran` cycles."""
         task, vc, packet, message = self.task, *(fields(record) for record in ("Vc", "Packet", "Message"))
         packets, messages = self.of_packets["packets"].get(), self.of_packets["messages"].get()
         flits, sums = self.of_experiment["flits"].get().swapaxes(1, 2), self.of_experiment["sums"].sum(axis=2).get()

@@ -1,5 +1,4 @@
-"""What the GPU keeps of experiments: its records as records.cuh declares them, how they begin, and what is read off
-them."""
+"""The state of experiments on a GPU: records as records.cuh declares them, their contents at the start, snapshots."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.router.choices import Travel
-from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.outcome import Snapshot
 from torusweep_kernels.router.state import Shapes
 from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into
 
@@ -22,7 +21,7 @@ Arrays = dict[str, np.ndarray]
 
 @cache
 def fields(record: str) -> dict[str, int]:
-    """Number of every field of a struct of records.cuh."""
+    """The index of every field of a struct of records.cuh."""
     found = re.search(rf"^struct {record} {{ \w+ ([\w, ]+); }};$", cuda_source(SOURCE), re.MULTILINE)
     assert found, record
     return {name: number for number, name in enumerate(found[1].split(", "))}
@@ -31,12 +30,11 @@ def fields(record: str) -> dict[str, int]:
 def layout(
     wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
 ) -> tuple[Shapes, Shapes]:
-    """Shape and type of an experiment's arrays, and of those of so many packets, messages and pairs that wait; in the
-    order of `advance`."""
+    """Shape and dtype of an experiment's arrays, and of packets' and messages' arrays, in the order of `advance`."""
     nodes, ports = wiring.to.shape
     vcs, transit = router.virtual_channels, most_into(wiring.to)
     inputs = transit + router.injection_flits
-    behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
+    behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
     arrival = router.switch_delay + int(wiring.delay.max(initial=0))
     of_experiment: Shapes = {
         "vcs": ((inputs, nodes, vcs, len(fields("Vc"))), np.int32),
@@ -64,15 +62,17 @@ def layout(
 
 
 def waiting(experiment: Experiment) -> tuple[int, int]:
-    """Messages, and pairs of one that waits and one that it waits for."""
+    """(messages, pairs of a message and one that waits for it)."""
     return (
         (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
     )
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """Of the arrays in `shapes`, all but crossed: nodes of every experiment, the others of all together, counted from
-    the first one's."""
+    """The arrays in `shapes` before the first cycle, all but `crossed`.
+
+    Arrays of nodes and channels are per experiment. Those of packets and messages are common to all experiments, and
+    numbered from the first experiment's on."""
     begin = experiments[0].begin
     own = slice(begin, experiments[-1].end)
     packet, node = fields("Packet"), fields("Node")
@@ -126,15 +126,16 @@ def _await(
     message_of: np.ndarray,
     nodes: np.ndarray,
 ) -> None:
-    """An experiment's messages, none generated but steps that come before all packets; those of each node that only
-    time keeps, in a list.
+    """Fill in an experiment's messages. None is generated, except messages without packets that wait for no packet.
+
+    Messages that wait only for time are in a linked list for each node.
 
     first    of its nodes' packets; packet, number: its own first packet and message
     record   int32[G, ·]: its messages'; message_of int32[M]: the message of every packet; nodes int32[N, ·]: its nodes'
     """
     field, node = fields("Message"), fields("Node")
     missing, ready = np.bincount(messages.successor, minlength=len(record)), messages.delay.astype(np.int64)
-    for step in np.flatnonzero(messages.packets == 0).tolist():  # a message waits for earlier ones only
+    for step in np.flatnonzero(messages.packets == 0).tolist():  # in order: a message waits for earlier ones only
         if missing[step] == 0:
             record[step, field["generated"]] = ready[step]
             own = messages.successor[messages.after[step] : messages.after[step + 1]]
@@ -164,26 +165,26 @@ def _await(
     nodes[owner[begins_list], node["awaited"]] = roots[begins_list] + number
 
 
-def state(task: Task, packet: int, vcs: np.ndarray, outs: np.ndarray, ports: np.ndarray) -> State:
-    """The state of an experiment whose first packet is given, from its arrays vcs, outs and input_ports."""
+def snapshot(task: Task, packet: int, vcs: np.ndarray, outs: np.ndarray, ports: np.ndarray) -> Snapshot:
+    """The snapshot of an experiment, from its first packet and its arrays vcs, outs and input_ports."""
     vc, out, port = (fields(record) for record in ("Vc", "Out", "Port"))
-    here, there, ports = (array.swapaxes(0, 1) for array in (vcs, outs, ports))  # nodes first
+    here, there, ports = (array.swapaxes(0, 1) for array in (vcs, outs, ports))  # the node becomes the first axis
     here, there = here.reshape(-1, len(vc)), there.reshape(-1, len(out))
-    held = ports[..., port["there"]] & ~(ports[..., port["routing"]] | ports[..., port["asking"]])
+    held = ports[..., port["there"]] & ~(ports[..., port["routing"]] | ports[..., port["requesting"]])
     active = (held[..., None] >> np.arange(task.vcs, dtype=np.uint16) & 1).astype(bool).ravel()
     front = np.where(here[:, vc["front"]] < 0, -1, here[:, vc["front"]] - packet)
     output, holder = _index(task, here[:, vc["out"]], task.ports), _index(task, there[:, out["holder"]], task.inputs)
-    return State(front, active, output, here[:, vc["count"]], here[:, vc["moved"]], there[:, out["credits"]], holder)
+    return Snapshot(front, active, output, here[:, vc["count"]], here[:, vc["moved"]], there[:, out["credits"]], holder)
 
 
 def _index(task: Task, code: np.ndarray, ports: int) -> np.ndarray:
-    """VCs of so many ports, as seen from the node, as indices of the network; a node's codes stand together."""
+    """Indices of `Task` for VCs that a node codes by one of its `ports` ports; a row of `code` for each node."""
     node = np.repeat(np.arange(task.nodes), len(code) // task.nodes)
     return np.where(code < 0, -1, (node * ports + (code >> 4)) * task.vcs + (code & 15))
 
 
 def travel(packets: np.ndarray, left: np.ndarray, crossed: np.ndarray) -> Travel:
-    """How far an experiment's packets have come."""
+    """`Travel` of an experiment's packets."""
     field = fields("Packet")
     return Travel(
         left, crossed.view(np.int64), *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going"))

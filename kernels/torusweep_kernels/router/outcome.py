@@ -1,4 +1,4 @@
-"""What both implementations keep and hand over: the state that waits are found in, and an experiment's outcome."""
+"""What both compiled implementations return: snapshots for deadlock detection, and outcomes of experiments."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from torusweep_kernels.router.task import Simulated, Task
 
 
-class State(NamedTuple):
-    """Of every input VC x (`Task`), and of every output VC y.
+class Snapshot(NamedTuple):
+    """The state of every input VC x and output VC y (`Task`) after a cycle, for deadlock detection.
 
-    front    int32[X]  packet at the front, −1 = none (yet)
-    active   bool[X]   it holds an output VC, or leaves the network here
+    front    int32[X]  packet at the front, −1 = none
+    active   bool[X]   the packet holds an output VC, or is being ejected here
     out      int32[X]  the output VC that it holds, −1 = none
-    count    int32[X]  flits here; of a packet in an injection VC all that are left
-    moved    int32[X]  last cycle in which a flit left, or a head came to the front
-    credits  int32[Y]  places that the sender knows to be free
+    count    int32[X]  flits here; in an injection VC all flits not yet sent
+    moved    int32[X]  last cycle in which a flit left, or a packet came to the front
+    credits  int32[Y]  credits of the sender
     holder   int32[Y]  input VC whose packet holds it, −1 = none
     """
 
@@ -30,7 +30,7 @@ class State(NamedTuple):
     holder: np.ndarray
 
     @classmethod
-    def empty(cls, task: Task) -> State:
+    def empty(cls, task: Task) -> Snapshot:
         inputs, outputs = task.nodes * task.inputs * task.vcs, task.nodes * task.ports * task.vcs
         none, nowhere, nobody = (
             np.full(inputs, -1, np.int32),
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 
 def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
-    """All experiments' outcomes, none of whose flits was lost or doubled."""
+    """The outcomes of all experiments as one result. Checks that no flit was lost or duplicated."""
     for number, one in enumerate(outcomes):
         if one.injected != one.ejected + one.in_flight:
             raise AssertionError(

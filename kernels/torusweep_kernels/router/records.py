@@ -1,8 +1,6 @@
-"""The records of an experiment under way, and what all steps do with them: what belongs together lies together in
-memory.
+"""The records of a simulation's state, and the operations on them that several steps need.
 
-Everything that waits for a later cycle is in a wheel, which has a slot for each cycle: an array of codes behind their
-number.
+A timing wheel has a slot for each cycle: the number of entries, then the entries. Entries are codes of VCs.
 """
 
 from __future__ import annotations
@@ -13,13 +11,13 @@ from torusweep_kernels.compile import inlined, lowest
 
 BITS, LAST = 4, 15  # an input VC as a code is its port · 16 + VC, an output VC its channel · 16 + VC
 UNBOUNDED = 2**31  # packets of a source queue
-ACTIVE, FRESH, STARTED = 1, 2, 4  # of `mode`: it has an output; none of its flits has gone; they may go
-# of `number`: packets and steps still to come, flits, the next packet to be generated and the one behind the last,
-# messages in `ready`
+ACTIVE, FRESH, STARTED = 1, 2, 4  # bits of `mode`: it holds an output; none of its flits was sent; they may be sent
+# places in `number`: packets and steps not yet delivered; flits injected, and ejected; the next packet to be generated,
+# and the end of these; messages in `ready`
 LEFT, INJECTED, EJECTED, DUE, DUE_END, READY = range(6)
-LINE = 16  # int64 of two lines of memory, so that no thread writes into another's; VCs at most
-# places in `met`, which all threads write: the cycles that shares have run, added up; what is left in all; behind BEGUN
-# a LINE for each share, whose first entry is the number of cycles of it that somebody has begun
+LINE = 16  # int64 elements of two cache lines, so that threads do not write to the same line; also the most VCs
+# places in `met`, which all threads write: sum of the cycles that shares have run; packets left; from BEGUN on a LINE
+# for each share, whose first element is the number of cycles that a thread has begun of it
 MET, LEFT_IN_ALL, BEGUN = 0, LINE, 2 * LINE
 
 
@@ -27,30 +25,31 @@ def record(**fields: str) -> np.dtype:
     return np.dtype(list(fields.items()), align=True)
 
 
-# of an input VC: front, out, count, moved as in `State`, out as a code; rest: flits of the front still to go; packets
-# behind the front: places begins … ends − 1 of its queue; of a head that asks: wanted channel, allowed VCs as bits,
-# need of credits, the VC on which it needs no more (keeps: −1 none, −2 any), its run
+# An input VC. front, out (a code), count, moved: see `Snapshot`. rest: flits of the front packet not yet sent.
+# begins … ends − 1: the packets behind the front, places in its queue. Of a requesting head: its channel (wanted), VCs
+# (allowed, bits), credits (need), the VC for which these suffice (keeps: −1 none, −2 any), and run
 VC = record(
     front="i4", out="i4", count="i4", rest="i4", moved="i4", begins="i4", ends="i4", wanted="i4", need="i4",
     allowed="u2", mode="u1", keeps="i1", run="i1",
 )  # fmt: skip
-OUT = record(credits="i4", holder="i4")  # of an output VC, as in `State`; holder as a code
-# of an input port: its node; the channel that feeds it; bits of the VCs whose flits can go, and of those whose heads
-# request an output VC; the VC that sent last; how many may send in a cycle; the share of the node that feeds it
-PORT = record(node="i4", feed="i4", can="u2", asks="u2", last_vc="i1", sending="u1", share="u1")
-# of a channel: the input port that it leads to; cycles of a flit on its way, switch included; flits sent; bits of the
-# free VCs; the input VC that was granted a VC last; the input port that sent last; capacity; the share of the node
-# that it leads to
+OUT = record(credits="i4", holder="i4")  # an output VC: see `Snapshot`; holder is a code
+# An input port. feed: its channel. can, requests: bits of the VCs that can send, and whose heads request an output VC.
+# last_vc: the VC that sent last. sending: VCs that may send in a cycle. share: that of the channel's tail
+PORT = record(node="i4", feed="i4", can="u2", requests="u2", last_vc="i1", sending="u1", share="u1")
+# A channel. land: the input port at its end. delay: cycles to there, switch included. flits: sent since measure_from.
+# free: bits of the free VCs. last_granted: the input VC that was granted a VC last. last_sent: the input port that sent
+# last. width: capacity. share: that of the channel's head
 CHANNEL = record(
     land="i4", delay="i4", flits="i8", free="u2", last_granted="i2", last_sent="i1", width="u1", share="u1"
 )
-# of a node: ports whose flits can go, whose heads ask, as bits; its queue in `line`, from the first to behind the last;
-# whether its VC allocation may differ from that of the cycle before; the input port that ejected last
-NODE = record(can_ports="u8", ask_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
-# of a packet: `Batch`, `Travel`; its message
+# A node. can_ports, requesting_ports: bits of the input ports with such VCs. taken … behind − 1: its source queue,
+# places in `line`. changed: its VC allocation may differ from the last cycle's. last_ejected: the input port that
+# ejected last
+NODE = record(can_ports="u8", requesting_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
+# A packet: see `Batch` and `Travel`; its message
 PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
-# of a message: `Messages`; its node; messages missing that it waits for, packets not delivered; `ready`: when it is
-# generated, once none is missing
+# A message: see `Messages`. missing: messages that it still waits for. undelivered: its packets not yet delivered.
+# ready: the cycle in which it is generated, once none is missing
 MESSAGE = record(
     after="i8",
     begin="i4",
@@ -67,14 +66,14 @@ ONE = np.uint64(1)
 
 @inlined
 def after(mask, last):
-    """The first bit of a uint64 that is not 0, in round-robin order after bit `last`; last < 63."""
-    behind = mask >> np.uint64(last + 1)
-    return last + 1 + lowest(behind) if behind else lowest(mask)
+    """The first set bit of a uint64 that is not 0, in round-robin order after bit `last` < 63."""
+    later = mask >> np.uint64(last + 1)
+    return last + 1 + lowest(later) if later else lowest(mask)
 
 
 @inlined
 def put(wheel, slot, code):
-    """Append to a slot, whose first entry is the number of those behind it."""
+    """Append to a slot of a wheel."""
     place = wheel[slot, 0] + 1
     wheel[slot, 0] = place
     wheel[slot, place] = code
@@ -82,7 +81,7 @@ def put(wheel, slot, code):
 
 @inlined
 def append(wheel, place, code):
-    """Append to a slot, as `put`, that begins at a place."""
+    """Append to the slot that begins at `place` of a flat wheel."""
     behind = wheel[place] + 1
     wheel[place] = behind
     wheel[place + behind] = code
@@ -90,37 +89,38 @@ def append(wheel, place, code):
 
 @inlined
 def place_of(slots, pairs, pair, cycle):
-    """Where a wheel has what one share writes for another to read in a cycle."""
+    """The slot's place in the wheel of a pair of shares, for a cycle."""
     return pairs[pair, 0] + (cycle & (slots - 1)) * pairs[pair, 1]
 
 
 @inlined
-def ready(fixed, live, port, vc):
-    """Note that the VC's flits can go, if they can."""
-    here = live.vcs[port * fixed.vcs + vc]
+def ready(fixed, state, port, vc):
+    """Mark the VC as able to send, if it is."""
+    here = state.vcs[port * fixed.vcs + vc]
     if (
         here.mode & STARTED
         and here.count > 0
-        and (here.out < 0 or live.outs[(here.out >> BITS) * fixed.vcs + (here.out & LAST)].credits > 0)
+        and (here.out < 0 or state.outs[(here.out >> BITS) * fixed.vcs + (here.out & LAST)].credits > 0)
     ):
-        node = live.ports[port].node
-        live.ports[port].can |= np.uint16(1 << vc)
-        live.nodes[node].can_ports |= ONE << np.uint64(port - node * fixed.inputs)
+        node = state.ports[port].node
+        state.ports[port].can |= np.uint16(1 << vc)
+        state.nodes[node].can_ports |= ONE << np.uint64(port - node * fixed.inputs)
 
 
 @inlined
-def bring(fixed, live, own, code, packet, t):
-    here = live.vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
+def begin_routing(fixed, state, own, code, packet, t):
+    """Put a packet at the front of a VC, and begin its route computation."""
+    here = state.vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
     here.front = packet
     here.moved = t
-    here.rest = live.packets[packet].length
+    here.rest = state.packets[packet].length
     put(own.routes, (t + fixed.route_delay) & (len(own.routes) - 1), code)
 
 
 @inlined
-def first_run(live, packet):
+def first_run(state, packet):
     """The first run that has hops left, −1 = none."""
-    for run in range(live.left.shape[1]):
-        if live.left[packet, run] > 0:
+    for run in range(state.left.shape[1]):
+        if state.left[packet, run] > 0:
             return run
     return -1

@@ -1,4 +1,4 @@
-"""The specification: an experiment after the other, all nodes in step, in NumPy; each function is a step of
+"""The specification in NumPy: one experiment after another, all nodes at once. Each function is a step of
 `torusweep_kernels.router`."""
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
 from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.outcome import Outcome, State, joined
+from torusweep_kernels.router.outcome import Outcome, Snapshot, joined
 from torusweep_kernels.router.reference_sources import Sources
 from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
 
 
 class Run:
-    """One experiment under way. Packets are counted from the experiment's first; indices as in `Task`."""
+    """An experiment's state. Packets are numbered from the experiment's first one; indices are those of `Task`."""
 
     def __init__(self, task: Task, experiment: Experiment) -> None:
         router, batch, own = task.router, task.batch, slice(experiment.begin, experiment.end)
@@ -24,21 +24,23 @@ class Run:
         self.sources = Sources(task, experiment)
         self.travel: Travel = at_source(task, experiment)
         inputs, channels = task.nodes * task.inputs, task.nodes * task.ports
-        self.state = State.empty(task)
+        self.state = Snapshot.empty(task)
         self.ready = np.zeros(
             inputs * task.vcs, np.int64
-        )  # from when on the front may be allocated, once it holds a VC: sent
-        self.sent = np.zeros(inputs * task.vcs, np.int64)  # flits of the front that have gone
+        )  # cycle from which on the front may request a VC, or, once it holds one, be sent
+        self.sent = np.zeros(inputs * task.vcs, np.int64)  # flits of the front packet already sent
         self.queue = np.zeros(
             (inputs * task.vcs, task.buffer), np.int64
-        )  # packets whose heads are here, behind the front
+        )  # packets behind the front whose heads have arrived
         self.begins, self.queued = np.zeros((2, inputs * task.vcs), np.int64)
         wires = router.switch_delay + int(task.wiring.delay.max(initial=0)) + 1
         self.flit = np.zeros(
             (wires, channels * task.vcs), bool
-        )  # output VCs whose flit arrives in a cycle, modulo wires
-        self.head = np.full((wires, channels * task.vcs), -1)  # its packet where it is a head
-        self.credit = np.zeros((router.credit_delay + 1, inputs * task.vcs), bool)  # input VCs that a credit comes from
+        )  # output VCs whose flit arrives in each cycle, modulo the wheel's slots
+        self.head = np.full((wires, channels * task.vcs), -1)  # the packet, if the flit is its head
+        self.credit = np.zeros(
+            (router.credit_delay + 1, inputs * task.vcs), bool
+        )  # input VCs whose credits return, by cycle
         self.last_vc, self.last_granted, self.last_sent = (
             np.full(inputs, -1),
             np.full(channels, -1),
@@ -52,7 +54,7 @@ class Run:
         self.arrive(t)
         self.sources.generate(t)
         self.take(t)
-        self.come_forward(t)
+        self.promote_head(t)
         self.allocate_channels(t)
         self.send(t, self.allocate_switch(t))
 
@@ -79,10 +81,10 @@ class Run:
                 takes = (state.front[x] < 0) & self.sources.waiting()
                 packet = self.sources.take(node[takes])
                 state.count[x[takes]] = self.length[packet]
-                self.bring(x[takes], packet, t)
+                self.begin_routing(x[takes], packet, t)
         self.entered[self.sources.refuse()] = REFUSED
 
-    def come_forward(self, t: int) -> None:
+    def promote_head(self, t: int) -> None:
         x = np.flatnonzero((self.state.front < 0) & (self.queued > 0))
         packet = self.queue[x, self.begins[x]]
         if self.task.switching == STORE_AND_FORWARD:
@@ -90,9 +92,9 @@ class Run:
             x, packet = x[here], packet[here]
         self.begins[x] = (self.begins[x] + 1) % self.task.buffer
         self.queued[x] -= 1
-        self.bring(x, packet, t)
+        self.begin_routing(x, packet, t)
 
-    def bring(self, x: np.ndarray, packet: np.ndarray, t: int) -> None:
+    def begin_routing(self, x: np.ndarray, packet: np.ndarray, t: int) -> None:
         self.state.front[x], self.state.moved[x], self.sent[x] = packet, t, 0
         self.ready[x] = t + self.task.router.route_delay
 
@@ -100,7 +102,7 @@ class Run:
         task, state = self.task, self.state
         x = np.flatnonzero((state.front >= 0) & ~state.active & (self.ready <= t))
         at_end = ~(self.travel.left[state.front[x]] > 0).any(axis=1)
-        self.hold(x[at_end], -1, t)
+        self.hold_vc(x[at_end], -1, t)
         x = x[~at_end]
         if not x.size:
             return
@@ -117,9 +119,9 @@ class Run:
         self.last_granted[channel] = x % all_vcs
         go(task, self.experiment, self.travel, x // all_vcs, state.front[x], run)
         state.holder[y] = x
-        self.hold(x, y, t)
+        self.hold_vc(x, y, t)
 
-    def hold(self, x: np.ndarray, y: np.ndarray | int, t: int) -> None:
+    def hold_vc(self, x: np.ndarray, y: np.ndarray | int, t: int) -> None:
         self.state.active[x], self.state.out[x] = True, y
         self.ready[x] = t + self.task.router.vc_delay
 
@@ -130,12 +132,12 @@ class Run:
         return order + np.where(place >= transit, places, 0) if self.task.router.transit_first else order
 
     def allocate_switch(self, t: int) -> np.ndarray:
-        """int[W]: the input VCs that send a flit."""
+        """int[W]: the input VCs that send a flit in this cycle."""
         task, state = self.task, self.state
         credits, widths = (
             np.append(state.credits, 1),
             np.append(task.width, task.router.ejection_flits),
-        )  # at −1 those of ejection
+        )  # ejection's are at −1
         x = np.flatnonzero(state.active & (self.ready <= t) & (state.count > 0) & (credits[state.out] > 0))
         port = x // task.vcs
         turn = (x - self.last_vc[port] - 1) % task.vcs
@@ -146,9 +148,7 @@ class Run:
         place = port % task.inputs
         order = self.after(place, self.last_sent[node, output], task.inputs, task.transit) * task.vcs + turn
         taken = first_of_each(node * (task.ports + 1) + output, order, widths[state.out[x] // task.vcs])
-        self.last_sent[node[taken], output[taken]] = place[
-            taken
-        ]  # in round-robin order, so that the last of several stays
+        self.last_sent[node[taken], output[taken]] = place[taken]  # in round-robin order: the last write stays
         by_turn = taken[np.argsort(turn[taken])]
         self.last_vc[port[by_turn]] = x[by_turn] % task.vcs
         return x[taken]
@@ -180,7 +180,7 @@ class Run:
 
 
 def first_of_each(group: np.ndarray, order: np.ndarray, many: np.ndarray | int = 1) -> np.ndarray:
-    """int[W]: of each group the members that come first, so `many` (of each member's group), by group and in order."""
+    """int[W]: the first `many` members of each group, by group and in order; `many` is given for every member."""
     place = np.lexsort((order, group))
     ranked = group[place]
     rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)

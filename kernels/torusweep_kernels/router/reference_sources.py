@@ -1,4 +1,4 @@
-"""The source queues of one experiment in NumPy: which packets stand in them, and which message is generated when."""
+"""The specification of source queues and messages in NumPy: which packets wait, and when messages are generated."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from torusweep_kernels.router.task import Experiment, Messages, Task
 
 
 class Sources:
-    """Of every node s the packets line[taken[s]] … line[behind[s] − 1], in order; packets counted from the experiment's
-    first.
+    """The source queue of node s is line[taken[s]] … line[behind[s] − 1], packets in order.
 
-    left       packets not delivered and not refused, and steps not generated
-    generated  int32[G]  of each message, −1 = not yet
+    Packets are numbered from the experiment's first one.
+
+    left       packets neither delivered nor refused, and messages without packets that are not generated
+    generated  int32[G]: cycle in which each message was generated, −1 = not yet
     """
 
     def __init__(self, task: Task, experiment: Experiment) -> None:
@@ -30,16 +31,16 @@ class Sources:
     def _await(self, messages: Messages) -> None:
         number = len(messages.begin)
         self.generated = np.full(number, -1, np.int32)
-        self.missing = np.bincount(messages.successor, minlength=number)  # messages waited for
-        self.ready = messages.delay.astype(np.int64)  # cycle in which it is generated, once none is missing
+        self.missing = np.bincount(messages.successor, minlength=number)  # messages that it still waits for
+        self.ready = messages.delay.astype(np.int64)  # cycle of generation, once none is missing
         self.undelivered = messages.packets.copy()
-        self.message = np.empty(len(self.time), np.int64)  # of each packet
+        self.message = np.empty(len(self.time), np.int64)  # the message of each packet
         for g in np.flatnonzero(messages.packets > 0):
             self.message[messages.begin[g] : messages.begin[g] + messages.packets[g]] = g
         self.left += int((messages.packets == 0).sum())
 
     def generate(self, t: int) -> None:
-        """What is generated in cycle t goes to the queues, in the order of messages and packets."""
+        """Append what is generated in cycle t to the queues, in the order of messages and packets."""
         if self.messages is None:
             self._append(np.flatnonzero(self.time == t))
             return
@@ -48,7 +49,7 @@ class Sources:
         while due := np.flatnonzero((self.generated < 0) & (self.missing == 0) & (self.ready <= t)).tolist():
             new += due
             self.generated[due] = t
-            for step in [g for g in due if packets[g] == 0]:  # others may wait for no more than that
+            for step in [g for g in due if packets[g] == 0]:  # others may wait for this one only
                 self.left -= 1
                 self._done(step, t)
         for g in sorted(new):
@@ -61,17 +62,17 @@ class Sources:
             self.behind[node] += 1
 
     def take(self, node: np.ndarray) -> np.ndarray:
-        """int64[B]: the first packet of each of these nodes' queues, which leaves it."""
+        """int64[B]: remove and return the first packet of each of these nodes' queues."""
         packet = self.line[self.taken[node]]
         self.taken[node] += 1
         return packet
 
     def waiting(self) -> np.ndarray:
-        """bool[N]: nodes whose queue is not empty."""
+        """bool[N]: whether each node's queue has packets."""
         return self.taken < self.behind
 
     def refuse(self) -> np.ndarray:
-        """int64[B]: packets that came last to queues which hold more than they have room for; they are gone."""
+        """int64[B]: remove and return the last packet of each queue that exceeds its bound."""
         if self.room is None:
             return np.zeros(0, np.int64)
         keep = np.minimum(self.behind, self.taken + self.room)
@@ -81,7 +82,7 @@ class Sources:
         return gone
 
     def deliver(self, packets: np.ndarray, known: int) -> None:
-        """The packets' tails have been ejected, which terminals that wait for messages see from cycle `known` on."""
+        """Note that the packets' tails were ejected; messages that wait for them know from cycle `known` on."""
         self.left -= len(packets)
         if self.messages is None:
             return

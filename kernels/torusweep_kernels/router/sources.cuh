@@ -1,6 +1,6 @@
-// What is generated when, and the source queues: see reference_sources.py.
-struct Sources : Sight {
-    // What is generated in this cycle joins the source queue.
+// Generation of packets and messages, and source queues: see reference_sources.py.
+struct Sources : View {
+    // Append what is generated in this cycle to the source queue.
     __device__ void generate() {
         Node& here = of_node[node];
         if (has_messages) {
@@ -11,11 +11,12 @@ struct Sources : Sight {
                 for (int k = 0; k < message.packets; ++k) line[here.behind++] = message.begin + k;
             }
         } else {
-            for (; here.coming < here.end && packets[here.coming].time <= t; ++here.coming) line[here.behind++] = here.coming;
+            for (; here.coming < here.end && packets[here.coming].time <= t; ++here.coming)
+                line[here.behind++] = here.coming;
         }
     }
 
-    // Empty injection VCs take packets from the source queue; what it has no room for then is refused.
+    // Fill empty injection VCs from the source queue, and refuse the packets that exceed its bound.
     __device__ void refill() {
         Node& here = of_node[node];
         if (here.taken == here.behind) return;
@@ -24,7 +25,7 @@ struct Sources : Sight {
                 if (here.taken == here.behind || of_port[in(i)].there >> v & 1) continue;
                 const int packet = line[here.taken++];
                 vc(i, v).count = packets[packet].length;
-                bring(i, v, packet);
+                begin_routing(i, v, packet);
             }
         }
         if (source_queue < 0) return;
@@ -34,9 +35,9 @@ struct Sources : Sight {
         }
     }
 
-    // Messages that have been added come to their places among the awaited. Some may have been so in this cycle, by
-    // threads that are ahead: they are generated in the next one at the earliest, and where they stand does not depend
-    // on when they came.
+    // Sort added messages into the list of awaited ones. Threads that are ahead may already have added messages in this
+    // cycle. Those are generated in the next cycle or later, and their place in the list does not depend on when they
+    // were added.
     __device__ void file_added(Node& here) {
         if (*(volatile int*)&here.added < 0) return;
         int message = atomicExch(&here.added, -1);
@@ -44,7 +45,8 @@ struct Sources : Sight {
         while (message >= 0) {
             const int next = messages[message].link, ready = messages[message].ready;
             int* place = &here.awaited;
-            while (*place >= 0 && (messages[*place].ready < ready || (messages[*place].ready == ready && *place < message))) {
+            while (*place >= 0 &&
+                   (messages[*place].ready < ready || (messages[*place].ready == ready && *place < message))) {
                 place = &messages[*place].link;
             }
             messages[message].link = *place;
@@ -53,16 +55,15 @@ struct Sources : Sight {
         }
     }
 
-    // Those that wait for a message know from cycle `known` on that it was delivered. Of a message that waits for no
-    // other one any more the cycle is known; a step, delivered then, at once tells those that wait for it: steps that
-    // are yet to do so are on a stack.
-    __device__ void done(int message, int known) {
+    // Tell the messages that wait for this one that it is delivered, as known from cycle `known` on. A message without
+    // packets is delivered as soon as it waits for no other, and releases its successors at once, from a stack.
+    __device__ void release_successors(int message, int known) {
         for (int stack = -1;;) {
             for (long long i = after[message]; i < after[message + 1]; ++i) {
                 const int other = successor[i];
                 Message& there = messages[other];
                 atomicMax(&there.ready, known < NEVER - there.delay ? known + there.delay : NEVER);
-                __threadfence();  // a thread that reads 0 missing also reads the latest cycle
+                __threadfence();  // a thread that finds none missing also reads the latest cycle
                 if (atomicSub(&there.missing, 1) > 1) continue;
                 __threadfence();
                 if (there.packets == 0) {

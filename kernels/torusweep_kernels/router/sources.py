@@ -1,106 +1,106 @@
-"""What is generated when, and the source queues; see `reference_sources`."""
+"""Generation of packets and messages, and source queues; the specification is `reference_sources`."""
 
 from __future__ import annotations
 
 from torusweep_kernels.compile import inlined
-from torusweep_kernels.router.records import BITS, LEFT, READY, bring
+from torusweep_kernels.router.records import BITS, LEFT, READY, begin_routing
 from torusweep_kernels.router.task import REFUSED
 
 
 @inlined
-def refill(fixed, live, own, node, t):
-    """A node's empty injection VCs take packets from its source queue."""
-    taken, behind = live.nodes[node].taken, live.nodes[node].behind
+def refill(fixed, state, own, node, t):
+    """Fill a node's empty injection VCs from its source queue."""
+    taken, behind = state.nodes[node].taken, state.nodes[node].behind
     if taken >= behind:
         return
     for vc in range(fixed.vcs):
         for port in range(node * fixed.inputs + fixed.transit, (node + 1) * fixed.inputs):
             x = port * fixed.vcs + vc
-            if live.vcs[x].front < 0 and taken < behind:
-                packet = live.line[taken]
-                live.vcs[x].count = live.packets[packet].length
-                bring(fixed, live, own, port << BITS | vc, packet, t)
+            if state.vcs[x].front < 0 and taken < behind:
+                packet = state.line[taken]
+                state.vcs[x].count = state.packets[packet].length
+                begin_routing(fixed, state, own, port << BITS | vc, packet, t)
                 taken += 1
-    live.nodes[node].taken = taken
+    state.nodes[node].taken = taken
 
 
 @inlined
-def generate(fixed, live, own, packet, node, t):
-    """A packet joins its node's source queue, if there is room."""
-    live.line[live.nodes[node].behind] = packet
-    live.nodes[node].behind += 1
-    refill(fixed, live, own, node, t)
-    if live.nodes[node].behind - live.nodes[node].taken > fixed.source_queue:
-        live.nodes[node].behind -= 1
-        live.packets[packet].entered = REFUSED
+def generate(fixed, state, own, packet, node, t):
+    """Append a packet to its node's source queue, or refuse it where the queue is full."""
+    state.line[state.nodes[node].behind] = packet
+    state.nodes[node].behind += 1
+    refill(fixed, state, own, node, t)
+    if state.nodes[node].behind - state.nodes[node].taken > fixed.source_queue:
+        state.nodes[node].behind -= 1
+        state.packets[packet].entered = REFUSED
         own.number[LEFT] -= 1
 
 
 @inlined
-def sink(live, message, size):
-    """Put a message in the place of the first one of a heap, of which `size` are left with it."""
+def sift_down(state, message, size):
+    """Replace the first message of a heap of `size` messages."""
     place = 0
     while 2 * place + 1 < size:
         child = 2 * place + 1
-        if child + 1 < size and before(live, live.ready[child + 1], live.ready[child]):
+        if child + 1 < size and before(state, state.ready[child + 1], state.ready[child]):
             child += 1
-        if not before(live, live.ready[child], message):
+        if not before(state, state.ready[child], message):
             break
-        live.ready[place] = live.ready[child]
+        state.ready[place] = state.ready[child]
         place = child
     if size > 0:
-        live.ready[place] = message
+        state.ready[place] = message
 
 
 @inlined
-def before(live, one, other):
-    """Whether a message is generated before another: earlier, or in the same cycle and of a lower number."""
-    a, b = live.messages[one].ready, live.messages[other].ready
+def before(state, one, other):
+    """Whether a message is generated before another one: in an earlier cycle, or in the same with a lower number."""
+    a, b = state.messages[one].ready, state.messages[other].ready
     return a < b or (a == b and one < other)
 
 
 @inlined
-def rise(live, message, place):
-    """Put a message into a heap of `place` messages."""
-    while place > 0 and before(live, message, live.ready[(place - 1) >> 1]):
-        live.ready[place] = live.ready[(place - 1) >> 1]
+def sift_up(state, message, place):
+    """Add a message to a heap of `place` messages."""
+    while place > 0 and before(state, message, state.ready[(place - 1) >> 1]):
+        state.ready[place] = state.ready[(place - 1) >> 1]
         place = (place - 1) >> 1
-    live.ready[place] = message
+    state.ready[place] = message
 
 
 @inlined
-def done(live, own, message, known):
-    """Those that wait for a message know from now on that it was delivered."""
-    for i in range(live.messages[message].after, live.messages[message + 1].after):
-        there = live.messages[live.successor[i]]
+def release_successors(state, own, message, known):
+    """Tell the messages that wait for this one that it is delivered, as known from cycle `known` on."""
+    for i in range(state.messages[message].after, state.messages[message + 1].after):
+        there = state.messages[state.successor[i]]
         there.ready = max(there.ready, known + there.delay)
         there.missing -= 1
         if there.missing == 0:
-            rise(live, live.successor[i], own.number[READY])
+            sift_up(state, state.successor[i], own.number[READY])
             own.number[READY] += 1
 
 
 @inlined
-def deliver_of(live, own, message, known):
-    """One of a message's packets has been delivered."""
-    live.messages[message].undelivered -= 1
-    if live.messages[message].undelivered == 0:
-        done(live, own, message, known)
+def deliver_packet(state, own, message, known):
+    """Count a delivered packet of a message; with the last one the message is delivered."""
+    state.messages[message].undelivered -= 1
+    if state.messages[message].undelivered == 0:
+        release_successors(state, own, message, known)
 
 
 @inlined
-def generate_message(fixed, live, own, t):
-    """The first message of the heap is generated."""
-    message = live.ready[0]
+def generate_message(fixed, state, own, t):
+    """Generate the first message of the heap."""
+    message = state.ready[0]
     own.number[READY] -= 1
-    sink(live, live.ready[own.number[READY]], own.number[READY])
-    here = live.messages[message]
+    sift_down(state, state.ready[own.number[READY]], own.number[READY])
+    here = state.messages[message]
     here.generated = t
     if here.packets == 0:
         own.number[LEFT] -= 1
-        done(live, own, message, t)
+        release_successors(state, own, message, t)
         return
     for packet in range(here.begin, here.begin + here.packets):
-        live.line[live.nodes[here.node].behind] = packet
-        live.nodes[here.node].behind += 1
-    refill(fixed, live, own, here.node, t)
+        state.line[state.nodes[here.node].behind] = packet
+        state.nodes[here.node].behind += 1
+    refill(fixed, state, own, here.node, t)

@@ -1,4 +1,4 @@
-"""The state of an experiment for the compiled steps: its arrays, their sizes, and their contents at the start."""
+"""The state of an experiment on the CPU: its arrays, their sizes, and their contents at the start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels.router.choices import Travel
-from torusweep_kernels.router.outcome import State
+from torusweep_kernels.router.outcome import Snapshot
 from torusweep_kernels.router.records import (
     BEGUN,
     BITS,
@@ -30,12 +30,13 @@ from torusweep_kernels.router.records import (
 from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
 
 
-class Fixed(NamedTuple):
-    """What does not change: numbers and arrays of `Task`, `Router` and `Wiring`, and the longest packet of the
-    experiment.
+class Constants(NamedTuple):
+    """What does not change during an experiment: see `Task`, `Router` and `Wiring` for names that are not listed.
 
-    single: no input port sends, and no channel takes, several flits a cycle; shares: of nodes, in their order, as even
-    as can be; arriving, returning: slots of these wheels
+    shares               number of shares of the nodes; they are of equal size, or differ by one node
+    arriving, returning  slots of the wheels of flits and of credits
+    single               no input port sends, and no channel carries, more than one flit a cycle
+    longest              the experiment's longest packet in flits
     """
 
     shares: int
@@ -73,7 +74,7 @@ class Fixed(NamedTuple):
 
 
 class Share(NamedTuple):
-    """The part of `Live` that belongs to one share of the nodes."""
+    """The arrays of `State` that belong to one share of the nodes."""
 
     routes: np.ndarray
     grants: np.ndarray
@@ -89,19 +90,27 @@ class Share(NamedTuple):
     winners: np.ndarray
 
 
-class Live(NamedTuple):
-    """Records by input VC, output VC, input port, channel, node and packet; left int16[M, L]: `Travel`; queue int32[X,
-    Q].
+class State(NamedTuple):
+    """What changes during an experiment of K shares, X input VCs, M packets and G messages.
 
-    Wheels have a slot for every cycle in which something may be due, codes behind their number. arrivals of flits and
-    returns of credits, int32[…], have slots for each pair of shares that a channel joins; landing, leaving int64[K²,
-    2]: of a pair, reader · K + writer, the place of its first slot and a slot's length, 0 where no channel joins the
-    two. Each share has wheels int32[K, S, …] of routes found and of grants of VCs that take effect; waking, refills:
-    what was emptied in it in the cycle before, behind their number; time_due, packet_due, node_due int32[M]: packets by
-    share and time; line int32[M]: each node's source queue, in the places of its packets; messages with one behind the
-    last; ready int32[G]: a heap of messages that only time keeps from being generated, by cycle and number. Of each
-    share again: stored int64[K, V …]: flits in the channels' buffers; occupancy int64[K, V …]: their sum over cycles;
-    number: see LEFT and those behind it; arrays to work with. met int64: see MET.
+    vcs … packets, messages   records of `records`; one message more than there are
+    left                      int16[M, L]: see `Travel`
+    queue                     int32[X, Q]: packets behind the front of each VC, a circular buffer
+    arrivals, returns         int32[·]: wheels of flits and of credits on their way, one for each pair of shares that a
+                              channel joins
+    landing, leaving          int64[K², 2]: for reader · K + writer, the place of a pair's first slot in these wheels,
+                              and the length of a slot; 0 if no channel joins the two shares
+    routes, grants            int32[K, S, ·]: wheels of routes and grants that take effect
+    waking, refills           int32[K, ·]: channels' VCs, and nodes, whose front packet has left in the last cycle;
+                              their number comes first
+    time_due, packet_due, node_due   int32[M]: packets by share and time of generation
+    line                      int32[M]: each node's source queue, in the places of its packets
+    successor                 see `Messages`
+    ready                     int32[G]: heap of the messages that wait for no other, by cycle and number
+    stored, occupancy         int64[K, V …]: flits in the channels' buffers, and their sum over cycles
+    number                    int64[K, ·]: see LEFT
+    scratch … winners         scratch memory of VC and switch allocation
+    met                       int64[·]: see MET
     """
 
     vcs: np.ndarray
@@ -142,23 +151,25 @@ class Live(NamedTuple):
         return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going")))
 
     def under_way(self, slots: int) -> int:
-        """Flits on channels."""
+        """Flits on their way over channels."""
         first, length = self.landing[self.landing[:, 1] > 0].T
         return int(self.arrivals[first + length * np.arange(slots)[:, None]].sum())
 
-    def state(self, vcs: int) -> State:
-        """Codes made indices."""
+    def snapshot(self, vcs: int) -> Snapshot:
+        """The snapshot for deadlock detection."""
         out, holder = (
             np.where(code < 0, -1, (code >> BITS) * vcs + (code & LAST))
             for code in (self.vcs["out"], self.outs["holder"])
         )
         here = self.vcs
-        return State(here["front"], here["mode"] > 0, out, here["count"], here["moved"], self.outs["credits"], holder)
+        return Snapshot(
+            here["front"], here["mode"] > 0, out, here["count"], here["moved"], self.outs["credits"], holder
+        )
 
 
-def fixed_of(task: Task, experiment: Experiment, shares: int = 1) -> Fixed:
+def constants_of(task: Task, experiment: Experiment, shares: int = 1) -> Constants:
     router = task.router
-    return Fixed(
+    return Constants(
         *(shares, *_slots_of(task.wiring, router), task.nodes, task.ports, task.inputs, task.transit),
         *(task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
@@ -175,22 +186,25 @@ Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
 def layout(
     wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1
 ) -> Shapes:
-    """Shape and type of every array of an experiment with so many packets, of `shortest` flits at least, messages, and
-    pairs that wait.
+    """Shape and dtype of every array of `State`.
 
-    Wheels have a power of 2 of slots, and so have the queues' places.
+    packets, runs    packets of the experiment, and runs of a route
+    shortest         length of its shortest packet in flits
+    messages, waits  messages, and pairs of a message and one that waits for it
+
+    The numbers of slots of a wheel, and of places in a queue of packets, are powers of 2.
     """
     nodes, out_ports = wiring.to.shape
     vcs, width, injected = router.virtual_channels, widths(wiring), router.injection_flits
     channels, inputs = wiring.to.size, most_into(wiring.to) + injected
     arriving, returning = _slots_of(wiring, router)
-    # out of the buffers of a share and out of its injection VCs, at most, in a cycle
+    # the most packets that leave buffers and injection VCs of a share in a cycle
     freed = np.bincount(
         share_of(nodes, shares)[wiring.to[wiring.to >= 0]], sending(width[wiring.to.ravel() >= 0], router), shares
     )
     largest = -(-nodes // shares)  # nodes of a share
     entering, x = largest * injected * int(sending(1, router)), largest * inputs * vcs
-    behind = router.buffer_flits // max(1, shortest) + 1  # packets of a buffer: a part of one, and whole ones
+    behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
     landing, leaving = pairs_of(wiring, router, shares)
     return {
         "vcs": ((nodes * inputs * vcs,), VC),
@@ -219,7 +233,10 @@ def layout(
         "stored": ((shares, LINE), np.int64),
         "occupancy": ((shares, LINE), np.int64),
         "number": ((shares, LINE), np.int64),
-        "scratch": ((shares, 4 + LINE, out_ports), np.int64),  # the last rows keep shares apart
+        "scratch": (
+            (shares, 4 + LINE, out_ports),
+            np.int64,
+        ),  # unused last rows separate the shares' cache lines
         "wanted": ((shares, 64 * vcs), np.int64),
         "chosen": ((shares, 64 * vcs), np.int64),
         "bids": ((shares, 64), np.uint64),
@@ -229,7 +246,7 @@ def layout(
 
 
 def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, np.ndarray]:
-    """`Live.landing` and `Live.leaving`."""
+    """(`State.landing`, `State.leaving`)."""
     share = share_of(len(wiring.to), shares)
     tail, port = np.nonzero(wiring.to >= 0)
     writer, reader = share[tail], share[wiring.to[tail, port]]
@@ -241,15 +258,18 @@ def pairs_of(wiring: Wiring, router: Router, shares: int) -> tuple[np.ndarray, n
 
 
 def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.ndarray:
-    """int64[K², 2]: a wheel's first slots and their length, from the pair of each channel and the codes that it may
-    need in a cycle."""
+    """int64[K², 2]: the place of each pair's first slot in a wheel, and the length of its slots.
+
+    pair    of each channel: reader · K + writer
+    codes   the most entries that each channel makes in a cycle
+    """
     most = np.bincount(pair, codes, shares * shares).astype(np.int64)
     length = np.where(most > 0, most + 1, 0)
     return np.stack([slots * (np.cumsum(length) - length), length], axis=1)
 
 
 def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
-    """Of arrivals, and of returns."""
+    """Slots of the wheels of arrivals and of returns."""
     return slots(router.switch_delay + int(wiring.delay.max(initial=0))), slots(router.credit_delay)
 
 
@@ -259,17 +279,17 @@ def share_of(nodes: int, shares: int) -> np.ndarray:
 
 
 def slots(longest: int) -> int:
-    """Of a wheel for so many cycles."""
+    """Slots of a wheel for events up to `longest` cycles ahead: a power of 2."""
     return 1 << longest.bit_length()
 
 
 def size(shapes: Shapes) -> int:
-    """Bytes."""
+    """Bytes of these arrays."""
     return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
-def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
-    """Nothing under way, all buffers empty; messages want one share."""
+def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
+    """The state before the first cycle: all buffers empty. An experiment with messages needs `shares` = 1."""
     batch, own = task.batch, slice(experiment.begin, experiment.end)
     messages = experiment.messages
     waiting = (0, 0) if messages is None else (len(messages.begin), len(messages.successor))
@@ -282,51 +302,51 @@ def live_of(task: Task, experiment: Experiment, shares: int = 1) -> Live:
         *waiting,
         shares,
     )
-    live = Live(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
-    live.vcs["front"] = live.vcs["out"] = live.outs["holder"] = live.ports["last_vc"] = -1
-    live.outs["credits"] = task.buffer
-    live.ports["node"], live.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
-    live.landing[:], live.leaving[:] = pairs_of(task.wiring, task.router, shares)
+    state = State(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
+    state.vcs["front"] = state.vcs["out"] = state.outs["holder"] = state.ports["last_vc"] = -1
+    state.outs["credits"] = task.buffer
+    state.ports["node"], state.ports["feed"] = np.repeat(np.arange(task.nodes), task.inputs), task.feed
+    state.landing[:], state.leaving[:] = pairs_of(task.wiring, task.router, shares)
     share = share_of(task.nodes, shares)
-    live.channels["share"] = share[task.wiring.to.ravel()]  # any where there is no channel, here and there
-    live.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
-    live.ports["sending"], live.channels["width"] = task.sending, task.width
-    live.channels["land"], live.channels["delay"] = (
+    state.channels["share"] = share[task.wiring.to.ravel()]
+    state.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
+    state.ports["sending"], state.channels["width"] = task.sending, task.width
+    state.channels["land"], state.channels["delay"] = (
         task.land,
         task.wiring.delay.ravel() + np.int32(task.router.switch_delay),
     )
-    live.channels["free"], live.channels["last_granted"], live.channels["last_sent"] = 2**task.vcs - 1, -1, -1
-    live.nodes["taken"], live.nodes["behind"], live.nodes["last_ejected"] = (
+    state.channels["free"], state.channels["last_granted"], state.channels["last_sent"] = 2**task.vcs - 1, -1, -1
+    state.nodes["taken"], state.nodes["behind"], state.nodes["last_ejected"] = (
         experiment.first[:-1],
         experiment.first[:-1],
         -1,
     )
-    packets, node = live.packets, np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))
+    packets, node = state.packets, np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(experiment.first))
     packets["row"], packets["length"], packets["message"] = batch.row[own], batch.length[own], -1
     packets["entered"] = packets["delivered"] = packets["stage"] = packets["going"] = -1
-    live.left[:] = task.hops[batch.row[own]]
-    live.packet_due[:] = np.lexsort((batch.time[own], share[node]))
-    live.time_due[:], live.node_due[:] = batch.time[own][live.packet_due], node[live.packet_due]
+    state.left[:] = task.hops[batch.row[own]]
+    state.packet_due[:] = np.lexsort((batch.time[own], share[node]))
+    state.time_due[:], state.node_due[:] = batch.time[own][state.packet_due], node[state.packet_due]
     many = np.bincount(share[node], minlength=shares)
-    live.number[:, DUE_END] = np.cumsum(many)
-    live.number[:, DUE] = live.number[:, DUE_END] - many
-    live.number[:, LEFT], live.met[LEFT_IN_ALL] = many, len(node)
+    state.number[:, DUE_END] = np.cumsum(many)
+    state.number[:, DUE] = state.number[:, DUE_END] - many
+    state.number[:, LEFT], state.met[LEFT_IN_ALL] = many, len(node)
     if messages is not None:
-        _await(live, messages, node)
-    return live
+        _await(state, messages, node)
+    return state
 
 
-def _await(live: Live, messages: Messages, node: np.ndarray) -> None:
-    """Nothing generated yet; node int32[M]: of every packet."""
-    known, some = live.messages[:-1], np.flatnonzero(messages.packets > 0)
-    live.messages["after"], live.successor[:] = messages.after, messages.successor
+def _await(state: State, messages: Messages, node: np.ndarray) -> None:
+    """Fill in the messages, none of which is generated yet. node int32[M]: the node of every packet."""
+    known, some = state.messages[:-1], np.flatnonzero(messages.packets > 0)
+    state.messages["after"], state.successor[:] = messages.after, messages.successor
     known["begin"], known["packets"], known["undelivered"] = messages.begin, messages.packets, messages.packets
     known["delay"], known["ready"], known["generated"] = messages.delay, messages.delay, -1
     known["missing"] = np.bincount(messages.successor, minlength=len(known))
     known["node"][some] = node[messages.begin[some]]
     order = some[np.argsort(messages.begin[some], kind="stable")]
-    live.packets["message"] = np.repeat(order, messages.packets[order])
+    state.packets["message"] = np.repeat(order, messages.packets[order])
     roots = np.flatnonzero(known["missing"] == 0)
-    live.ready[: len(roots)] = roots[np.argsort(known["ready"][roots], kind="stable")]  # in order, so a heap
-    live.number[0, READY], live.number[0, DUE_END] = len(roots), 0  # none of the packets is due by its own time
-    live.number[0, LEFT] += len(known) - len(some)
+    state.ready[: len(roots)] = roots[np.argsort(known["ready"][roots], kind="stable")]  # a sorted array is a heap
+    state.number[0, READY], state.number[0, DUE_END] = len(roots), 0  # packets of messages have no time of their own
+    state.number[0, LEFT] += len(known) - len(some)

@@ -1,5 +1,5 @@
-// Switch allocation, and what it sends.
-struct Switch : Heads {
+// Switch allocation and traversal.
+struct SwitchAllocation : VcAllocation {
     __device__ void allocate_switch() {
         if (!able_ports[node]) return;
         if (single) send_singly();
@@ -11,15 +11,17 @@ struct Switch : Heads {
         return code < 0 ? ports : code >> 4;
     }
 
-    __device__ int& turn_of(int output) const { return output == ports ? of_node[node].ejected : of_channel[in(output)].sent; }
+    __device__ int& turn_of(int output) const {
+        return output == ports ? of_node[node].ejected : of_channel[in(output)].sent;
+    }
 
-    // Of the input ports that bid for an output, the next to be taken.
+    // The next input port in round-robin order of those that bid for an output.
     __device__ int next_port(bits_t bids, int turn) const {
         const bits_t through = bids & (bit(transit) - 1);
         return from(transit_first && through ? through : bids, turn);
     }
 
-    // No input port sends, and no channel takes, several flits a cycle.
+    // Where no input port sends, and no channel carries, more than one flit a cycle.
     __device__ void send_singly() {
         bits_t able = able_ports[node], outputs = 0, clashes = 0;
         signed char wanted[64], chosen[64];  // by input port: the output, and the VC that it nominates
@@ -39,7 +41,7 @@ struct Switch : Heads {
         }
     }
 
-    // As bits, the input ports that nominate for an output and are not taken.
+    // Bits of the input ports that nominate a VC for this output, and are not taken.
     __device__ bits_t losers(bits_t able, int output, const signed char* wanted) {
         bits_t bids = 0;
         for (; able; able &= able - 1) bids |= wanted[lowest(able)] == output ? able & -able : 0;
@@ -117,7 +119,8 @@ struct Switch : Heads {
                 packets[packet].delivered = t + switch_delay;
                 atomicSub(undelivered, 1);
                 const int message = packets[packet].message;
-                if (message >= 0 && atomicSub(&messages[message].undelivered, 1) == 1) done(message, t + (switch_delay > 1 ? switch_delay : 1));
+                if (message >= 0 && atomicSub(&messages[message].undelivered, 1) == 1)
+                    release_successors(message, t + (switch_delay > 1 ? switch_delay : 1));
             }
         } else {
             const int c = in(code >> 4), w = code & 15;

@@ -1,4 +1,4 @@
-"""Switch allocation, and what it sends."""
+"""Switch allocation and traversal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from torusweep_kernels.router.records import (
     append,
     place_of,
 )
-from torusweep_kernels.router.sources import deliver_of
+from torusweep_kernels.router.sources import deliver_packet
 
-NOTHING, TAKEN = -1, -2  # of an output that an input port wanted: it had no more to send; it may send
+NOTHING, TAKEN = -1, -2  # in `wanted`, instead of an output: nothing nominated; nominated and taken
 
 
 @inlined
-def losers(fixed, live, own, node, able, output, transit):
-    """uint64: as bits, the input ports that nominate for an output and are not taken."""
+def losers(fixed, state, own, node, able, output, transit):
+    """uint64: bits of the input ports that nominate a VC for this output, and are not taken."""
     bids = np.uint64(0)
     while able:
         i = lowest(able)
@@ -35,9 +35,9 @@ def losers(fixed, live, own, node, able, output, transit):
             bids |= ONE << np.uint64(i)
     ejects = output == fixed.ports
     last = (
-        np.int64(live.nodes[node].last_ejected)
+        np.int64(state.nodes[node].last_ejected)
         if ejects
-        else np.int64(live.channels[node * fixed.ports + output].last_sent)
+        else np.int64(state.channels[node * fixed.ports + output].last_sent)
     )
     many = fixed.ejection if ejects else 1
     while bids and many > 0:
@@ -45,28 +45,30 @@ def losers(fixed, live, own, node, able, output, transit):
         bids &= ~(ONE << np.uint64(taken))
         many -= 1
         if ejects:
-            live.nodes[node].last_ejected = taken
+            state.nodes[node].last_ejected = taken
     return bids
 
 
 @inlined
-def matched(fixed, live, own, node, able, transit):
-    """The number of winners of a node whose ports send several flits a cycle, output after output. bids uint64[64]:
-    input ports that ask for it."""
+def matched(fixed, state, own, node, able, transit):
+    """Number of winners at a node whose ports send several flits a cycle; the outputs are matched one after another.
+
+    bids   uint64[64]: bits of the input ports that nominate VCs for each output
+    """
     first_port, first_channel = node * fixed.inputs, node * fixed.ports
     outputs, left = np.uint64(0), able
     while left:
         i = lowest(left)
         left &= left - ONE
         port = first_port + i
-        can, last = np.uint64(live.ports[port].can), np.int64(live.ports[port].last_vc)
-        for place in range(i * fixed.vcs, i * fixed.vcs + live.ports[port].sending):
+        can, last = np.uint64(state.ports[port].can), np.int64(state.ports[port].last_vc)
+        for place in range(i * fixed.vcs, i * fixed.vcs + state.ports[port].sending):
             if not can:
                 own.wanted[place] = NOTHING
                 continue
             vc = after(can, last)
             can &= ~(ONE << np.uint64(vc))
-            out = live.vcs[port * fixed.vcs + vc].out
+            out = state.vcs[port * fixed.vcs + vc].out
             output = fixed.ports if out < 0 else (out >> BITS) - first_channel
             bit = ONE << np.uint64(output)
             if not outputs & bit:
@@ -80,16 +82,16 @@ def matched(fixed, live, own, node, able, transit):
         outputs &= outputs - ONE
         ejects = output == fixed.ports
         last = (
-            np.int64(live.nodes[node].last_ejected)
+            np.int64(state.nodes[node].last_ejected)
             if ejects
-            else np.int64(live.channels[first_channel + output].last_sent)
+            else np.int64(state.channels[first_channel + output].last_sent)
         )
-        many = np.int64(fixed.ejection) if ejects else np.int64(live.channels[first_channel + output].width)
-        asking = own.bids[output]
-        while asking and many > 0:
-            i = after(asking & transit if fixed.transit_first and asking & transit else asking, last)
-            asking &= ~(ONE << np.uint64(i))
-            for place in range(i * fixed.vcs, i * fixed.vcs + live.ports[first_port + i].sending):
+        many = np.int64(fixed.ejection) if ejects else np.int64(state.channels[first_channel + output].width)
+        requesting = own.bids[output]
+        while requesting and many > 0:
+            i = after(requesting & transit if fixed.transit_first and requesting & transit else requesting, last)
+            requesting &= ~(ONE << np.uint64(i))
+            for place in range(i * fixed.vcs, i * fixed.vcs + state.ports[first_port + i].sending):
                 if many > 0 and own.wanted[place] == output:
                     own.winners[sent] = i << BITS | own.chosen[place]
                     own.wanted[place] = TAKEN
@@ -98,32 +100,32 @@ def matched(fixed, live, own, node, able, transit):
     while able:
         i = lowest(able)
         able &= able - ONE
-        for place in range(i * fixed.vcs, i * fixed.vcs + live.ports[first_port + i].sending):
+        for place in range(i * fixed.vcs, i * fixed.vcs + state.ports[first_port + i].sending):
             if own.wanted[place] == TAKEN:
-                live.ports[first_port + i].last_vc = own.chosen[place]
+                state.ports[first_port + i].last_vc = own.chosen[place]
     return sent
 
 
 @inlined
-def allocate_switch(fixed, live, own, share, first, behind, t):
-    """Switch allocation of a share's nodes, and what it sends.
+def allocate_switch(fixed, state, own, share, first, behind, t):
+    """Switch allocation and traversal for the nodes first … behind − 1, those of a share.
 
-    wanted, chosen int64[64·V]: of a node's input ports the output and the VC nominated; winners: those that send, as
-    port · 16 + VC
+    wanted, chosen   int64[64·V]: output and VC that each input port of a node nominates
+    winners          VCs that send, as port · 16 + VC
     """
     transit = (ONE << np.uint64(fixed.transit)) - ONE
     measured = t >= fixed.measure_from
-    pair = share * fixed.shares + share  # what stays in the share is most of it, or all
+    pair = share * fixed.shares + share  # most flits stay within the share
     back = landed = length = returned = injected = ejected = 0
-    if live.leaving[pair, 1] > 0:
+    if state.leaving[pair, 1] > 0:
         back, landed, length = (
-            place_of(fixed.returning, live.leaving, pair, t + fixed.credit_delay),
-            live.landing[pair, 0],
-            live.landing[pair, 1],
+            place_of(fixed.returning, state.leaving, pair, t + fixed.credit_delay),
+            state.landing[pair, 0],
+            state.landing[pair, 1],
         )
-        returned = live.returns[back]
+        returned = state.returns[back]
     for node in range(first, behind):
-        able = live.nodes[node].can_ports
+        able = state.nodes[node].can_ports
         if able == 0:
             continue
         first_port, first_channel = node * fixed.inputs, node * fixed.ports
@@ -135,21 +137,21 @@ def allocate_switch(fixed, live, own, share, first, behind, t):
                 i = lowest(left)
                 left &= left - ONE
                 port = first_port + i
-                vc = after(np.uint64(live.ports[port].can), np.int64(live.ports[port].last_vc))
-                out = live.vcs[port * fixed.vcs + vc].out
+                vc = after(np.uint64(state.ports[port].can), np.int64(state.ports[port].last_vc))
+                out = state.vcs[port * fixed.vcs + vc].out
                 output = fixed.ports if out < 0 else (out >> BITS) - first_channel
                 bit = ONE << np.uint64(output)
                 clashes |= outputs & bit
                 outputs |= bit
                 own.wanted[i], own.chosen[i] = output, vc
-            several = clashes >> np.uint64(fixed.ports)  # 1: bids for ejection
+            several = clashes >> np.uint64(fixed.ports)  # 1 if several ports nominate for ejection
             while clashes:
                 output = lowest(clashes)
                 clashes &= clashes - ONE
-                able &= ~losers(fixed, live, own, node, able, output, transit)
+                able &= ~losers(fixed, state, own, node, able, output, transit)
         else:
             sent, able = (
-                matched(fixed, live, own, node, able, transit),
+                matched(fixed, state, own, node, able, transit),
                 np.uint64(0),
             )
         k = 0
@@ -158,68 +160,68 @@ def allocate_switch(fixed, live, own, share, first, behind, t):
                 i = lowest(able)
                 able &= able - ONE
                 port, vc = first_port + i, own.chosen[i]
-                live.ports[port].last_vc = vc
+                state.ports[port].last_vc = vc
             else:
                 i, vc = own.winners[k] >> BITS, own.winners[k] & LAST
                 port = first_port + i
                 k += 1
-            here = live.vcs[port * fixed.vcs + vc]
+            here = state.vcs[port * fixed.vcs + vc]
             packet, out, fresh, rest, count = here.front, here.out, here.mode & FRESH, here.rest - 1, here.count - 1
             here.rest = rest
             here.count = count
             here.moved = t
             more = rest > 0 and count > 0
             if i < fixed.transit:
-                feeder, code = np.int64(live.ports[port].share), live.ports[port].feed << BITS | vc
+                feeder, code = np.int64(state.ports[port].share), state.ports[port].feed << BITS | vc
                 if feeder == share:
                     returned += 1
-                    live.returns[back + returned] = code
+                    state.returns[back + returned] = code
                 else:
                     append(
-                        live.returns,
-                        place_of(fixed.returning, live.leaving, feeder * fixed.shares + share, t + fixed.credit_delay),
+                        state.returns,
+                        place_of(fixed.returning, state.leaving, feeder * fixed.shares + share, t + fixed.credit_delay),
                         code,
                     )
                 own.stored[vc] -= 1
             else:
                 injected += 1
                 if fresh:
-                    live.packets[packet].entered = t
+                    state.packets[packet].entered = t
             if out >= 0:
                 channel, v = out >> BITS, out & LAST
-                there, line = live.outs[channel * fixed.vcs + v], live.channels[channel]
+                there, line = state.outs[channel * fixed.vcs + v], state.channels[channel]
                 credits = there.credits - 1
                 there.credits = credits
                 more = more and credits > 0
                 line.last_sent = i
                 reader, due = np.int64(line.share), t + line.delay
                 if reader == share:
-                    append(live.arrivals, landed + (due & (fixed.arriving - 1)) * length, line.land << BITS | v)
+                    append(state.arrivals, landed + (due & (fixed.arriving - 1)) * length, line.land << BITS | v)
                 else:
                     append(
-                        live.arrivals,
-                        place_of(fixed.arriving, live.landing, reader * fixed.shares + share, due),
+                        state.arrivals,
+                        place_of(fixed.arriving, state.landing, reader * fixed.shares + share, due),
                         line.land << BITS | v,
                     )
                 if measured:
                     line.flits += 1
                 if fresh:
                     beyond = line.land * fixed.vcs + v
-                    live.queue[beyond, live.vcs[beyond].ends & (live.queue.shape[1] - 1)] = packet
-                    live.vcs[beyond].ends += 1
+                    state.queue[beyond, state.vcs[beyond].ends & (state.queue.shape[1] - 1)] = packet
+                    state.vcs[beyond].ends += 1
                 if rest == 0:
                     there.holder = -1
                     line.free |= np.uint16(1 << v)
-                    live.nodes[node].changed = 1
+                    state.nodes[node].changed = 1
             else:
                 ejected += 1
                 if several == 0:
-                    live.nodes[node].last_ejected = i
+                    state.nodes[node].last_ejected = i
                 if rest == 0:
-                    live.packets[packet].delivered = t + fixed.switch_delay
+                    state.packets[packet].delivered = t + fixed.switch_delay
                     own.number[LEFT] -= 1
-                    if live.packets[packet].message >= 0:
-                        deliver_of(live, own, live.packets[packet].message, max(t + fixed.switch_delay, t + 1))
+                    if state.packets[packet].message >= 0:
+                        deliver_packet(state, own, state.packets[packet].message, max(t + fixed.switch_delay, t + 1))
             if fresh:
                 here.mode = ACTIVE | STARTED
             if rest == 0:
@@ -233,11 +235,11 @@ def allocate_switch(fixed, live, own, share, first, behind, t):
                     own.waking[0] += 1
                     own.waking[own.waking[0]] = port << BITS | vc
             if not more:
-                can = live.ports[port].can & ~(1 << vc)
-                live.ports[port].can = can
+                can = state.ports[port].can & ~(1 << vc)
+                state.ports[port].can = can
                 if can == 0:
-                    live.nodes[node].can_ports &= ~(ONE << np.uint64(i))
-    if live.leaving[pair, 1] > 0:
-        live.returns[back] = returned
+                    state.nodes[node].can_ports &= ~(ONE << np.uint64(i))
+    if state.leaving[pair, 1] > 0:
+        state.returns[back] = returned
     own.number[INJECTED] += injected
     own.number[EJECTED] += ejected

@@ -1,30 +1,29 @@
-// Heads come forward, ask for output VCs, and get them: see choices.py.
-struct Heads : Sources {
-    // The next packet of a channel's VC, some of whose flits are here.
-    __device__ void come_forward(int i, int v) {
+// VC allocation: heads are promoted to the front of their VC, request output VCs, and are granted them (choices.py).
+struct VcAllocation : Sources {
+    // Promote the next packet of a channel's VC to its front; some of its flits have arrived.
+    __device__ void promote_head(int i, int v) {
         Vc& here = vc(i, v);
         const int packet = queue[((long long)in(i) * vcs + v) * places + (here.begins & (places - 1))];
         if (switching == STORE_AND_FORWARD && here.count < packets[packet].length && first_run(packet) >= 0) return;
         here.begins += 1;
-        bring(i, v, packet);
+        begin_routing(i, v, packet);
     }
 
-    // Packets behind those that have left come forward; heads whose route is known leave the network here, or ask for
-    // an output VC.
+    // Promote packets behind those that have left. Eject heads that have arrived; let others request an output VC.
     __device__ void find_routes() {
         for (bits_t due = due_ports[node]; due; due &= due - 1) {
             const int i = lowest(due);
             Port& port = of_port[in(i)];
             for (bits_t waking = port.waking; waking; waking &= waking - 1) {
                 const int v = lowest(waking);
-                if (vc(i, v).front < 0) come_forward(i, v);
+                if (vc(i, v).front < 0) promote_head(i, v);
             }
             port.waking = 0;
             for (bits_t routing = port.routing; routing; routing &= routing - 1) {
                 const int v = lowest(routing);
                 if (vc(i, v).due > t) continue;
                 port.routing &= ~(1 << v);
-                ask(i, v);
+                request_vc(i, v);
             }
             if (!(port.routing | port.granted)) due_ports[node] &= ~bit(i);
         }
@@ -39,17 +38,18 @@ struct Heads : Sources {
     }
 
     // See choices.choices.
-    __device__ void ask(int i, int v) {
+    __device__ void request_vc(int i, int v) {
         Vc& here = vc(i, v);
         const int packet = here.front, run = first_run(packet);
         if (run < 0) {
-            hold(i, v, -1);
+            hold_vc(i, v, -1);
             return;
         }
         const long long entry = (long long)packets[packet].row * runs + run;
         const int d = direction[entry], stage = phase[entry], rest = left[(long long)packet * runs + run];
-        const signed char* const ends = low + 4 * stage;  // first VC and the one behind the last, of column 0, then of column 1
-        const bool past = crossed_after(packet, run, d, stage) & run_bit(run, d), still = until[(long long)node * directions + d] < rest;
+        const signed char* const ends = low + 4 * stage;  // first VC and end, of column 0, then of column 1
+        const bool past = crossed_after(packet, run, d, stage) & run_bit(run, d),
+                   still = until[(long long)node * directions + d] < rest;
         int first = past || (memory == AHEAD && still), last = first;
         if (memory == REST) {
             first = last = !still;
@@ -58,15 +58,16 @@ struct Heads : Sources {
             else if (ends[2] <= v && v < ends[3]) first = last = 1;
         }
         int allowed = 0;
-        for (int column = first; column <= last; ++column) allowed |= (1 << ends[2 * column + 1]) - (1 << ends[2 * column]);
+        for (int column = first; column <= last; ++column)
+            allowed |= (1 << ends[2 * column + 1]) - (1 << ends[2 * column]);
         const int keeps = !bubble ? ANY_VC : packets[packet].going == d ? v : NO_VC;
-        here.asked = (int)((unsigned int)allowed << 16 | (unsigned int)run << 8 | (unsigned int)(keeps + 2));
-        of_port[in(i)].asking |= 1 << v;
-        asking_ports[node] |= bit(i);
+        here.request = (int)((unsigned int)allowed << 16 | (unsigned int)run << 8 | (unsigned int)(keeps + 2));
+        of_port[in(i)].requesting |= 1 << v;
+        requesting_ports[node] |= bit(i);
         of_node[node].changed = 1;
     }
 
-    __device__ void hold(int i, int v, int code) {
+    __device__ void hold_vc(int i, int v, int code) {
         vc(i, v).out = code;
         vc(i, v).due = t + vc_delay;
         of_port[in(i)].granted |= 1 << v;
@@ -74,8 +75,8 @@ struct Heads : Sources {
         due_ports[node] |= bit(i);
     }
 
-    // Grants that take effect in this cycle.
-    __device__ void start() {
+    // Activate the grants that take effect in this cycle.
+    __device__ void activate_grants() {
         for (bits_t due = due_ports[node]; due; due &= due - 1) {
             const int i = lowest(due);
             Port& port = of_port[in(i)];
@@ -89,10 +90,10 @@ struct Heads : Sources {
         }
     }
 
-    // Of the output VCs in `possible`, channel p's, the one that has room and the most credits, if it has more than the
-    // best so far, or as many and more hops left. needs: the credits for VC `keeps` (any VC: ANY_VC), and for the
-    // others.
-    __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int far, long long* most, int* best) const {
+    // The VC of channel p in `possible` that has room and the most credits, then the most hops left, if it exceeds the
+    // best one so far. need: credits for VC `keeps` (ANY_VC: for every VC); need_else: for the others.
+    __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int far, long long* most,
+                           int* best) const {
         for (possible &= ~(bits_t)of_channel[in(p)].held; possible; possible &= possible - 1) {
             const int v = lowest(possible), has = of_out[(long long)in(p) * vcs + v].credits;
             const long long score = (long long)has << 16 | far;
@@ -103,7 +104,7 @@ struct Heads : Sources {
         }
     }
 
-    // The output VC that an asking head chooses (-1 = none), and the run of its hop.
+    // The output VC that a requesting head chooses (-1 = none), and the run of its hop.
     __device__ int choice(int i, int v, int* run) const {
         const Vc& here = vc(i, v);
         const int packet = here.front, length = packets[packet].length;
@@ -122,22 +123,23 @@ struct Heads : Sources {
             }
             if (best >= 0) return best;
         }
-        *run = here.asked >> 8 & 255;
+        *run = here.request >> 8 & 255;
         const int need = switching == WORMHOLE ? 0 : length;
-        better(port[ways[*run]], (unsigned int)here.asked >> 16, (here.asked & 255) - 2, need, need + longest, 0, &most, &best);
+        better(port[ways[*run]], (unsigned int)here.request >> 16, (here.request & 255) - 2, need, need + longest, 0,
+               &most, &best);
         return best;
     }
 
-    __device__ void allocate_channels() {
+    __device__ void allocate_vcs() {
         if (!of_node[node].changed) return;
         of_node[node].changed = 0;
-        int winner[64];  // of every output port: its order << 10 | the input VC
+        int winner[64];  // for each output port: place in round-robin order << 10 | input VC
         bits_t outputs = 0;
         int choosing = 0, run;
         const int all_vcs = inputs * vcs;
-        for (bits_t asking = asking_ports[node]; asking; asking &= asking - 1) {
-            const int i = lowest(asking);
-            for (bits_t heads = of_port[in(i)].asking; heads; heads &= heads - 1) {
+        for (bits_t requesting = requesting_ports[node]; requesting; requesting &= requesting - 1) {
+            const int i = lowest(requesting);
+            for (bits_t heads = of_port[in(i)].requesting; heads; heads &= heads - 1) {
                 const int v = lowest(heads), code = choice(i, v, &run);
                 if (code < 0) continue;
                 const int p = code >> 4;
@@ -157,7 +159,7 @@ struct Heads : Sources {
         }
     }
 
-    // A head takes the output VC that it chooses, and its packet the hop.
+    // Give a head the output VC that it chooses; its packet takes the hop.
     __device__ void grant(int i, int v) {
         int run = 0;
         const int code = choice(i, v, &run), packet = vc(i, v).front;  // no other thread takes a VC of this port
@@ -168,12 +170,12 @@ struct Heads : Sources {
         channel.granted = i * vcs + v + 1;
         out(code).holder = i << 4 | v;
         Port& port = of_port[in(i)];
-        port.asking &= ~(1 << v);
-        if (!port.asking) asking_ports[node] &= ~bit(i);
+        port.requesting &= ~(1 << v);
+        if (!port.requesting) requesting_ports[node] &= ~bit(i);
         crossed[packet] = crossed_after(packet, run, d, stage);
         packets[packet].stage = stage;
         packets[packet].going = d;
         left[(long long)packet * runs + run] -= 1;
-        hold(i, v, code);
+        hold_vc(i, v, code);
     }
 };

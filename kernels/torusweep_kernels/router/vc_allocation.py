@@ -1,79 +1,89 @@
-"""Heads come forward, request output VCs, and get them: see `choices`."""
+"""VcAllocation come forward, request output VCs, and get them: see `choices`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from torusweep_kernels.compile import inlined, lowest
-from torusweep_kernels.router.records import ACTIVE, BITS, FRESH, LAST, ONE, STARTED, bring, first_run, put, ready
+from torusweep_kernels.router.records import (
+    ACTIVE,
+    BITS,
+    FRESH,
+    LAST,
+    ONE,
+    STARTED,
+    begin_routing,
+    first_run,
+    put,
+    ready,
+)
 from torusweep_kernels.router.task import AHEAD, AXIS, PATH, REST, STORE_AND_FORWARD, WORMHOLE
 
-NOBODY = 1 << 40  # an order behind all others
+NO_REQUEST = 1 << 40  # larger than every place in round-robin order
 
 
 @inlined
-def come_forward(fixed, live, own, code, t):
-    """The next packet of a channel's VC, some of whose flits are here."""
+def promote_head(fixed, state, own, code, t):
+    """Promote the next packet of a channel's VC to its front; some of its flits have arrived."""
     x = (code >> BITS) * fixed.vcs + (code & LAST)
-    packet = live.queue[x, live.vcs[x].begins & (live.queue.shape[1] - 1)]
+    packet = state.queue[x, state.vcs[x].begins & (state.queue.shape[1] - 1)]
     if (
         fixed.switching == STORE_AND_FORWARD
-        and live.vcs[x].count < live.packets[packet].length
-        and first_run(live, packet) >= 0
+        and state.vcs[x].count < state.packets[packet].length
+        and first_run(state, packet) >= 0
     ):
         return
-    live.vcs[x].begins += 1
-    bring(fixed, live, own, code, packet, t)
+    state.vcs[x].begins += 1
+    begin_routing(fixed, state, own, code, packet, t)
 
 
 @inlined
-def start(fixed, live, code):
-    live.vcs[(code >> BITS) * fixed.vcs + (code & LAST)].mode |= STARTED
-    ready(fixed, live, code >> BITS, code & LAST)
+def activate_grants(fixed, state, code):
+    state.vcs[(code >> BITS) * fixed.vcs + (code & LAST)].mode |= STARTED
+    ready(fixed, state, code >> BITS, code & LAST)
 
 
 @inlined
-def hold(fixed, live, own, code, out, t):
-    here = live.vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
+def hold_vc(fixed, state, own, code, out, t):
+    here = state.vcs[(code >> BITS) * fixed.vcs + (code & LAST)]
     here.mode = ACTIVE | FRESH
     here.out = out
     if fixed.vc_delay == 0:
-        start(fixed, live, code)
+        activate_grants(fixed, state, code)
     else:
         put(own.grants, (t + fixed.vc_delay) & (len(own.grants) - 1), code)
 
 
 @inlined
-def crossed_after(fixed, live, packet, node, run, direction, phase):
+def crossed_after(fixed, state, packet, node, run, direction, phase):
     """(the packet's bits after the hop, the bit of this run)."""
     place = direction >> 1 if fixed.memory == AXIS else 0 if fixed.memory == PATH else run
     bit = np.int64(1) << np.int64(place)
-    crossed = live.packets[packet].crossed
-    if fixed.memory == AXIS and live.packets[packet].stage != phase:
+    crossed = state.packets[packet].crossed
+    if fixed.memory == AXIS and state.packets[packet].stage != phase:
         crossed = np.int64(0)
     return crossed | bit if fixed.wrap[node, direction] else crossed, bit
 
 
 @inlined
-def ask(fixed, live, own, code, t):
-    """A head's route is known: it leaves the network here, or asks for an output VC from now on. See
-    `choices.choices`."""
+def request_vc(fixed, state, own, code, t):
+    """A head whose route is known is ejected here, or requests an output VC from now on (`choices.choices`)."""
     port, vc = code >> BITS, code & LAST
-    here, node = live.vcs[port * fixed.vcs + vc], live.ports[port].node
+    here, node = state.vcs[port * fixed.vcs + vc], state.ports[port].node
     packet = here.front
-    run = first_run(live, packet)
+    run = first_run(state, packet)
     if run < 0:
-        hold(fixed, live, own, code, -1, t)
+        hold_vc(fixed, state, own, code, -1, t)
         return
-    row = live.packets[packet].row
+    row = state.packets[packet].row
     d, stage = fixed.direction[row, run], fixed.phase[row, run]
-    crossed, bit = crossed_after(fixed, live, packet, node, run, d, stage)
-    past, still = crossed & bit != 0, fixed.until[node, d] < live.left[packet, run]
+    crossed, bit = crossed_after(fixed, state, packet, node, run, d, stage)
+    past, still = crossed & bit != 0, fixed.until[node, d] < state.left[packet, run]
     first, last = (1, 1) if past or (fixed.memory == AHEAD and still) else (0, 0)
     if fixed.memory == REST:
         first, last = (0, 0) if still else (1, 1)
     elif fixed.balanced and not past and not still:
-        if live.left[packet, run] == fixed.hops[row, run]:
+        if state.left[packet, run] == fixed.hops[row, run]:
             first, last = 0, 1
         elif fixed.low[stage, 1, 0] <= vc < fixed.low[stage, 1, 1]:
             first, last = 1, 1
@@ -83,42 +93,41 @@ def ask(fixed, live, own, code, t):
     here.wanted = node * fixed.ports + fixed.port_of[node, d]
     here.run = run
     here.allowed = allowed
-    here.need = 0 if fixed.switching == WORMHOLE else live.packets[packet].length
-    here.keeps = -2 if not fixed.bubble else vc if live.packets[packet].going == d else -1
-    live.ports[port].asks |= np.uint16(1 << vc)
-    live.nodes[node].ask_ports |= ONE << np.uint64(port - node * fixed.inputs)
-    live.nodes[node].changed = 1
+    here.need = 0 if fixed.switching == WORMHOLE else state.packets[packet].length
+    here.keeps = -2 if not fixed.bubble else vc if state.packets[packet].going == d else -1
+    state.ports[port].requests |= np.uint16(1 << vc)
+    state.nodes[node].requesting_ports |= ONE << np.uint64(port - node * fixed.inputs)
+    state.nodes[node].changed = 1
 
 
 @inlined
-def any_run(fixed, live, packet, need, node):
-    """(an output VC above the escape's, its run) that has room: most credits, then most hops left; (−1, 0) where none
-    has."""
-    row = live.packets[packet].row
+def any_run(fixed, state, packet, need, node):
+    """(adaptive output VC, its run) with room: the one with the most credits, then the most hops left; else (−1, 0)."""
+    row = state.packets[packet].row
     if fixed.switching == WORMHOLE:
         need = fixed.buffer
     best, best_run, most = -1, 0, np.int64(-1)
-    for run in range(live.left.shape[1]):
-        far = np.int64(live.left[packet, run])
+    for run in range(state.left.shape[1]):
+        far = np.int64(state.left[packet, run])
         if far == 0:
             continue
         channel = node * fixed.ports + fixed.port_of[node, fixed.direction[row, run]]
         for vc in range(fixed.escape, fixed.vcs):
-            credits = np.int64(live.outs[channel * fixed.vcs + vc].credits)
-            if live.channels[channel].free >> vc & 1 and credits >= need and (credits << 16 | far) > most:
+            credits = np.int64(state.outs[channel * fixed.vcs + vc].credits)
+            if state.channels[channel].free >> vc & 1 and credits >= need and (credits << 16 | far) > most:
                 best, best_run, most = channel << BITS | vc, run, credits << 16 | far
     return best, best_run
 
 
 @inlined
-def own_run(fixed, live, longest, here):
-    """The output VC of those allowed that has room, the one with the most credits; −1 where none has."""
+def own_run(fixed, state, longest, here):
+    """The allowed output VC that has room and the most credits; −1 if none has room."""
     channel = np.int64(here.wanted)
-    possible, best, most = np.uint64(live.channels[channel].free & here.allowed), -1, -1
+    possible, best, most = np.uint64(state.channels[channel].free & here.allowed), -1, -1
     while possible:
         vc = lowest(possible)
         possible &= possible - ONE
-        credits = live.outs[channel * fixed.vcs + vc].credits
+        credits = state.outs[channel * fixed.vcs + vc].credits
         need = here.need if here.keeps == -2 or here.keeps == vc else here.need + longest
         if credits >= need and credits > most:
             best, most = channel << BITS | vc, credits
@@ -126,65 +135,67 @@ def own_run(fixed, live, longest, here):
 
 
 @inlined
-def grant(fixed, live, own, node, code, out, run, t):
-    """The head takes the output VC, and its packet the hop."""
+def grant(fixed, state, own, node, code, out, run, t):
+    """Give the output VC to the head, whose packet takes the hop."""
     port, vc, channel = code >> BITS, code & LAST, out >> BITS
     i = port - node * fixed.inputs
-    live.channels[channel].free &= np.uint16(~(1 << (out & LAST)))
-    live.outs[channel * fixed.vcs + (out & LAST)].holder = code
-    live.channels[channel].last_granted = i * fixed.vcs + vc
-    live.ports[port].asks &= np.uint16(~(1 << vc))
-    if live.ports[port].asks == 0:
-        live.nodes[node].ask_ports &= ~(ONE << np.uint64(i))
-    packet = live.vcs[port * fixed.vcs + vc].front
-    row = live.packets[packet].row
+    state.channels[channel].free &= np.uint16(~(1 << (out & LAST)))
+    state.outs[channel * fixed.vcs + (out & LAST)].holder = code
+    state.channels[channel].last_granted = i * fixed.vcs + vc
+    state.ports[port].requests &= np.uint16(~(1 << vc))
+    if state.ports[port].requests == 0:
+        state.nodes[node].requesting_ports &= ~(ONE << np.uint64(i))
+    packet = state.vcs[port * fixed.vcs + vc].front
+    row = state.packets[packet].row
     d, stage = fixed.direction[row, run], fixed.phase[row, run]
-    live.packets[packet].crossed = crossed_after(fixed, live, packet, node, run, d, stage)[0]
-    live.packets[packet].stage = stage
-    live.packets[packet].going = d
-    live.left[packet, run] -= 1
-    hold(fixed, live, own, code, out, t)
+    state.packets[packet].crossed = crossed_after(fixed, state, packet, node, run, d, stage)[0]
+    state.packets[packet].stage = stage
+    state.packets[packet].going = d
+    state.left[packet, run] -= 1
+    hold_vc(fixed, state, own, code, out, t)
 
 
 @inlined
-def allocate_channels(fixed, live, own, node, t):
-    """VC allocation of a node. scratch int64[4, P]: of every output port the winner so far: its order, code, output VC
-    and run."""
+def allocate_vcs(fixed, state, own, node, t):
+    """VC allocation of a node.
+
+    scratch   int64[4, P]: round-robin place, code, output VC and run of the best request so far for each output port
+    """
     orders, codes, gets, runs = own.scratch[0], own.scratch[1], own.scratch[2], own.scratch[3]
-    orders[:] = NOBODY
-    live.nodes[node].changed = 0
+    orders[:] = NO_REQUEST
+    state.nodes[node].changed = 0
     choosing = won = 0
     all_vcs, first_port = fixed.inputs * fixed.vcs, node * fixed.inputs
-    asking = live.nodes[node].ask_ports
-    while asking:
-        i = lowest(asking)
-        asking &= asking - ONE
-        heads = np.uint64(live.ports[first_port + i].asks)
+    requesting = state.nodes[node].requesting_ports
+    while requesting:
+        i = lowest(requesting)
+        requesting &= requesting - ONE
+        heads = np.uint64(state.ports[first_port + i].requests)
         while heads:
             vc = lowest(heads)
             heads &= heads - ONE
-            here = live.vcs[(first_port + i) * fixed.vcs + vc]
+            here = state.vcs[(first_port + i) * fixed.vcs + vc]
             out, run = -1, np.int64(here.run)
             if fixed.adaptive:
-                out, run = any_run(fixed, live, here.front, here.need, node)
+                out, run = any_run(fixed, state, here.front, here.need, node)
             if out < 0:
-                out, run = own_run(fixed, live, fixed.longest, here), np.int64(here.run)
+                out, run = own_run(fixed, state, fixed.longest, here), np.int64(here.run)
             if out < 0:
                 continue
             choosing += 1
             channel = out >> BITS
             port = channel - node * fixed.ports
-            order = i * fixed.vcs + vc - live.channels[channel].last_granted - 1
+            order = i * fixed.vcs + vc - state.channels[channel].last_granted - 1
             if order < 0:
                 order += all_vcs
             if fixed.transit_first and i >= fixed.transit:
                 order += all_vcs
             if order < orders[port]:
-                won += orders[port] == NOBODY
+                won += orders[port] == NO_REQUEST
                 orders[port], codes[port], gets[port], runs[port] = order, (first_port + i) << BITS | vc, out, run
     if choosing == 0:
         return
-    live.nodes[node].changed = choosing > won
+    state.nodes[node].changed = choosing > won
     for port in range(fixed.ports):
-        if orders[port] < NOBODY:
-            grant(fixed, live, own, node, codes[port], gets[port], runs[port], t)
+        if orders[port] < NO_REQUEST:
+            grant(fixed, state, own, node, codes[port], gets[port], runs[port], t)

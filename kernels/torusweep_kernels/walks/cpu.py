@@ -24,8 +24,8 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
     threads = thread_count(threads)
     jobs = by_destination(task, threads)
     capacity = None if task.capacity is None else task.capacity.ravel()
-    feeder_start, feeder = incoming_links(task.ports)
-    network = Network(task.heads.astype(np.uint32).ravel(), feeder_start, feeder, task.by_paths)
+    predecessor_start, predecessor = incoming_links(task.ports)
+    network = Network(task.heads.astype(np.uint32).ravel(), predecessor_start, predecessor, task.by_paths)
     words = Counter(*map(np.uint32, (task.first % 2**32, task.first // 2**32, STREAM, *task.key)))
     width: Any = (0,) * task.width if task.width <= UNROLLED else np.empty(task.width)
     counters: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic

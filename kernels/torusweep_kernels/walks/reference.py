@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels.backend import host
-from torusweep_kernels.distance.predecessors import feeders
+from torusweep_kernels.distance.predecessors import predecessors
 from torusweep_kernels.philox import philox
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
 
@@ -57,15 +57,15 @@ class Packets(NamedTuple):
 
 
 class Network:
-    """Ports and their ends' feeders in the array library. Row lane · N + node stands for a node and a block's
+    """Ports and their ends' predecessors in the array library. Row lane · N + node stands for a node and a block's
     destination."""
 
     def __init__(self, task: Task, xp: Any) -> None:
         self.task, self.xp = task, xp
         self.heads = xp.asarray(task.heads.astype(np.int64))
         self.capacity = xp.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
-        start, feeder = feeders(task.ports)
-        self.start, self.feeder = xp.asarray(start), xp.asarray(feeder.astype(np.int64))
+        start, predecessor = predecessors(task.ports)
+        self.start, self.predecessor = xp.asarray(start), xp.asarray(predecessor.astype(np.int64))
         self.most = int(np.diff(start).max(initial=0))
 
     def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
@@ -98,12 +98,12 @@ class Network:
         return distance, limit
 
     def behind(self, row: Any) -> Iterator[Any]:
-        """For each p: the rows of those nodes' p-th feeders."""
+        """For each p: the rows of those nodes' p-th predecessors."""
         node = row % self.task.nodes
         for p in range(self.most):
             link = self.start[node] + p
             having = self.xp.flatnonzero(link < self.start[node + 1])
-            yield row[having] - node[having] + self.feeder[link[having]]
+            yield row[having] - node[having] + self.predecessor[link[having]]
 
     def divide(self, row: Any, distance: Any, count: Any, limit: Any) -> None:
         """Fill in the count and limits of a level's rows."""

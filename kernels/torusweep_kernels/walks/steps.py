@@ -29,13 +29,16 @@ GREATEST = np.uint32(MOST - 1)
 
 
 class Network(NamedTuple):
-    """heads uint32[N·P]: where each port leads, a missing one to its own node; feeder_start int64[N+1], feeder
-    int32[A]:
-    `incoming_links`; by_paths: see `Task`."""
+    """The network as the compiled searches and walks read it.
+
+    heads                           uint32[N·P]  node that each port leads to; a missing port leads to its own node
+    predecessor_start, predecessor  int64[N+1], int32[A]: see `incoming_links`
+    by_paths                        see `Task`
+    """
 
     heads: np.ndarray
-    feeder_start: np.ndarray
-    feeder: np.ndarray
+    predecessor_start: np.ndarray
+    predecessor: np.ndarray
     by_paths: bool
 
 
@@ -120,8 +123,8 @@ def search(network, capacity, destination, tree, width):
         node = np.uint64(queue[begin])
         begin += ONE
         farther = distance[node] + 1
-        for i in range(network.feeder_start[node], network.feeder_start[node + ONE]):
-            other = np.uint64(network.feeder[np.uint64(i)])
+        for i in range(network.predecessor_start[node], network.predecessor_start[node + ONE]):
+            other = np.uint64(network.predecessor[np.uint64(i)])
             before = distance[other]
             queue[end] = other  # stays where it is met for the first time
             distance[other] = farther if before < 0 else before
@@ -180,8 +183,8 @@ def walk(network, capacity, jobs, counter, passed, unreachable, width):
     capacity float64[N·P] or None; adds to passed int32[G·N·P] and unreachable int64[G].
     """
     heads, rows, bound = network.heads, jobs.rows, jobs.bound
-    nodes = len(network.feeder_start) - 1
-    distance, queue = np.empty(nodes, np.int32), np.empty(len(network.feeder) + 1, np.uint32)
+    nodes = len(network.predecessor_start) - 1
+    distance, queue = np.empty(nodes, np.int32), np.empty(len(network.predecessor) + 1, np.uint32)
     tree = Tree(distance, np.zeros(nodes), np.empty(len(heads), np.uint32), queue)
     node, number, base = np.empty(TILE, np.uint32), np.empty(TILE, np.uint32), np.empty(TILE, np.uint64)
     draws = np.empty((HOPS, TILE), np.uint32)

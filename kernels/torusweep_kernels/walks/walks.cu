@@ -1,24 +1,26 @@
-// Packets on random shortest paths: see reference.py, which is the specification.
+// Packets on random shortest paths. reference.py is the specification.
 //
 //   heads     int[nodes, width]: where each port leads, a missing one to its own node; capacity double[nodes, width]
-//   distance  int[lanes, nodes]: hops to the lane's destination, -2 where not reached, so that one more is no distance
+//   distance  int[lanes, nodes]: hops to the lane's destination, -2 = not reached (-2 + 1 is not a distance either)
 //   count     double[lanes, nodes]; limit unsigned int[lanes, nodes, width]: where each port's part of the draws ends
 //
-// Every sum is one thread's, over ports in their order: the limits are those of the specification to the bit (compile
-// without contraction to fused operations). What packets add up are integers, whose order does not matter.
+// One thread computes each sum, over ports in their order. The limits equal those of the specification to the bit
+// (compile without contraction to fused operations). Packets add integers, whose order does not matter.
 
 #include "philox/philox.cuh"
 
-// One level back from the destinations. happened[step] says whether the launch before reached any node; where it did
-// not, the rest return at once. Another thread may set the distance that is read here, from "not reached" to this
-// level: both differ from the level before.
-extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity, int* distance, double* count,
-                                 unsigned int* limit, int* happened, int step, int level, int nodes, int width, int lanes, int by_paths) {
+// One level back from the destinations. happened[step] says whether the last launch reached any node; if not, later
+// launches return at once. Another thread may change a distance read here from "not reached" to this level: neither is
+// the last level.
+extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity, int* distance,
+                                 double* count, unsigned int* limit, int* happened, int step, int level, int nodes,
+                                 int width, int lanes, int by_paths) {
     if (!happened[step]) return;
     const double scale = 4294967296.0, most = 4294967295.0;
     bool any = false;
     const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x; row < (long long)nodes * lanes; row += threads) {
+    for (long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x; row < (long long)nodes * lanes;
+         row += threads) {
         if (distance[row] >= 0) continue;
         const long long node = row % nodes, lane = row - node;
         double total = 0;
@@ -44,8 +46,9 @@ extern "C" __global__ void reach(const int* __restrict__ heads, const double* __
 // Walk packets order[begin .. end - 1] to their destinations, whose rows are lane[destination].
 // start, destination, group int[packets]; first: number of the packet at place 0; passed [groups, nodes, width],
 // unreachable [groups].
-extern "C" __global__ void walk(const int* __restrict__ heads, const int* __restrict__ distance, const unsigned int* __restrict__ limit,
-                                const int* __restrict__ order, const int* __restrict__ lane, const int* __restrict__ start,
+extern "C" __global__ void walk(const int* __restrict__ heads, const int* __restrict__ distance,
+                                const unsigned int* __restrict__ limit, const int* __restrict__ order,
+                                const int* __restrict__ lane, const int* __restrict__ start,
                                 const int* __restrict__ destination, const int* __restrict__ group, int begin, int end,
                                 unsigned long long first, unsigned int key0, unsigned int key1, int nodes, int width,
                                 unsigned long long* passed, unsigned long long* unreachable) {

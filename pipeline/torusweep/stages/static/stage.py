@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
-LONGEST_FAULT_SEARCH = (
-    15.0  # seconds on a core; beyond that (static.fault_diameter.EXHAUSTIVE_WORK) the fault sets are sampled
-)
+LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
 SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
 
