@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) uint64_t or_degree(Vector *space, i
     return any(total) + any(changed);
 }
 
-/* Rows of a level as ceiling.c computes them, of degree 4 or 6, in a space that the first cache holds: OR, popcount, store. */
+/* Rows of a level as peak.c computes them, of degree 4 or 6, in a space that the first cache holds: OR, popcount, store. */
 uint64_t or_rows(Vector *space, int64_t vectors, int64_t degree, int64_t rows)
 {
     return degree == 4 ? or_degree(space, vectors, 4, rows) : or_degree(space, vectors, 6, rows);

@@ -90,7 +90,7 @@ def searched(task: Task, backend: str, threads: int | None) -> Distances:
 
 
 def nothing(task: Task) -> Distances:
-    """What is found from no source."""
+    """The distances from no source."""
     return Distances(np.zeros((0, 1), np.int64), np.zeros(0, np.int32) if task.eccentricity else None)
 
 
@@ -112,7 +112,7 @@ def check(
     threads: int | None,
     where: str,
 ) -> None:
-    """Refuse arrays that contradict each other, naming the array and what was expected."""
+    """Check that the arrays agree; the error names the array and what was expected."""
     expect = expecting(where)
     for name, array in (("ports", ports), ("sources", sources), ("groups", groups), ("removed", removed)):
         expect(

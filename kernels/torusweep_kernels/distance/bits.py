@@ -3,10 +3,8 @@
 Row v of a buffer holds the sources that have reached node v. A level is, for every node,
 new[v] = old[v] | OR over predecessors u of old[u]; the bits that a level adds are the pairs at that distance.
 
-32 consecutive nodes form a tile. A tile needs no work at a level unless it or a tile that it reads
-from changed at the level before, and never again once every lane has reached all of it. On a torus
-this leaves the wave fronts only.
-"""
+32 consecutive nodes form a tile. A tile is skipped at a level if neither it nor a tile that it reads changed at the
+last level, and always once every lane has reached all of its nodes. On a torus only the wave fronts remain."""
 
 from __future__ import annotations
 
@@ -21,12 +19,16 @@ from torusweep_kernels.distance.level import TILE, Graph, advance, tally
 def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep, width):
     """All levels of one block.
 
-    graph, limits, weight: see `level`; old, new uint64[N·W]: scratch; origin int32[64·W]: the node that each lane
-    starts from, −1 = unused; totals int64[W], or else fresh uint64[TILE·W]: scratch to count
-    per word, or per lane (the other is None); counts int64[levels, W] or int32[levels, 64·W]: zeros, with room for some
-    levels; steep: levels per lane; width: a tuple of W elements.
-    Returns (levels, counts): the new pairs at each distance; levels 0 where there are at least WORD and `steep` for
-    each used lane.
+    graph, limits, weight   see `level`
+    old, new                uint64[N·W]: scratch
+    origin                  int32[64·W]: the node that each lane starts from, −1 = unused
+    totals, fresh           scratch: int64[W] to count per word, or uint64[TILE·W] to count per lane; the other is None
+    counts                  zeros, int64[levels, W] or int32[levels, 64·W], with room for some levels
+    steep                   levels for each used lane, above which a queue is faster
+    width                   a tuple of W elements
+
+    Returns (levels, counts), the new pairs at each distance. levels is 0 if the search has at least WORD levels and
+    `steep` for each used lane.
     """
     words = len(width)
     nodes = len(graph.start) - 1
@@ -48,7 +50,7 @@ def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep
     limit = max(limit, WORD)
     changed = np.ones(tiles, np.uint8)
     next_changed = np.zeros(tiles, np.uint8)
-    # One buffer may miss the last bits of a complete tile: its readers took all of them a level after it was complete.
+    # One buffer may lack the last bits of a complete tile; its readers took them one level after it was complete.
     complete = np.zeros(tiles, np.uint8)
     level = 0
     some = True
@@ -92,9 +94,9 @@ def search(graph, limits, weight, old, new, origin, totals, fresh, counts, steep
 
 @cached
 def tile_graph(start, predecessor):
-    """(tile_start int32[T+1], tile_predecessor int32[·]): which tiles each tile reads from, itself left out.
+    """(tile_start int32[T+1], tile_predecessor int32[·]): which other tiles each tile reads.
 
-    Empty where a tile reads from more than TILE others on average: then looking costs more than it saves.
+    Empty if a tile reads more than TILE others on average: looking at them would cost more than it saves.
     """
     nodes = len(start) - 1
     tiles = -(-nodes // TILE)
@@ -117,5 +119,5 @@ def tile_graph(start, predecessor):
 
 
 def graph_of(start: np.ndarray, predecessor: np.ndarray, degree: int) -> Graph:
-    """The graph of the arcs by head, `predecessors.predecessors`."""
+    """The `Graph` of arcs sorted by head (see `predecessors.predecessors`)."""
     return Graph(start, predecessor, degree, *tile_graph(start, predecessor))

@@ -1,8 +1,7 @@
-"""Distances on the CPU, compiled by Numba: blocks of sources side by side in threads.
+"""Distances on the CPU, compiled by Numba: each thread searches from a block of sources.
 
-The threads are Python's, over functions that release the GIL, and not Numba's own: those do not
-allow two Python threads to start parallel work at once, and a barrier per level would cost more
-than the level.
+The threads are Python's; the compiled functions release the GIL. Numba's own threads do not allow two Python threads to
+start parallel work at once, and a barrier at each level would cost more than the level.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from torusweep_kernels.threads import in_threads
 COST = {
     1: 1.0,
     8: 2.2,
-}  # words a row, each compiled once: relative time of a level. Wider rows gain little, and leave the cache sooner
+}  # words of a row, each compiled once: relative time of a level. Wider rows gain little, and exceed the cache sooner
 SCRATCH = 2**28  # bytes that a thread's two buffers may take before rows get narrower
-FEW = 8  # sources a thread, up to which a queue is faster than bits
-SHALLOW = 256  # levels up to which the counts of all words of a million nodes are little memory
-STEEP = 4  # levels per lane, from which on a queue is faster than bits
+FEW = 8  # sources of a thread up to which a queue is faster than bits
+SHALLOW = 256  # levels up to which the counts of all words need little memory, for a million nodes
+STEEP = 4  # levels per lane above which a queue is faster than bits
 
 
 def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -59,13 +58,14 @@ def distances(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray |
 
 
 def width(words: int, nodes: int, threads: int) -> int:
-    """Words a row: those that finish `words` words soonest, of those whose buffers the scratch memory holds."""
+    """Words of a row: the width that takes the least time for `words` words, of those whose buffers fit into
+    SCRATCH."""
     fitting = [w for w in COST if 16 * w * nodes <= SCRATCH] or [1]
     return min(fitting, key=lambda w: -(-words // (w * threads)) * COST[w])
 
 
 class Network:
-    """The graph as the compiled searches read it, and scratch memory that blocks hand on to each other."""
+    """The graph as the compiled searches read it, and scratch memory that blocks reuse."""
 
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
@@ -81,17 +81,17 @@ class Network:
             self.weight = np.full(task.nodes, -1, np.int64)
 
     def found(self, block: Block) -> Part | tuple[Block, np.ndarray]:
-        """The block's distances: by bits, unless the network turns out to have very many levels.
+        """The block's distances: by bits, or by a queue if the network has very many levels.
 
-        Counts per word of few levels are little memory and left as they are, to be added up once for all blocks: for
-        each takes a tenth of a small search.
+        Counts per word of few levels need little memory. They are added up once for all blocks: adding up each takes a
+        tenth of a small search.
         """
         if not self.steep:
             levels, counts = self.search(block)
             if levels:
                 counts = counts[:levels]
                 return part(self.task, block, counts) if block.per_lane or levels > SHALLOW else (block, counts)
-            self.steep = True  # the other blocks need not find that out again
+            self.steep = True  # for the other blocks, too
         return one_by_one(self.task, self.ports, block.slots[block.slots != EMPTY])
 
     def search(self, block: Block) -> tuple[int, np.ndarray]:
@@ -99,7 +99,7 @@ class Network:
         kept_at = kept = None
         if self.weight is not None:
             kept_node, rows = barred(self.task, block)
-            kept_at = np.zeros(self.task.nodes, np.int32)  # row 0: every lane may enter
+            kept_at = np.zeros(self.task.nodes, np.int32)  # row 0: all lanes may enter
             kept_at[kept_node] = np.arange(1, len(kept_node) + 1)
             kept = np.concatenate([np.full((1, block.words), ~np.uint64(0)), rows]).ravel()
         old, new = self.scratch.pop() if self.scratch else buffers(self.task.nodes * block.words)
@@ -121,7 +121,7 @@ class Network:
 
 
 def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
-    """The same from a queue, source after source."""
+    """The same by a queue, for one source after another."""
     seen, queue, counts = (
         np.full(task.nodes, -1, np.int32),
         np.empty(task.nodes, np.int32),
@@ -144,8 +144,8 @@ def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
 
 
 def buffers(words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two uint64[words] on cache lines, half a page apart: a store at a load's address modulo the page would stall
-    it."""
+    """Two uint64[words], aligned to cache lines, half a page apart: a store and a load at the same offset within a page
+    would delay each other."""
     line, page = 8, 512
     raw = np.empty(2 * words + 2 * page, np.uint64)
     first = -(raw.ctypes.data // 8) % line

@@ -12,8 +12,8 @@ from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, co
 from torusweep_kernels.distance.predecessors import predecessors
 
 SOURCE = Path(__file__).with_name("levels.cu")
-WIDEST = 64  # words a row: 512 bytes, four cache lines
-NARROWEST = 4  # words a row: 32 bytes, the least that a GPU reads
+WIDEST = 64  # the most words of a row: 512 bytes, four cache lines
+NARROWEST = 4  # the fewest words of a row: 32 bytes, the smallest read of a GPU
 
 
 def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -30,7 +30,7 @@ def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.nd
 
 
 class Network:
-    """The graph on the device, and the two buffers that the blocks reuse, one after another."""
+    """The graph on the device, and the two buffers that blocks reuse."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -44,7 +44,7 @@ class Network:
         self.kept_at = cupy.full(task.nodes, -1, np.int32)
 
     def width(self, needed: int) -> int:
-        """Words a row, a power of two: as many as needed, as the cache holds, and as the free memory allows."""
+        """Words of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
         row = 16 * self.task.nodes  # bytes of one word in both buffers
         free = self.gpu.free()
 
@@ -58,8 +58,8 @@ class Network:
         return words
 
     def make_room(self, words: int) -> None:
-        """Buffers uint64[2, N·words], and no node marked."""
-        self.buffers: Any = None  # gives back those of another width first
+        """Zero buffers uint64[2, N·words]."""
+        self.buffers: Any = None  # frees the buffers of another width first
         self.buffers = self.cupy.empty((2, self.task.nodes * words), np.uint64)
         self.kept_at.fill(-1)
 
@@ -91,7 +91,7 @@ class Network:
                         (cuda.THREADS,),
                         (old, new, self.counted, pairs, happened, *size),
                     )
-            levels = int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
+            levels = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             found = pairs.reshape(cuda.AHEAD, -1, lanes) if block.per_lane else gained.reshape(cuda.AHEAD, -1, words)
             counts.append(found[:levels].sum(axis=1, dtype=np.int64).get())
         self.kept_at[kept_node] = -1
@@ -108,7 +108,7 @@ def place(cupy: Any, state: Any, place: np.ndarray, bit: np.ndarray) -> None:
 
 
 def at_start(task: Task, block: Block, node: np.ndarray, lane: np.ndarray) -> np.ndarray:
-    """int64[1, words], or int64[1, lanes] where the block counts per lane: pairs at distance 0."""
+    """Pairs at distance 0: int64[1, words], or int64[1, lanes] if the block counts per lane."""
     counted = lane if task.counted is None else lane[task.counted[node]]
     width = len(block.slots) if block.per_lane else block.words
     return np.bincount(counted if block.per_lane else counted // WORD, minlength=width)[None]

@@ -1,4 +1,4 @@
-"""Distances in many small graphs on a GPU, all in one launch: search.cu, a block for 32 sources of one graph."""
+"""Distances in many small graphs on a GPU in one launch of search.cu: a block searches from 32 sources of one graph."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from torusweep_kernels.distance.lanes import EMPTY, Task
 from torusweep_kernels.distance.predecessors import by_head
 
 SOURCE = Path(__file__).with_name("search.cu")
-LANES = 32  # sources a block
-# nodes up to which a block has few threads, and a multiprocessor many blocks; the larger share it in twos or threes
+LANES = 32  # sources of a block
+# the most nodes for blocks of few threads, many to a multiprocessor; of larger blocks it runs two or three
 SMALL = 1024
-THREADS = {True: 128, False: 1024}  # a block, by whether its graph is small
+THREADS = {True: 128, False: 1024}  # threads of a block, for large and small graphs
 BYTES = {
     "node": 32,
     "arc": 80,
     "lane": 64,
     "removed": 40,
     "pairs": 8,
-}  # of device memory, sorting included; pairs: an element of the histogram
+}  # bytes of device memory, sorting included; pairs: an element of the histogram
 
 Answer = tuple[np.ndarray, np.ndarray | None]  # (histogram int64[G, D+1], eccentricity int32[S] | None)
 
@@ -52,12 +52,12 @@ def distances(tasks: Sequence[Task]) -> list[Answer]:
 
 
 def shared(task: Task) -> int:
-    """Bytes of shared memory that a block takes."""
+    """Shared memory of a block in bytes."""
     return 4 * (2 * task.nodes + 3 * LANES)
 
 
 def size(task: Task) -> int:
-    """Bytes of the device's memory that a task takes."""
+    """Device memory of a task in bytes."""
     removed = 0 if task.removed is None else task.removed.size
     numbers = {
         "node": task.nodes,
@@ -70,7 +70,7 @@ def size(task: Task) -> int:
 
 
 def rounds(tasks: Sequence[Task], memory: int, most: int) -> Iterator[list[Task]]:
-    """Tasks that fit into so many bytes together, at most so many; at least one."""
+    """Split tasks into rounds of one or more that fit into device memory together."""
     some: list[Task] = []
     taken = 0
     for task in tasks:
@@ -84,7 +84,7 @@ def rounds(tasks: Sequence[Task], memory: int, most: int) -> Iterator[list[Task]
 
 
 def searched(cupy: Any, search: Any, tasks: Sequence[Task], threads: int) -> list[Answer]:
-    """Each task's distances, from one launch."""
+    """Each task's distances, by one launch."""
     lanes = Lanes(tasks)
     nodes = sum(task.nodes for task in tasks)
     counted = np.concatenate([np.ones(task.nodes, bool) if task.counted is None else task.counted for task in tasks])
@@ -117,11 +117,11 @@ def arcs(cupy: Any, tasks: Sequence[Task], nodes: int) -> tuple[Any, Any]:
 
 
 class Lanes:
-    """Which bit of which block stands for which source: each task's sources sorted by group, 32 a block.
+    """Which bit of which block represents each source: each task's sources sorted by group, 32 to a block.
 
-    order int64[S]       the sources' positions among those of all tasks, sorted so
-    slot int64[S]        each one's lane, counted through all blocks
-    first, nodes, source, mates, row   as search.cu has them; pairs: elements of the histogram
+    order int64[S]       the sources' positions among those of all tasks, in this order
+    slot int64[S]        each source's lane, numbered through all blocks
+    first, nodes, source, mates, row   see search.cu; pairs: elements of the histogram
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
@@ -129,7 +129,7 @@ class Lanes:
             np.array(column, np.int64)
             for column in zip(*((len(task.sources), task.nodes, task.rows) for task in tasks))
         )
-        task = np.repeat(np.arange(len(tasks)), sizes)  # of each source, and of each in order: the first key
+        task = np.repeat(np.arange(len(tasks)), sizes)  # keys of the sources, and of the sources in order
         groups = np.concatenate([task.groups for task in tasks])
         self.order = np.lexsort((groups, task))
         blocks = -(-sizes // LANES)
@@ -142,7 +142,7 @@ class Lanes:
         groups = groups[self.order]
         begins = self.slot % LANES == 0
         begins[1:] |= groups[1:] != groups[:-1]
-        begin = np.flatnonzero(begins)  # each run of lanes that have block and group in common
+        begin = np.flatnonzero(begins)  # runs of lanes with the same block and group
         block = self.slot[begin] // LANES
         place = np.arange(len(begin)) - np.searchsorted(block, block)
         self.mates = np.zeros(self.source.shape, np.uint32)
@@ -167,7 +167,7 @@ def barred(tasks: Sequence[Task], lanes: Lanes) -> tuple[np.ndarray, np.ndarray,
 
 
 def trimmed(tasks: Sequence[Task], histogram: np.ndarray, eccentricity: np.ndarray) -> Iterator[Answer]:
-    """What all tasks found out, task by task, trailing zero columns trimmed."""
+    """The distances of each task, without trailing columns of zeros."""
     at = lane = 0
     for task in tasks:
         table = histogram[at : at + task.rows * task.nodes].reshape(task.rows, task.nodes)
@@ -181,5 +181,5 @@ def trimmed(tasks: Sequence[Task], histogram: np.ndarray, eccentricity: np.ndarr
 
 
 def before(sizes: np.ndarray) -> np.ndarray:
-    """int64: the sum of those before each."""
+    """int64: the sum of the elements before each one."""
     return np.cumsum(sizes) - sizes

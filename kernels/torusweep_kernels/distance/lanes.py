@@ -1,9 +1,8 @@
-"""Which bit of which word stands for which source: the packing that all three implementations share.
+"""Packing of sources into bits, which all three implementations share.
 
-A lane is one bit; 64 lanes make a word; a block is the few words that one search carries through
-the network. Sources are sorted by group. Where groups are large, each starts at a new word, so that
-counting the bits of a word counts pairs of one group; where they are small that would waste most
-lanes, and pairs are counted lane by lane instead.
+A lane is one bit, a word has 64 lanes, and a block is the few words that one search carries through the network.
+Sources are sorted by group. Large groups each start at a new word, so that the bits of a word count pairs of one group.
+For small groups this would waste most lanes; their pairs are counted lane by lane.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ import numpy as np
 
 WORD = 64
 EMPTY = -1
-PADDING = 3  # words may cost this factor through groups that start at a new word, before lanes are counted singly
+PADDING = 3  # the largest factor in words for groups that start at a new word; above it pairs are counted lane by lane
 
 
 class Task(NamedTuple):
     """The arguments of `all_pairs_distance`, with the same meaning.
 
     ports int32[N, d], sources int32[S], groups int32[S], counted bool[N] | None,
-    removed int32[S, F] | None, eccentricity: whether each source's is wanted
+    removed int32[S, F] | None, eccentricity: whether to return each source's
     """
 
     ports: np.ndarray
@@ -38,14 +37,14 @@ class Task(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Of the histogram."""
+        """Rows of the histogram."""
         return int(self.groups.max(initial=-1)) + 1
 
 
 class Block(NamedTuple):
-    """One search's lanes.
+    """The lanes of one search.
 
-    words      words a row
+    words      words of a row
     slots      int64[64·words], position in `sources` of each lane, −1 = unused
     per_lane   whether pairs must be counted lane by lane
     """
@@ -56,12 +55,11 @@ class Block(NamedTuple):
 
 
 class Seeds(NamedTuple):
-    """A block's starting state.
+    """The initial state of a block.
 
-    node, lane  int64[L]                          where each used lane starts
+    node, lane  int64[L]                          the source of each used lane
     full        uint64[words]                     the used lanes
-    kept_node   int64[M], kept uint64[M, words]   nodes that do not exist for some lanes, and the lanes for which they
-                                                  do
+    kept_node   int64[M], kept uint64[M, words]   nodes that are removed for some lanes, and the other lanes
     """
 
     node: np.ndarray
@@ -72,7 +70,7 @@ class Seeds(NamedTuple):
 
 
 def pack(task: Task, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool]:
-    """(slots int64[64·words], per_lane): all lanes in a row, sorted by group, and how pairs are to be counted."""
+    """(slots int64[64·words], per_lane): all lanes, sorted by group, and whether pairs are counted per lane."""
     order = np.argsort(task.groups, kind="stable")
     sizes = np.bincount(task.groups)
     words = -(-sizes // WORD)
@@ -89,7 +87,7 @@ def pack(task: Task, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool
 
 
 def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
-    """The lanes in blocks of `words` words; the last is filled up with unused lanes."""
+    """Blocks of `words` words; the last one is filled up with unused lanes."""
     lanes = words * WORD
     filled = np.concatenate([slots, np.full(-len(slots) % lanes, EMPTY, np.int64)])
     for begin in range(0, len(filled), lanes):
@@ -97,7 +95,7 @@ def blocks(slots: np.ndarray, words: int, per_lane: bool) -> Iterator[Block]:
 
 
 def seeds(task: Task, block: Block) -> Seeds:
-    """Where the lanes of a block start, and which nodes they must not enter."""
+    """The sources of a block's lanes, and the nodes that lanes must not enter."""
     used = block.slots != EMPTY
     lane = np.flatnonzero(used)
     slot = block.slots[lane]
@@ -119,7 +117,7 @@ def barred(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Part(NamedTuple):
-    """What a search found out about some lanes.
+    """The result of a search for some lanes.
 
     groups int64[k], columns int64[k, levels]: pairs at each distance; slots int64[L], eccentricity int32[L] | None
     """
@@ -131,7 +129,8 @@ class Part(NamedTuple):
 
 
 def part(task: Task, block: Block, counts: np.ndarray) -> Part:
-    """From new pairs at each distance, int[levels, words], or int[levels, lanes] where the block counts per lane."""
+    """The part from new pairs at each distance: int[levels, words], or int[levels, lanes] if the block counts per
+    lane."""
     slots = block.slots if block.per_lane else block.slots[::WORD]  # a used word's first lane is used
     used = np.flatnonzero(slots != EMPTY)
     of_slot = task.groups[slots[used]]  # in rising order, as `pack` has them
@@ -143,7 +142,8 @@ def part(task: Task, block: Block, counts: np.ndarray) -> Part:
 
 
 def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
-    """One block made of several that count per word, with their new pairs at each distance, int64[levels, words]."""
+    """Several blocks that count per word, joined into one, with their new pairs at each distance, int64[levels,
+    words]."""
     counts = np.zeros((max(len(levels) for _, levels in counted), sum(block.words for block, _ in counted)), np.int64)
     first = 0
     for block, levels in counted:
@@ -153,13 +153,13 @@ def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np
 
 
 def last_level(reached: np.ndarray) -> np.ndarray:
-    """int32[L]: the last level at which each column of bool[levels, L] is true; 0 where it never is."""
+    """int32[L]: the last level at which each column of bool[levels, L] is true; 0 if none."""
     last = len(reached) - 1 - np.argmax(reached[::-1], axis=0)
     return np.where(reached.any(axis=0), last, 0).astype(np.int32)
 
 
 def collect(task: Task, parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray | None]:
-    """(int64[G, D+1], int32[S] | None): the parts added up, trailing zero columns trimmed."""
+    """(int64[G, D+1], int32[S] | None): the sum of the parts, without trailing columns of zeros."""
     eccentricity = np.zeros(len(task.sources), np.int32) if task.eccentricity else None
     depth = max((piece.columns.shape[1] for piece in parts), default=1)
     histogram = np.zeros((task.rows, depth), np.int64)

@@ -1,7 +1,7 @@
-"""One level of the search of many sources, a vector register or two for each node's row.
+"""One level of the search from many sources; a node's row takes one or two vector registers.
 
-Numba's loops over the words of a row are several times slower than vector loads of the whole row, so the loops are
-written in LLVM's terms. The row's width is a type (a tuple's length): each width is compiled once.
+Numba compiles loops over the words of a row to code several times slower than vector loads of the whole row. The loops
+are therefore written with LLVM's instructions. The row's width is a type (a tuple's length): each is compiled once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TILE = 32
 
 
 class Graph(NamedTuple):
-    """The arcs by head, and which tiles read from which.
+    """The arcs by head, and the tiles that each tile reads.
 
     start        int64[N+1]  arcs start[v] … start[v+1] − 1 lead to node v
     predecessor  int32[A]    their tails
@@ -36,7 +36,7 @@ class Graph(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Which lanes may enter a node; None where all may.
+    """The lanes that may enter a node; None if all may enter all nodes.
 
     kept_at  int32[N]      a node's row of `kept`
     kept     uint64[M·W]   lanes that may enter

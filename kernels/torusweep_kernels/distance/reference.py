@@ -1,8 +1,8 @@
-"""The specification: level by level in whole-array operations, the same lines for NumPy and CuPy.
+"""The specification: whole-array operations level by level, the same code for NumPy and CuPy.
 
-A row of 64-bit words per node, a bit per source. A level ORs into every node's row its first
-predecessor's, then its second's, and so on. Nodes are renumbered by falling number of predecessors, so that
-those with a p-th predecessor come first, and a hub adds short steps instead of a wide table.
+A node has a row of 64-bit words, with a bit for each source. A level ORs into every node's row that of its first
+predecessor, then that of its second, and so on. Nodes are renumbered by decreasing number of predecessors: those with a
+p-th predecessor come first, and a hub adds short steps instead of a wide table.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, co
 from torusweep_kernels.distance.predecessors import predecessors
 from torusweep_kernels.threads import in_threads
 
-WORDS = 16  # a row of two cache lines: gathering it costs hardly more than gathering one word
+WORDS = 16  # two cache lines: gathering them costs hardly more than one word
 SCRATCH = 2**29  # bytes that a thread's buffers may take before rows get narrower
 
 
@@ -56,7 +56,7 @@ class Network:
     def part(self, block: Block) -> Part:
         """A block's distances."""
         task, xp = self.task, self.xp
-        clipped = {"mode": "clip"} if xp is np else {}  # several times faster with `out`; CuPy has no modes
+        clipped = {"mode": "clip"} if xp is np else {}  # `out` is several times faster; CuPy has no modes
         start = seeds(task, block)
         first = np.zeros((task.nodes, block.words), np.uint64)
         bit = np.uint64(1) << (start.lane % WORD).astype(np.uint64)

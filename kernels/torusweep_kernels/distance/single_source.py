@@ -1,4 +1,4 @@
-"""Breadth-first search of one source with a queue: for few sources, and for networks of huge diameter."""
+"""Breadth-first search from one source with a queue: for few sources, and for networks of very large diameter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torusweep_kernels.compile import cached
 
 @cached
 def breadth_first(ports, source, removed, counted, seen, mark, queue, counts):
-    """Counts nodes at each distance from one source; returns the number of levels.
+    """Count the nodes at each distance from one source; return the number of levels.
 
     ports int32[N, d]; removed int32[F], −1 = none; counted bool[N] or None; seen int32[N]: scratch in which no element
     equals `mark` yet; queue int32[N]: scratch; counts int64[N]: receives the counted nodes at each distance.

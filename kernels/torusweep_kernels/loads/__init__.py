@@ -105,7 +105,7 @@ def check(
     capacity: np.ndarray | None,
     threads: int | None,
 ) -> None:
-    """Refuse arrays that contradict each other, naming the array and what was expected."""
+    """Check that the arrays agree; the error names the array and what was expected."""
     expect = expecting("minimal_loads")
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)

@@ -1,4 +1,4 @@
-"""Loads on the CPU, compiled by Numba: shares of the roots side by side in threads."""
+"""Loads on the CPU, compiled by Numba: each thread takes shares of the roots."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torusweep_kernels.loads.lanes import Rows, Side, accumulate
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import BLOCK, SINGLE, share
 
-FEW = 4  # where a root's demand is of less than one node in so many, its search ends with the farthest
-SCRATCH = 2**30  # bytes that a thread's rows may take before roots are searched from one by one
+FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
+SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one
 
 
 def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
@@ -40,7 +40,7 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
         firsts = range(0, number, size)
         of_all = (
             map if threads == 1 or len(firsts) == 1 else pool.map
-        )  # handing a share to a thread takes as long as a small one's work
+        )  # giving a share to a thread takes as long as the work of a small one
         for first, (partial, totals) in zip(firsts, of_all(of_share, firsts)):
             load += partial
             of_root[:, first : first + size] = totals
@@ -50,12 +50,12 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, Totals]:
 
 
 def compiled(side: Arcs) -> Side:
-    """As `accumulate` takes it."""
+    """The arcs as `accumulate` takes them."""
     return Side(side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start))
 
 
 def buffers(nodes: int, width: int) -> Rows:
-    """Scratch of W lanes, on cache lines."""
+    """Scratch memory of W lanes, aligned to cache lines."""
     line = 64
     raw = np.empty(20 * nodes * width + 3 * line, np.uint8)
     first = -raw.ctypes.data % line

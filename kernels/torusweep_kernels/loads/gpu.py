@@ -1,4 +1,4 @@
-"""Loads on a GPU: the kernels of flows.cu, level after level for a block of roots."""
+"""Loads on a GPU: the kernels of flows.cu, level by level for a block of roots."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
 
 SOURCE = Path(__file__).with_name("flows.cu")
-NARROW = 32  # lanes that make full use of what is read, whatever the cache holds
-ROW = 20  # bytes a node and lane: count, unit, distance
-TEMPORARY = 32  # bytes a node and lane, for totals
+NARROW = 32  # the fewest lanes, which use all that the device reads, even if the cache holds fewer
+ROW = 20  # bytes of a node and lane: count, unit, distance
+TEMPORARY = 32  # bytes of a node and lane, for totals
 
 
 def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
@@ -31,7 +31,7 @@ def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
 
 
 class Network:
-    """The channels on the device, and the rows that the blocks reuse, one after another."""
+    """The channels on the device, and the rows that blocks reuse."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -50,13 +50,14 @@ class Network:
         return self.cupy.asarray(side.start), self.cupy.asarray(side.node), self.cupy.asarray(capacity)
 
     def lanes(self) -> int:
-        """Roots at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
+        """Roots searched from at once: as many as fit into the cache, at least NARROW, at most as fit into free
+        memory."""
         wanted = max(NARROW, self.gpu.cache // (ROW * self.task.nodes))
         return max(1, min(len(self.task.roots), wanted, self.gpu.free() // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
 
     def make_room(self, lanes: int) -> None:
-        """Rows of so many lanes, and no load yet."""
-        self.count: Any = None  # gives back the rows of another width first
+        """Rows of this many lanes, and loads of zero."""
+        self.count: Any = None  # frees the rows of another width first
         self.unit: Any = None
         self.distance: Any = None
         size = self.task.nodes * lanes
@@ -97,7 +98,7 @@ class Network:
         return totals
 
     def outwards(self, count: Any, distance: Any, lanes: int) -> int:
-        """Fill in distances and counts; the greatest distance."""
+        """Fill in distances and counts; return the largest distance."""
         depth, reached = 0, cuda.AHEAD
         size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.inward)
         while reached == cuda.AHEAD:
@@ -107,7 +108,7 @@ class Network:
                 level = np.int32(depth + step + 1)
                 what = *self.toward, count, distance, happened, np.int32(step), level
                 self.gpu.launch(self.reach, len(count), *what, *size)
-            reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level did nothing
+            reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             depth += reached
         return depth
 
@@ -124,7 +125,7 @@ class Network:
         return self.cupy.stack(rows).get()
 
     def load(self) -> np.ndarray:
-        """float64[N·P]: what has been added up."""
+        """float64[N·P]: the loads."""
         load = np.zeros(self.task.ports.size)
         load[self.channel] = (self.total + self.partial).get()
         return load

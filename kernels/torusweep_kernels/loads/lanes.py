@@ -1,10 +1,9 @@
-"""Several roots searched at once, a vector lane each, along lists of the nodes that a level reaches.
+"""Search from several roots at once, a vector lane each, along lists of the nodes that each level reaches.
 
-A node is visited at every level at which it is as far from some of the roots; a bit per lane says
-from which. Roots near one another have most levels in common, so that sixteen of them cost about five
-visits a node on a torus, and a visit's work on a channel is a vector instruction or two. With one lane this
-is the textbook's queue. All widths give the same loads to the bit.
-"""
+A node is visited once for each distance that it has from the roots; a mask has a bit for each lane at this distance.
+Roots near each other share most visits: on a torus sixteen roots need about five visits of a node. The work of a visit
+is one or two vector instructions for each channel. With one lane this is the usual queue. All widths give the same
+loads to the bit."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from torusweep_kernels.loads.level import add, carry, count_paths, meet, turn
 class Side(NamedTuple):
     """`Arcs` on one side, unsigned, since Numba checks signed indices.
 
-    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: arcs of every node, 0 where they differ
+    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies
     """
 
     start: np.ndarray
@@ -41,9 +40,15 @@ class Rows(NamedTuple):
 def accumulate(toward, away, roots, weights, demand, inward, rows, wanted, width):
     """Loads and totals of some roots.
 
-    toward, away: `Side`; roots uint32[R], weights float64[R], demand float64[R or 1, N]; inward: next hops instead of
-    paths; rows: `Rows`; wanted: uint16[N] of W bits where a root's demand is of few nodes, and the search ends with the
-    farthest of them, for nothing flows beyond it; or None; width: a tuple of W elements.
+    toward, away     the arcs towards the root and away from it: `Side`
+    roots, weights   uint32[R], float64[R]
+    demand           float64[R or 1, N]
+    inward           whether traffic splits over next hops instead of paths
+    rows             scratch: `Rows`
+    wanted           scratch uint16[N] of W bits if few nodes have demand from a root: a search then ends with the
+                     farthest of them, since nothing flows beyond; or None
+    width            a tuple of W elements
+
     Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
     """
     lanes = len(width)
@@ -53,17 +58,17 @@ def accumulate(toward, away, roots, weights, demand, inward, rows, wanted, width
     of_root = np.empty((4, len(roots)))
     totals = np.empty(4 * lanes)
     ones = np.ones(lanes)
-    near, part, stride = (ones, count, 0) if inward else (count, ones, 1)  # either stands for 1
+    near, part, stride = (ones, count, 0) if inward else (count, ones, 1)
     each = 1 if len(demand) > 1 else 0
     visits = np.empty(nodes * lanes + 1, np.uint32)
     visit_masks = np.empty(nodes * lanes, masks.dtype)
-    levels = np.empty(nodes + 2, np.int64)  # where each level's visits begin
+    levels = np.empty(nodes + 2, np.int64)  # the first visit of each level
     seen = np.empty(nodes, masks.dtype)
     for first in range(0, len(roots), lanes):
         used = min(lanes, len(roots) - first)
-        distance[:] = -2  # so that one more is no distance either
+        distance[:] = -2  # −2 + 1 is not a distance either
         seen[:] = 0
-        left = -1  # demands still to be reached; negative: not counted
+        left = -1  # nodes with demand not yet reached; negative: not counted
         for node in range(nodes):
             for lane in range(used):
                 unit[node * lanes + lane] = weights[first + lane] * demand[(first + lane) * each, node]
@@ -115,7 +120,7 @@ def accumulate(toward, away, roots, weights, demand, inward, rows, wanted, width
         for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
             carry(visits, visit_masks, begin, end, away, now, part, 1 - stride, rows, width)
-            for i in range(begin, end):  # marks of levels beyond may stay: no channel leads two hops farther
+            for i in range(begin, end):  # marks of later levels may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
         add(nodes, away, near, stride, rows, load, seen, wanted, width)
     return load, of_root

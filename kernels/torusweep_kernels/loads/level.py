@@ -1,8 +1,7 @@
-"""One level of the search of several roots, in LLVM's terms: Numba turns loops over lanes into slow code.
+"""One level of the search from several roots, with LLVM's vector instructions: Numba compiles loops over lanes poorly.
 
-The width is a type (a tuple's length): each width is compiled once. Nothing is contracted or reordered: all
-widths give the same loads to the bit. Arguments: see `lanes`.
-"""
+The width is a type (a tuple's length): each width is compiled once. Operations are neither contracted nor reordered:
+all widths give the same loads to the bit. Arguments: see `lanes`."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ def meet(context, visits, masks, begin, end, side, seen, following):
     """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the
     visits.
 
-    Without a branch: every neighbour is written behind the last visit, and stays where it is met for the first time.
+    There is no branch: every neighbour is written behind the last visit, and is kept if it is new at this level.
     Returns the visits' new end.
     """
 
@@ -131,7 +130,7 @@ def carry(context, visits, masks, begin, end, side, after, part, stride, rows, w
 def add(context, nodes, side, near, stride, rows, load, seen, wanted, width):
     """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther.
 
-    Where the search ended early (wanted is not None), nodes that no lane has seen are passed over.
+    If the search ended early (wanted is not None), nodes that no lane has reached are skipped.
     """
 
     def codegen(context, builder, signature, arguments):
@@ -165,10 +164,11 @@ def add(context, nodes, side, near, stride, rows, load, seen, wanted, width):
 
 @intrinsic
 def turn(context, nodes, rows, inward, totals, width):
-    """Between forward and backward: unit holds the demand, and demand / count afterwards; count becomes 1 / count if
+    """Between the forward and the backward search: replace unit, the demand, by demand / count; count by 1 / count if
     inward.
 
-    Rows of totals float64[4, W], over all nodes in order: demand reached, not reached, · distance; greatest count.
+    Rows of totals float64[4, W], over all nodes in order: demand reached, demand not reached, demand · distance,
+    largest count.
     """
 
     def codegen(context, builder, signature, arguments):

@@ -1,4 +1,4 @@
-"""The task that all three implementations share, and its channels by either end."""
+"""The task of all three implementations, and its channels by either end."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ class Task(NamedTuple):
     """The arguments of `minimal_loads`, after its checks.
 
     ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over
-    next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: in which roots are
-    summed
-    """
+    next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: the order in which roots
+    are summed"""
 
     ports: np.ndarray
     roots: np.ndarray
@@ -28,7 +27,7 @@ class Task(NamedTuple):
         return self.ports.shape[0]
 
     def block(self, first: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(roots int32[B], weights float64[B], demand float64[B or 1, N]) from the `first` on, in order."""
+        """(roots int32[B], weights float64[B], demand float64[B or 1, N]) from number `first` on, in `order`."""
         places = self.order[first : first + size]
         return (
             self.roots[places],
@@ -40,7 +39,7 @@ class Task(NamedTuple):
 class Arcs(NamedTuple):
     """The channels at each node, in node and port order.
 
-    start     int64[N+1]        those of node v stand at start[v] … start[v+1] − 1
+    start     int64[N+1]        the channels of node v are start[v] … start[v+1] − 1
     node      int32[A]          the other end
     channel   int64[A]          place in ports.ravel()
     capacity  float64[A] | None parallel links
@@ -53,8 +52,8 @@ class Arcs(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the most paths to any
-    node."""
+    """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the largest number of
+    paths to a node."""
 
     delivered: np.ndarray
     unreachable: np.ndarray
@@ -63,10 +62,10 @@ class Totals(NamedTuple):
 
 
 def arcs(task: Task) -> tuple[Arcs, Arcs]:
-    """(towards the root, away from it): each node's channels on the side where shortest paths come nearer, and on the
-    other.
+    """(arcs towards the root, arcs away from it) at each node.
 
-    Traffic starts at a root, or ends there: away from a root is along the channels, or against them.
+    Where traffic starts at the roots, arcs away from a root have the direction of the channels; where it ends at the
+    roots, the opposite direction.
     """
     flat = task.ports.ravel()
     channel = np.flatnonzero(flat >= 0)

@@ -1,5 +1,4 @@
-"""In which order roots are searched from and summed: near ones together, so that their searches have levels in
-common."""
+"""The order in which roots are searched from and summed: near ones together, because their searches share visits."""
 
 from __future__ import annotations
 
@@ -8,18 +7,18 @@ import numpy as np
 from torusweep_kernels.compile import cached
 
 BLOCK = 16  # roots that the CPU searches from at once
-SINGLE = 8  # up to so many roots are searched from one by one
-SHARES = 64  # most shares of the roots; a share's sum is one thread's work
+SINGLE = 8  # roots up to which they are searched from one by one
+SHARES = 64  # the most shares of the roots; one thread sums a share
 
 
 def share(roots: int) -> int:
-    """Roots a share, the last one's fewer. It depends on their number alone, and so does the order of every sum over
-    them."""
+    """Roots of a share; the last one may have fewer. It depends only on their number, and so does the order of all
+    sums."""
     return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
 
 
 def order(ports: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """int64[R]: places in `roots`, blocks of near ones one after the other."""
+    """int64[R]: places in `roots`, in blocks of near roots."""
     if len(roots) <= SINGLE:
         return np.arange(len(roots))
     by_node = np.argsort(roots, kind="stable")
@@ -29,15 +28,15 @@ def order(ports: np.ndarray, roots: np.ndarray) -> np.ndarray:
 
 @cached
 def gathered(ports, roots, by_node, first):
-    """Every block: the first root that is left, and those met soonest on a short breadth-first search from it.
+    """A block is the first root that is left, and those that a short breadth-first search from it meets first.
 
-    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: where each node's begin.
+    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: place of each node's first.
     """
     nodes, width = ports.shape
     result = np.empty(len(roots), np.int64)
     left = np.diff(first) > 0
     seen = np.full(nodes, -1, np.int64)
-    queue = np.empty(4 * BLOCK, np.int64)  # farther than this, the distance gains less than the next start
+    queue = np.empty(4 * BLOCK, np.int64)  # a farther root gains less than the start of the next block
     done = 0
     for start in range(len(roots)):
         if not left[roots[start]]:

@@ -1,4 +1,4 @@
-"""The specification: level by level over lists of (node, root) entries, the same lines for NumPy and CuPy.
+"""The specification: level by level over lists of (node, root) entries, the same code for NumPy and CuPy.
 
 From each root outwards, count(v) = Σ near(u) over the channels that lead v nearer, to u; near is the
 count itself where traffic splits over paths, 1 where it splits over next hops. Then from the
@@ -18,7 +18,7 @@ from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
 
 LANES = 64  # roots searched from at once
-SCRATCH = 2**29  # bytes that a block's arrays may take before it gets fewer lanes
+SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewer lanes
 
 
 def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, Totals]:
@@ -28,7 +28,7 @@ def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
     lanes = max(1, min(LANES, SCRATCH // (32 * (task.nodes + len(away.node)))))
     of_root = np.empty((len(Totals._fields), roots))
     total, partial = xp.zeros(len(away.node)), xp.zeros(len(away.node))
-    with np.errstate(over="ignore", invalid="ignore"):  # too many paths: the caller sees it in the totals
+    with np.errstate(over="ignore", invalid="ignore"):  # too many paths: the totals show it
         for first in range(0, roots, lanes):
             carried, of_root[:, first : first + lanes] = search(task, first, lanes, toward, away, xp)
             for lane in range(carried.shape[1]):
@@ -41,7 +41,7 @@ def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
 
 
 class Entries(NamedTuple):
-    """int64[E] each: a node, its lane, and the place of both in an array [N, lanes]."""
+    """int64[E] each: a node, its lane, and their place in an array [N, lanes]."""
 
     node: Any
     lane: Any
@@ -49,7 +49,7 @@ class Entries(NamedTuple):
 
 
 class Side:
-    """`Arcs` in the array library, and the tail of each arc."""
+    """`Arcs` in the array library, with the tail of each arc."""
 
     def __init__(self, arcs: Arcs, xp: Any) -> None:
         self.xp = xp
@@ -59,7 +59,7 @@ class Side:
         self.most = int(np.diff(arcs.start).max(initial=0))
 
     def neighbours(self, entries: Entries, lanes: int) -> Iterator[tuple[Any, Any, Any]]:
-        """For each p: which entries have a p-th arc, the other end's place, the capacity."""
+        """For each p: the entries that have a p-th arc, the place of its other end, and its capacity."""
         for p in range(self.most):
             arc = self.start[entries.node] + p
             having = self.xp.flatnonzero(arc < self.start[entries.node + 1])
@@ -68,14 +68,14 @@ class Side:
 
 
 def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any) -> tuple[Any, np.ndarray]:
-    """(what each arc of `away` carries, float64[A, lanes]; the block's totals, float64[4, lanes])."""
+    """(load of each arc of `away`, float64[A, lanes]; the block's totals, float64[4, lanes])."""
     roots, weights, rows = task.block(first, lanes)
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
     distance, count = (
         xp.full(task.nodes * lanes, -2, np.int64),
         xp.ones(task.nodes * lanes),
-    )  # not reached: −2, so that one more is no distance
+    )  # −2 = not reached; −2 + 1 is not a distance either
     ones = xp.ones(task.nodes * lanes)
     near = ones if task.inward else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
@@ -95,7 +95,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
             [place[:0]] + [other[distance[other] < 0] for _, other, _ in away.neighbours(entries, lanes)]
         )
         ticket[found] = xp.arange(len(found))
-        place = found[ticket[found] == xp.arange(len(found))]  # each once
+        place = found[ticket[found] == xp.arange(len(found))]  # each one once
         distance[place] = level + 1
     unit, part = demand / count, 1 / count if task.inward else ones  # part = near / count
     for level, entries in reversed(list(enumerate(levels))):

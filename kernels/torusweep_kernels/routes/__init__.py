@@ -1,4 +1,4 @@
-"""Flows of packets on source routes, in whole numbers: loads of oblivious routings, exact or by Monte Carlo."""
+"""Integer flows of packets on source routes: loads of oblivious routings, exact or by Monte Carlo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.routes.task import Task, most_passes
 
-SUMS = 2**63  # what an int64 cannot hold
+SUMS = 2**63  # exceeds int64
 
 
 def route_flows(
@@ -125,7 +125,7 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
 
 
 def dead_end(name: str, task: Task, packet: int) -> str:
-    """What is wrong with a packet's route."""
+    """The error for a packet whose route takes a missing direction."""
     at, row = int(task.start[packet]), int(task.row[packet])
     for direction, hops in zip(task.direction[row].tolist(), task.hops[row].tolist()):
         for _ in range(hops):

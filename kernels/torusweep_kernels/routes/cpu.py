@@ -1,4 +1,4 @@
-"""Flows of routes on the CPU, compiled by Numba: shares of the packets side by side in threads."""
+"""Flows of routes on the CPU, compiled by Numba: each thread takes a share of the packets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torusweep_kernels.routes.lines import Lines
 from torusweep_kernels.routes.task import Task
 from torusweep_kernels.threads import in_threads
 
-FEW = 2**12  # packets that a thread is worth
+FEW = 2**12  # the fewest packets for which a thread is started
 
 
 def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, int | None]:
@@ -47,7 +47,7 @@ class Packets(NamedTuple):
 
 @cached
 def follow(lines, nodes, directions, packets, direction, hops, first, last, change):
-    """Add to change int64[S] what the packets first … last − 1 add and subtract in each slot.
+    """Add to change int64[S] the changes of flow by the packets first … last − 1.
 
     lines: `Lines`, its places as uint32[N·D·2]; direction uint8[R, L], hops int16[R, L].
     Returns the first packet that cannot go on, or −1.

@@ -1,4 +1,4 @@
-"""Flows of routes on a GPU: one launch of runs.cu, a thread a packet."""
+"""Flows of routes on a GPU: one launch of runs.cu, a thread for each packet."""
 
 from __future__ import annotations
 

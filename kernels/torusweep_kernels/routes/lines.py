@@ -1,4 +1,4 @@
-"""The nodes along every direction, laid out so that a run is a stretch of consecutive slots."""
+"""The nodes along every direction, in lines: a run of hops is a range of consecutive slots."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from torusweep_kernels.compile import cached
 
 
 class Lines(NamedTuple):
-    """Lines of all directions, one behind the other: a ring or chain each, a branch where directions join.
+    """The lines of all directions, one after another: rings, chains, and branches where two nodes lead to one.
 
     place           uint32[N, D, 2]  the slot of a node in a direction, and the hops from there to the slot behind its
                                      line
-    node            uint32[S]        the node in each slot. Behind every line is one slot more, for the node that the
-                                     last one leads to: where a longer run goes on; 2³² − 1 where that does not lead on
-    shortest_cycle  the least number of hops in which a direction comes round; N + 1 where none does
+    node            uint32[S]        the node in each slot. After every line there is one more slot, for the node that
+                                     its last node leads to, where a longer run continues; 2³² − 1 if there is none
+    shortest_cycle  the fewest hops after which a direction returns to its start; N + 1 if none does
     """
 
     place: np.ndarray
@@ -34,7 +34,7 @@ def lines(next: np.ndarray) -> Lines:
 def laid_out(next):
     """(place int32[N, D, 2], node int32[S], shortest cycle); see `Lines`.
 
-    Lines start at the nodes that nothing leads to, so that they are as long as can be; what is left are cycles.
+    Lines start at nodes without a predecessor, so that they are as long as possible. All other nodes are on cycles.
     """
     nodes, directions = next.shape
     place = np.zeros((nodes, directions, 2), np.int32)
@@ -55,7 +55,7 @@ def laid_out(next):
                 u = first
                 while u >= 0 and place[u, d, 1] == 0:
                     place[u, d, 0] = slot
-                    place[u, d, 1] = 1  # laid
+                    place[u, d, 1] = 1  # already in a line
                     node[slot] = u
                     slot += 1
                     u = next[u, d]

@@ -1,4 +1,4 @@
-"""The specification: every packet takes a hop at a time, all of a block in step, the same lines for NumPy and CuPy."""
+"""The specification: all packets of a block take a hop at a time; the same code for NumPy and CuPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torusweep_kernels.backend import host
 from torusweep_kernels.routes.lines import Lines
 from torusweep_kernels.routes.task import Task
 
-BLOCK = 2**20  # packets together; so many halves of an amount, of 32 bits, have sums that float64 holds exactly
+BLOCK = 2**20  # packets of a block; sums of this many 32-bit halves of amounts are exact in float64
 HALF = 2**32
 
 

@@ -1,4 +1,4 @@
-"""The task that all three implementations share, and how large its sums may grow."""
+"""The task of all three implementations, and the largest possible sum."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROWS = 2**18  # looked at together
+ROWS = 2**18  # routes checked at a time
 
 
 class Task(NamedTuple):
     """The arguments of `route_flows`, after its checks.
 
     next int32[N, D], start and row int32[B], direction int8[R, L], hops int16[R, L],
-    amount int64[B], or int64[1] where all packets stand for the same
+    amount int64[B], or int64[1] if it is the same for all packets
     """
 
     next: np.ndarray
@@ -29,18 +29,19 @@ class Task(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """From one packet's amount to the next's."""
+        """Step in `amount` from one packet to the next."""
         return int(len(self.amount) == self.packets)
 
     @property
     def total(self) -> int:
-        """All packets' amounts; a Python integer, which may exceed int64."""
+        """The sum of all packets' amounts, a Python integer that may exceed int64."""
         low, high = ((self.amount & 0xFFFFFFFF).sum(), (self.amount >> 32).sum())
         return ((int(high) << 32) + int(low)) * (1 if self.stride else self.packets)
 
 
 def most_passes(task: Task, shortest_cycle: int) -> int:
-    """No route passes a channel more often: a run passes one at most once for each time that it may have come round."""
+    """The most times that a route may pass a channel: a run of h hops on a ring of k nodes passes it at most ⌈h / k⌉
+    times."""
     most = 0
     for first in range(0, len(task.hops), ROWS):
         direction, hops = task.direction[first : first + ROWS], task.hops[first : first + ROWS].astype(np.int64)

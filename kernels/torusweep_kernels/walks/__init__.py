@@ -11,7 +11,7 @@ from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads import SPLITS
 from torusweep_kernels.walks.task import Task
 
-MOST_PACKETS = 2**31 - 1  # a call; what a thread counts fits 32 bits
+MOST_PACKETS = 2**31 - 1  # packets of a call: a thread's counts fit 32 bits
 
 
 class Walks(NamedTuple):
@@ -101,7 +101,7 @@ def check(
     capacity: np.ndarray | None,
     threads: int | None,
 ) -> None:
-    """Refuse arrays that contradict each other, naming the array and what was expected."""
+    """Check that the arrays agree; the error names the array and what was expected."""
     expect = expecting("shortest_walks")
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)

@@ -1,5 +1,5 @@
-"""Walks on the CPU, compiled by Numba: packets sorted by destination, shares of the destinations side by side in
-threads."""
+"""Walks on the CPU, compiled by Numba: packets are sorted by destination, and threads take shares of the
+destinations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks.steps import Counter, Jobs, Network, spread, tally, walk
 from torusweep_kernels.walks.task import STREAM, Task, too_many_paths
 
-PIECE = 2**16  # packets to one destination that are one job: a hot spot's are shared out among the threads
-SHARES = 32  # shares a thread, taken one after the other, so that unequal ones even out
-UNROLLED = 12  # ports up to which the width is compiled in
+PIECE = 2**16  # the most packets of a job, all to one destination: those of a hot spot are divided among threads
+SHARES = 32  # shares for each thread, taken one after another, because they differ in work
+UNROLLED = 12  # the most ports for which code is compiled with constant width
 
 
 def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -53,12 +53,12 @@ def walks(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_destination(task: Task, threads: int) -> Jobs:
-    """Sort by counting; the order among the packets to one destination does not matter."""
+    """Counting sort; the order of packets to the same destination does not matter."""
     packets = len(task.start)
     cuts = np.linspace(0, packets, threads + 1).astype(np.int64)
     parts = list(pairwise(cuts))
     tallies = np.array(in_threads(lambda part: tally(task.destination[part[0] : part[1]], task.nodes), parts, threads))
-    place = np.cumsum(tallies.T.ravel()).reshape(task.nodes, threads).T - tallies  # by node, within it by part
+    place = np.cumsum(tallies.T.ravel()).reshape(task.nodes, threads).T - tallies  # by node, then by part
     rows = np.empty((packets, 3), np.uint32)
     in_threads(
         lambda i: spread(task.start, task.destination, task.group, *parts[i], place[i].copy(), rows),

@@ -11,7 +11,7 @@ from torusweep_kernels import cuda
 from torusweep_kernels.walks.task import Task, too_many_paths
 
 SOURCE = Path(__file__).with_name("walks.cu")
-NARROW = 32  # destinations at once, whatever the cache holds
+NARROW = 32  # the fewest destinations at once, even if the cache holds fewer
 
 
 def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +36,7 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
 
 
 class Network:
-    """Ports, packets and counters on the device, and the rows that the blocks reuse, one after another."""
+    """Ports, packets and counters on the device, and the rows that blocks reuse."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -55,13 +55,13 @@ class Network:
         )
 
     def lanes(self, targets: int) -> int:
-        """Destinations at once: as many as the cache holds, at least NARROW, and as the free memory allows."""
+        """Destinations at once: as many as fit into the cache, at least NARROW, at most as fit into free memory."""
         lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
         return max(1, min(targets, max(NARROW, self.gpu.cache // lane), self.gpu.free() // 2 // lane))
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
-        """Rows of so many lanes, and nothing counted; rank int64[N]: each destination's place among all of them."""
-        self.distance: Any = None  # gives back the rows of another width first
+        """Rows of this many lanes, and counts of zero. rank int64[N]: each destination's place among all."""
+        self.distance: Any = None  # frees the rows of another width first
         self.count: Any = None
         self.limit: Any = None
         rows = lanes * self.task.nodes
@@ -87,13 +87,13 @@ class Network:
                 what = self.heads, self.capacity, self.distance, self.count, self.limit, happened
                 level = np.int32(step), np.int32(depth + step + 1)
                 self.gpu.launch(self.reach_level, len(targets) * nodes, *what, *level, *size)
-            reached += int(happened.sum()) - 1  # the only wait for the device; launches past the last level do nothing
+            reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             depth += cuda.AHEAD
         if not np.isfinite(float(self.count.max())):
             raise too_many_paths()
 
     def walk(self, begin: int, end: int) -> None:
-        """Walk the packets begin … end − 1 in order of their destinations."""
+        """Walk the packets begin … end − 1, in the order of their destinations."""
         packets = self.order, self.lane, self.start, self.destination, self.group
         numbers = (
             np.int32(begin),

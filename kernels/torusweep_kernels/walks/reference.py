@@ -1,4 +1,4 @@
-"""The specification: packets in lockstep, the same lines for NumPy and CuPy.
+"""The specification: packets in lockstep, the same code for NumPy and CuPy.
 
 Backwards from each destination, level by level, count(u) = Σ weight(p) over the ports p of u that lead nearer to it.
 The weight of a port is its capacity; where all paths are equally likely, it is the capacity times the count of the
@@ -18,8 +18,8 @@ from torusweep_kernels.distance.predecessors import predecessors
 from torusweep_kernels.philox import philox
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE, STREAM, Task, too_many_paths
 
-SCRATCH = 2**27  # bytes that a block's rows may take
-PACKETS = 2**20  # most packets in lockstep
+SCRATCH = 2**27  # the most bytes of a block's rows
+PACKETS = 2**20  # the most packets in lockstep
 
 
 def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray]:
@@ -43,8 +43,7 @@ def walks(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndar
 
 
 class Packets(NamedTuple):
-    """int64[K] each: number (its low and high words), group, row of a node and its destination, the same at its
-    destination."""
+    """int64[K] each: low and high words of the number, group, row of the packet's node, and row of its destination."""
 
     low: Any
     high: Any
@@ -57,8 +56,8 @@ class Packets(NamedTuple):
 
 
 class Network:
-    """Ports and their ends' predecessors in the array library. Row lane · N + node stands for a node and a block's
-    destination."""
+    """Ports and predecessors in the array library. Row lane · N + node is that of a node and a destination of the
+    block."""
 
     def __init__(self, task: Task, xp: Any) -> None:
         self.task, self.xp = task, xp
@@ -69,7 +68,7 @@ class Network:
         self.most = int(np.diff(start).max(initial=0))
 
     def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
-        """`Packets` of some places in the task's arrays; targets: the block's destinations, in order."""
+        """The `Packets` at some places in the task's arrays; targets: the block's destinations in order."""
         lane = np.searchsorted(targets, self.task.destination[places])
         number = self.task.first % 2**32 + places
         yield number % 2**32
@@ -90,7 +89,7 @@ class Network:
         while len(row):
             found = xp.concatenate([row[:0], *(other[distance[other] < 0] for other in self.behind(row))])
             ticket[found] = xp.arange(len(found))
-            row = found[ticket[found] == xp.arange(len(found))]  # each once
+            row = found[ticket[found] == xp.arange(len(found))]  # each one once
             level += 1
             distance[row] = level
             if len(row):
@@ -98,7 +97,7 @@ class Network:
         return distance, limit
 
     def behind(self, row: Any) -> Iterator[Any]:
-        """For each p: the rows of those nodes' p-th predecessors."""
+        """For each p: the rows of the p-th predecessors of these nodes."""
         node = row % self.task.nodes
         for p in range(self.most):
             link = self.start[node] + p
@@ -123,7 +122,7 @@ class Network:
             limit[row, p] = xp.where(end * share < MOST, end * share, MOST).astype(np.uint32)
 
     def walk(self, packets: Packets, limit: Any, passed: Any) -> None:
-        """Let packets walk until all have arrived."""
+        """Walk packets until all have arrived."""
         xp, (nodes, width) = self.xp, self.task.ports.shape
         hop = 0
         while len(packets.row):

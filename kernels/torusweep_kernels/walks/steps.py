@@ -1,12 +1,11 @@
-"""The compiled steps: sort packets by destination, search back from each, walk its packets.
+"""The compiled steps: sort packets by destination, search backwards from each destination, walk its packets.
 
-Packets of a tile walk in lockstep: four hops' draws for all of them, then hop after hop. No step
-depends on another packet's, so that a processor has dozens under way while each waits for memory,
-and nothing branches on what a packet does: one that has arrived stays where it is, and counts nothing,
-until the tile is closed up after four hops.
+The packets of a tile walk in lockstep: the draws of four hops for all of them, then hop by hop. Packets are
+independent, so the processor overlaps dozens of memory accesses. No branch depends on a packet: one that has arrived
+stays at its node and is not counted; after four hops arrived packets are removed from the tile.
 
-The width is a tuple of as many elements as ports, so that the loops over them are unrolled, or an
-array of that length. Indices are unsigned, since Numba checks signed ones.
+The width is a tuple with an element for each port, so that loops over ports are unrolled, or an array of this length.
+Indices are unsigned, because Numba checks signed ones.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from torusweep_kernels.compile import cached
 from torusweep_kernels.philox.cpu import philox4x32
 from torusweep_kernels.walks.task import HOPS, MOST, SCALE
 
-TILE = 256  # packets in lockstep
+TILE = 256  # packets of a tile
 philox = njit(inline="always")(
     philox4x32.py_func
-)  # within the loop that calls it, so that eight counters share an instruction
+)  # inlined into the loop, so that a vector instruction handles eight counters
 ONE = np.uint64(1)
 GREATEST = np.uint32(MOST - 1)
 
@@ -65,8 +64,7 @@ class Tree(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """First words of the Philox counter, the packet's number aside (low, high: that of the first packet), and the
-    key."""
+    """The number of the first packet (low and high words), the other first words of the Philox counter, and the key."""
 
     low: np.uint32
     high: np.uint32
@@ -77,7 +75,7 @@ class Counter(NamedTuple):
 
 @cached
 def tally(destination, nodes):
-    """int64[N]: packets to each node. destination int32[B]."""
+    """int64[N]: number of packets to each node. destination int32[B]."""
     number = np.zeros(nodes, np.int64)
     for i in range(len(destination)):
         number[np.uint32(destination[i])] += 1
@@ -97,9 +95,9 @@ def spread(start, destination, group, low, high, place, rows):
         rows[row, 0], rows[row, 1], rows[row, 2] = start[i], i, group[i]
 
 
-@njit  # not inlined by Numba: it makes branches of the choices here, and LLVM does not
+@njit  # inlined by LLVM: if Numba inlines it, the choices become branches
 def weight(network, capacity, tree, channel, nearer):
-    """What its node's draws are divided by: a channel's weight, 0 unless it leads nearer."""
+    """A channel's share of its node's draws is proportional to this weight; 0 unless it leads nearer."""
     other = np.uint64(network.heads[channel])
     beyond = tree.count[other] if network.by_paths else 1.0
     if capacity is not None:
@@ -109,14 +107,13 @@ def weight(network, capacity, tree, channel, nearer):
 
 @cached
 def search(network, capacity, destination, tree, width):
-    """Distances to a node, and each node's draws divided among its ports; True unless there are too many paths to
-    count.
+    """Distances to a node, and the division of each node's draws among its ports. False if there are too many paths.
 
     capacity float64[N·P] or None; fills `tree`.
     """
     distance, count, limit, queue = tree
     ports = np.uint64(len(width))
-    distance[:] = -2  # so that one more is no distance either
+    distance[:] = -2  # −2 + 1 is not a distance either
     distance[destination], count[destination], queue[0] = 0, 1.0, destination
     begin, end = np.uint64(0), ONE
     while begin < end:
@@ -126,7 +123,7 @@ def search(network, capacity, destination, tree, width):
         for i in range(network.predecessor_start[node], network.predecessor_start[node + ONE]):
             other = np.uint64(network.predecessor[np.uint64(i)])
             before = distance[other]
-            queue[end] = other  # stays where it is met for the first time
+            queue[end] = other  # kept if the node is new
             distance[other] = farther if before < 0 else before
             end += np.uint64(before < 0)
     most = 0.0
@@ -161,7 +158,7 @@ def draw(number, packets, counter, block, draws):
 
 @cached
 def step(heads, limit, destination, draws, packets, node, base, passed, width):
-    """One hop of every packet that has not arrived. node uint32[TILE]: where it is; base uint64[TILE]: its group's
+    """One hop of every packet that has not arrived. node uint32[TILE]: its node; base uint64[TILE]: its group's
     first counter."""
     ports = np.uint64(len(width))
     for i in range(packets):
@@ -178,7 +175,7 @@ def step(heads, limit, destination, draws, packets, node, base, passed, width):
 
 @cached
 def walk(network, capacity, jobs, counter, passed, unreachable, width):
-    """Walk the packets of some jobs; False where there are too many paths to count.
+    """Walk the packets of some jobs. False if there are too many paths.
 
     capacity float64[N·P] or None; adds to passed int32[G·N·P] and unreachable int64[G].
     """

@@ -1,4 +1,4 @@
-"""The task that all three implementations share, and the numbers that make their choices the same to the bit."""
+"""The task of all three implementations, and the constants of their random choices."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-STREAM = 0  # fourth word of every counter; kernels/torusweep_kernels/philox/draws.py leaves it to walks
-HOPS = 4  # hops that one call of Philox serves
-SCALE = 2.0**32  # what a node's links divide among themselves: draws of 32 bits
-MOST = 2**32 - 1  # a limit that no draw reaches, since the greatest draw counts as one less
+STREAM = 0  # fourth word of every counter; philox/draws.py reserves it for walks
+HOPS = 4  # hops for each call of Philox
+SCALE = 2.0**32  # number of draws, 2³², divided among a node's links
+MOST = 2**32 - 1  # a limit above every draw: the largest draw counts as one less
 
 
 class Task(NamedTuple):
     """The arguments of `shortest_walks`, after its checks.
 
     ports int32[N, P], start and destination int32[B], group int32[B] of 0 … groups − 1, first: number of the first
-    packet, key: two words of 32 bits, by_paths: whether links count by the paths beyond them, capacity float64[N, P] |
-    None
-    """
+    packet, key: two words of 32 bits, by_paths: whether a link's weight is the number of paths over it, capacity
+    float64[N, P] | None"""
 
     ports: np.ndarray
     start: np.ndarray
@@ -40,12 +39,12 @@ class Task(NamedTuple):
 
     @property
     def heads(self) -> np.ndarray:
-        """int32[N, P]: where each port leads; a missing one to its own node, which is never nearer than itself."""
+        """int32[N, P]: node that each port leads to; a missing port leads to its own node, which is never nearer."""
         return np.where(self.ports < 0, np.arange(self.nodes, dtype=np.int32)[:, None], self.ports)
 
 
 def too_many_paths() -> OverflowError:
-    """What is raised where float64 cannot count a node's paths."""
+    """The error if float64 cannot count a node's paths."""
     return OverflowError(
         "shortest_walks: expected at most 1.8e308 shortest paths between two nodes, got more;"
         " next-hops has no such limit"
