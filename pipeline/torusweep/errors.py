@@ -37,6 +37,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean '{names[close[0]]}'?)" if close else ""
 
 
+def printable(text: object) -> str:
+    """A text from outside without control characters, which a terminal would execute or which would end the line."""
+    return "".join(character if character.isprintable() else "�" for character in str(text))
+
+
 def one_line(text: object, longest: int = 200) -> str:
     """A text from outside (a file, a library's error) for a message: on one line, and cut where it is long."""
     line = " ".join(str(text).split())

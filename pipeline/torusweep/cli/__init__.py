@@ -137,7 +137,7 @@ def _give_up_stdout(status: int) -> None:
 
 def _say(message: str) -> None:
     """One line on standard error, in colour only on a terminal, without characters that a terminal would obey."""
-    from torusweep.results.table_text import printable
+    from torusweep.errors import printable
 
     line = printable(" ".join(message.split()))
     plain = not sys.stderr.isatty() or "NO_COLOR" in os.environ

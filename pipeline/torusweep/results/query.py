@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torusweep_kernels
 
-from torusweep.errors import BadInput, Refused
+from torusweep.errors import BadInput, Refused, printable
 from torusweep.results import joined, table_text
 from torusweep.stages.tables import schema_of
 from torusweep.tables import store
@@ -185,7 +185,7 @@ def _subject(condition: str | None) -> str:
 
 def _shown(condition: str) -> str:
     """A condition within a message."""
-    text = table_text.printable(" ".join(condition.split()))
+    text = printable(" ".join(condition.split()))
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
@@ -211,7 +211,7 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
     """The tables of a results folder that a query mentions, checked; all if it mentions none (a misspelt name)."""
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not files:
-        shown = table_text.printable(str(folder))
+        shown = printable(str(folder))
         raise BadInput(
             f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
             " with --results"
@@ -383,4 +383,4 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memor
 def _one_line(error: object) -> str:
     """A message of DuckDB without the excerpt of the query below it."""
     text = str(error).split("\nLINE ")[0]
-    return table_text.printable(" ".join(text.split()))[:300]
+    return printable(" ".join(text.split()))[:300]

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, one_line, printable
 
 DIGITS = 6  # significant, of a number for people
 LEAST_TEXT = 24  # characters that a folded column is wide, at least
@@ -148,8 +148,3 @@ def _cell(value: Any, *, null: str) -> str:
     if value is None:
         return null
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def printable(text: str) -> str:
-    """Text without control characters, which a terminal would execute."""
-    return "".join(character if character.isprintable() else "�" for character in text)

@@ -18,11 +18,10 @@ from types import FrameType
 from typing import Any
 
 from torusweep.counts import counted
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.configuration.yaml import shown
 from torusweep.sweep.forecast import LONG, Forecast, forecast
 from torusweep.sweep.points_table import weighed_points
 from torusweep.sweep.requested import requested_stages
@@ -109,7 +108,7 @@ def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
     _check_names([str(config), str(results), *input_files(sweep)])
     if ALTERED.search(str(results)):
         raise BadInput(
-            f"{shown(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
+            f"{printable(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
             " or a blank at its end"
         )
     return sweep, results / sweep.sweep
@@ -263,7 +262,7 @@ def _check_names(paths: Iterable[str]) -> None:
     for path in paths:
         if set(path) & set(PLACEHOLDERS):
             raise BadInput(
-                f"{shown(path)}: expected a path without any of {' '.join(PLACEHOLDERS)}, which Snakemake fills in;"
+                f"{printable(path)}: expected a path without any of {' '.join(PLACEHOLDERS)}, which Snakemake fills in;"
                 " rename it"
             )
 

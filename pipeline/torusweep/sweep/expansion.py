@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
-from torusweep.errors import BadInput, Refused, nearest
+from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
@@ -15,7 +15,7 @@ from torusweep.stages import Stage
 from torusweep.stages.entry import Choice
 from torusweep.stages.stage import Network
 from torusweep.sweep.configuration.schema import Family, Required, Sweep
-from torusweep.sweep.configuration.yaml import Place, shown
+from torusweep.sweep.configuration.yaml import Place
 from torusweep.sweep.network_search import meeting
 from torusweep.sweep.parameter_values import count, values_of
 from torusweep.sweep.points import Point
@@ -286,4 +286,4 @@ def at(sweep: Sweep, place: Place) -> Iterator[None]:
     except BadInput as error:
         if str(error).startswith(f"{sweep.source}:"):
             raise
-        raise type(error)(shown(f"{sweep.where((*place, *error.place))}: {error}")) from None
+        raise type(error)(printable(f"{sweep.where((*place, *error.place))}: {error}")) from None

@@ -9,8 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from torusweep.errors import BadInput, nearest, one_line
-from torusweep.networks.families.graph_formats import printable
+from torusweep.errors import BadInput, nearest, one_line, printable
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.messages import Workload, flits_of
 from torusweep.workloads.tables import Row, rows_of

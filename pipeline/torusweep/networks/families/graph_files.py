@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from torusweep.counts import counted
-from torusweep.errors import BadInput, Refused
-from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing, printable
+from torusweep.errors import BadInput, Refused, printable
+from torusweep.networks.families.graph_formats import READERS, SUFFIXES, Listing
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import NO_PORT, Meaning, Plan, Wiring, default_memory
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, one_line, printable
 
 CHUNK = 2**16  # bytes of GraphML read at a time
 LONGEST_TAG = 2**20  # bytes of GraphML
@@ -223,11 +223,6 @@ SUFFIXES = {
     ".xml": "graphml",
     ".anynet": "anynet",
 }
-
-
-def printable(path: Path) -> str:
-    """A path for messages, on one line whatever its characters."""
-    return str(path) if str(path).isprintable() else ascii(str(path))
 
 
 def _parse_ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, printable
 from torusweep.sweep.configuration import documentation, yaml
 from torusweep.sweep.configuration.schema import Sweep, spelled
 from torusweep.sweep.configuration.yaml import Document, Place
@@ -26,7 +26,7 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweep.expansion.expand`.
     """
-    name = yaml.shown(path)
+    name = printable(path)
     content = yaml.read_bytes(Path(path))
     document = yaml.parse(content, name)
     if not isinstance(document.data, dict):
@@ -77,7 +77,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
             else f"expected {_meaning(place, got=_got(detail['input']))}"
         )
     where = f"{spelled(parent)}: " if parent else ""
-    return yaml.shown(f"{name}:{line}:{column}: {where}{message}")
+    return printable(f"{name}:{line}:{column}: {where}{message}")
 
 
 def _place(loc: tuple[int | str, ...], document: Document) -> Place:

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import ScalarNode
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, printable
 
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
@@ -48,11 +48,11 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(
-            f"{shown(path)}: expected a configuration file, got: {reason}; config/default.yaml is one"
+            f"{printable(path)}: expected a configuration file, got: {reason}; config/default.yaml is one"
         ) from None
     if len(content) > LARGEST:
         raise BadInput(
-            f"{shown(path)}: expected at most {LARGEST // 1024} KiB, got more;"
+            f"{printable(path)}: expected at most {LARGEST // 1024} KiB, got more;"
             " write ranges or requirements instead of single networks"
         )
     return content
@@ -80,11 +80,6 @@ def parse(content: bytes, name: str) -> Document:
         raise BadInput(_explained(error, name)) from None
     except (YAMLError, ValueError, RecursionError, AssertionError) as error:  # ruamel asserts that it knows the version
         raise BadInput(f"{name}:1:1: expected YAML, got: {' '.join(str(error).split())[:200]}") from None
-
-
-def shown(path: Path | str) -> str:
-    """A path as it appears in messages: one line."""
-    return "".join(c if c.isprintable() else "?" for c in str(path))
 
 
 def _decode(content: bytes, name: str) -> str:
@@ -170,14 +165,15 @@ class _Reader:
     def plain(self, event: Any, depth: int) -> None:
         """Refuse what YAML has and a configuration has not."""
         if type(event).__name__ == "AliasEvent":
-            self.fail(event, f"expected a value, got the alias *{shown(event.anchor)[:40]}; write the value out")
+            self.fail(event, f"expected a value, got the alias *{printable(event.anchor)[:40]}; write the value out")
         if event.anchor is not None:
             self.fail(
                 event,
-                f"expected a value, got the anchor &{shown(event.anchor)[:40]}; write the value out where it is used",
+                f"expected a value, got the anchor &{printable(event.anchor)[:40]}; write the value out where"
+                " it is used",
             )
         if event.tag is not None and str(event.tag) != "!":
-            self.fail(event, f"expected a plain value, got the tag {shown(str(event.tag))[:60]}; remove it")
+            self.fail(event, f"expected a plain value, got the tag {printable(str(event.tag))[:60]}; remove it")
         if depth > DEEPEST:
             self.fail(event, f"expected at most {DEEPEST} mappings and lists inside each other")
 
@@ -211,7 +207,8 @@ class _Reader:
         while is_open(text):
             event = next(self.events)
             if type(event).__name__ != "ScalarEvent" or not event.implicit[0]:
-                self.fail(first, f"expected ')' after {shown(text)[:60]!r}, which ends there; put the whole in quotes")
+                begun = printable(text)[:60]
+                self.fail(first, f"expected ')' after {begun!r}, which ends there; put the whole in quotes")
             text = f"{text}, {event.value}"
         return text
 
@@ -225,11 +222,12 @@ class _Reader:
             here = (*place, key)
             if key in entries:
                 line, column = self.keys[here]
-                self.fail(event, f"duplicate key '{shown(str(key))[:60]}', first given at {line}:{column}; keep one")
+                shown = printable(key)[:60]
+                self.fail(event, f"duplicate key '{shown}', first given at {line}:{column}; keep one")
             self.keys[here] = (event.start_mark.line + 1, event.start_mark.column + 1)
             value = next(self.events)
             if in_braces and is_cut(value):
-                got = shown(value.value)[:60]
+                got = printable(value.value)[:60]
                 self.fail(value, f"expected ')' after {got!r}, which ends at the comma; put the whole in quotes")
             entries[key] = self.value(value, here, depth + 1)
         return entries
