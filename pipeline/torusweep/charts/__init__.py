@@ -1,1 +1,1 @@
-"""Charts and pieces of a page, for the stages, the papers ' figures and the results."""
+"""Charts and pieces of a page, for the stages, the papers' figures and the results."""

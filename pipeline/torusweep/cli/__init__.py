@@ -1,4 +1,4 @@
-"""The command `torusweep`: arguments in, words out; no logic.
+"""The command `torusweep`: parses arguments, calls the library, prints the result.
 
 Commands are loaded when they are called, so that `torusweep --help` does not import Numba, Dask or
 DuckDB. Bad input leaves through `main` as one line on standard error and exit status 2.

@@ -1,1 +1,1 @@
-
+"""Networks: from a spelling to a plan, from a plan to arrays, with symmetries and pictures."""

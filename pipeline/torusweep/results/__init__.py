@@ -1,1 +1,1 @@
-
+"""Queries over a sweep's tables: SQL, joined designs, Pareto fronts, plots, the page."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,21 +11,28 @@ import pyarrow.compute as pc
 
 from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration import Sweep
-from torusweep.sweep.latency import latency_table
-from torusweep.sweep.requested import latency_requested
+from torusweep.sweep.expansion import SweepNetwork
+from torusweep.sweep.latency import has_latency, latency_requests, latency_stages, latency_table
 
 
 class Derived(NamedTuple):
     """A derived table.
 
-    stages     the stages whose tables it is made of, as far as the sweep requests them
+    stages     the stages whose tables it is made of, if the sweep requests them
     requested  whether a sweep has this table
     rows       the table, from the sweep and its stages' tables by name
+    needs      names of the stages that a sweep must request for it
+    requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
+               the place in the file
     """
 
     stages: tuple[str, ...]
     requested: Callable[[Sweep], bool]
     rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
+    needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
+    requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
+        lambda sweep, networks: {}
+    )
 
 
 def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -49,5 +56,5 @@ def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
 
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
-    "latency": Derived(("static", "loads", "layout"), latency_requested, latency),
+    "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
 }

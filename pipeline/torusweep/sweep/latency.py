@@ -1,8 +1,4 @@
-"""From a sweep's `latency` to the table of that name.
-
-The networks that the models are asked for are checked first; then their rows follow from `static`, and from
-`loads` where it is there, all at once: no stage of points.
-"""
+"""The derived table `latency`: from a sweep's section `latency` and its tables static, loads and layout to its rows."""
 
 from __future__ import annotations
 
@@ -67,7 +63,7 @@ Entry = ParhamiKwai | Dally
 
 
 def entries(sweep: Sweep) -> list[Entry]:
-    """What the sweep asks of the models, and then what its papers print numbers of."""
+    """The entries of the sweep's section, then those of its papers' printed numbers."""
     printed = [
         Dally.model_validate({"model": "dally-1990", "nodes": nodes, "message_bits": bits, "wire_delay": delay})
         for nodes, bits, delay in expected_latency(sweep.papers)
@@ -75,11 +71,28 @@ def entries(sweep: Sweep) -> list[Entry]:
     return [*sweep.latency, *printed]
 
 
-def check_latency(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
-    """Raise BadInput for an entry that chooses no network, Refused for more rows than MOST_ROWS.
+def has_latency(sweep: Sweep) -> bool:
+    """Whether the sweep has a table `latency`."""
+    return bool(entries(sweep))
 
-    Both name the place in the file.
+
+def latency_stages(sweep: Sweep) -> list[str]:
+    """The stages that the sweep's `latency` needs, besides those that every sweep has."""
+    placed = any(isinstance(entry, ParhamiKwai) and entry.constraint.placement is not None for entry in sweep.latency)
+    return ["layout"] if placed else []
+
+
+def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, LayoutRequest]]]:
+    """The layouts whose wires the sweep's `latency` holds constant, each once, in order.
+
+    Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
+    exist or does not suit a network (unless skip_unsuitable); Refused for more rows than MOST_ROWS.
     """
+    _check(sweep, networks)
+    return {"layout": _layouts(sweep, networks)}
+
+
+def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
     total = 0
     for number, entry in enumerate(sweep.latency):
         with at(sweep, ("latency", number)):
@@ -91,12 +104,7 @@ def check_latency(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
                 )
 
 
-def latency_layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
-    """The networks and placements whose wires the sweep's `latency` holds constant, each once, in order.
-
-    Raises BadInput, with the place in the file, for a placement that does not exist, or does not suit a network
-    (unless skip_unsuitable).
-    """
+def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
     found: dict[tuple[str, LayoutRequest], None] = {}
     for number, entry in enumerate(sweep.latency):
         if isinstance(entry, Dally) or entry.constraint.placement is None:
@@ -116,7 +124,7 @@ def latency_layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tupl
 def latency_table(
     sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None
 ) -> pa.Table:
-    """The table `latency`: rows in the order in which the configuration asks for them, each once.
+    """The table `latency`: rows in the order of the configuration, each once.
 
     static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic,
                     its corrected columns are null

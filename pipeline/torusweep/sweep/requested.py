@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torusweep.papers.verification import expected_latency, expected_requests, expected_topologies
+from torusweep.papers.verification import expected_requests, expected_topologies
 from torusweep.stages import STAGES
 from torusweep.sweep.configuration import Sweep
-from torusweep.sweep.configuration.models import ParhamiKwai
+from torusweep.sweep.derived_tables import DERIVED
 from torusweep.sweep.expansion import at, counted_requests, expand, expand_stage
-from torusweep.sweep.latency import check_latency, latency_layouts
 from torusweep.sweep.points import Point
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
     """Names of the stages that a sweep requests, its papers' numbers included, in the order of STAGES."""
-    requested = {"static", *(name for name in STAGES if sweep.entries(name)), *expected_requests(sweep.papers)}
-    if any(isinstance(entry, ParhamiKwai) and entry.constraint.placement is not None for entry in sweep.latency):
-        requested.add("layout")
+    requested = {name for name in STAGES if sweep.entries(name)}
+    requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None) is not None}
+    requested |= expected_requests(sweep.papers).keys()
+    requested |= {name for table in DERIVED.values() for name in table.needs(sweep)}
     return [name for name in STAGES if name in requested]
-
-
-def latency_requested(sweep: Sweep) -> bool:
-    """Whether there is a table `latency`, which is made of others, not of points."""
-    return bool(sweep.latency or expected_latency(sweep.papers))
 
 
 def requested_files(sweep: Sweep) -> list[Path]:
@@ -43,9 +38,10 @@ def requested_points(sweep: Sweep) -> list[Point]:
     Raises BadInput or Refused with the place in the configuration that is wrong.
     """
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
-    check_latency(sweep, networks)
     expected = expected_requests(sweep.papers)
-    expected["layout"] = [*expected.get("layout", ()), *latency_layouts(sweep, networks)]
+    for table in DERIVED.values():
+        for name, requests in table.requests(sweep, networks).items():
+            expected[name] = [*expected.get(name, ()), *requests]
     return [
         point
         for stage in STAGES.values()

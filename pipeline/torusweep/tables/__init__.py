@@ -1,1 +1,1 @@
-
+"""Tables on disk: columns, shards, manifest, lock."""
