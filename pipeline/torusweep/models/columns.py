@@ -3,7 +3,7 @@
 from torusweep.tables.columns import Column
 
 LATENCY = (
-    Column("topology", "string", "", "canonical spelling; null for a cube whose radix is no whole number"),
+    Column("topology", "string", "", "canonical spelling; null for a cube whose radix is not a whole number"),
     Column(
         "model",
         "string",
@@ -11,39 +11,40 @@ LATENCY = (
         "parhami-kwai-2004: virtual cut-through, contention; dally-1990: constant bisection, no contention",
     ),
     Column("nodes", "int64", "nodes", "nodes"),
-    Column("degree", "int64", "channels", "channels that leave a node, at most"),
+    Column("degree", "int64", "channels", "greatest number of channels that leave a node"),
     Column("directed", "bool", "", "links have one direction"),
-    Column("mean_distance", "double", "hops", "mean distance that the model was given, divided by N"),
+    Column("mean_distance", "double", "hops", "mean distance in the model, divided by N"),
     Column("message_bits", "double", "bits", "length of a message, L"),
     Column(
         "constant",
         "string",
         "",
-        "what networks compared have alike: pins, bisection (always, in dally-1990) or wiring_volume",
+        "cost that is equal for compared networks: pins, bisection (always in dally-1990) or wiring_volume",
     ),
     Column(
         "budget",
         "double",
         "per node",
-        "how much of that: pins; wires across the middle, both ways (over bisection_upper); pitches of all wires",
+        "amount of it: pins; wires across the middle in both directions (over bisection_upper); pitches of all wires",
     ),
-    Column("placement", "string", "", "of constant wiring_volume: that of the table layout whose wires are meant"),
+    Column("placement", "string", "", "of constant wiring_volume: placement in the table layout whose wires count"),
     Column(
         "pins",
         "double",
         "pins",
-        "of a node, one a bit of each outgoing channel: degree x width; of dally-1990 in and out, n k",
+        "pins of a node, one for each bit of an outgoing channel: degree x width; in dally-1990 incoming and "
+        "outgoing, n k",
     ),
-    Column("switch_delay", "double", "cycles", "from a channel into the next, s; null in dally-1990"),
+    Column("switch_delay", "double", "cycles", "delay from a channel to the next one, s; null in dally-1990"),
     Column(
         "wire_delay",
         "string",
         "",
-        "of dally-1990: a cycle is constant, or grows with the longest wire: logarithmic, linear",
+        "of dally-1990: how a cycle depends on the longest wire: constant, logarithmic or linear",
     ),
-    Column("locality", "double", "", "of dally-1990: mean distance as a share of the uniform one"),
+    Column("locality", "double", "", "of dally-1990: mean distance relative to uniform traffic"),
     Column("dimension", "int64", "", "of dally-1990: n"),
-    Column("radix", "double", "", "of dally-1990: k = N^(1/n), a real number; the largest, where they are whole"),
+    Column("radix", "double", "", "of dally-1990: k = N^(1/n), a real number; the largest radix, if radices are whole"),
     Column("radices", "string", "", "of dally-1990: real, as in the paper, or whole"),
     Column("longest_wire", "double", "node pitches", "of dally-1990, as printed (Eq. 13): k^(n/2-1)"),
     Column(

@@ -158,7 +158,7 @@ def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]
 
 
 def require_tables(joined: Join, results: Path, wanted: Sequence[str]) -> None:
-    """Raise BadInput for a table that the folder lacks, before its columns are asked for."""
+    """Raise BadInput for a table that the folder lacks, before its columns are looked up."""
     if not any(results.glob("*.parquet")):
         return  # the query says so
     for table in joined.tables:

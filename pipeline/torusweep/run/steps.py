@@ -93,7 +93,7 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
         _say(f"{counted(len(failed), 'point')} failed, {numbers}; the tables in {folder} are complete but for these")
         return 1
     counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
-    store.publish(folder / "checked.txt", ((", ".join(counts) or "none were asked for") + "\n").encode())
+    store.publish(folder / "checked.txt", ((", ".join(counts) or "none were requested") + "\n").encode())
     return 0
 
 

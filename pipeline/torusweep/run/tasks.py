@@ -55,9 +55,9 @@ class LostScheduler(LostWorkers):
 class Patience(NamedTuple):
     """What to do while there is no worker.
 
-    seconds   without any, after which workers are asked for again, or the run ends
+    seconds   without any, after which workers are requested again, or the run ends
     renew     asks for workers again; each time in renewals
-    renewals  seconds that those asked for again may take to come, for each time that they are
+    renewals  seconds that requested workers may take to start, for each time that they are requested again
     """
 
     seconds: float
@@ -66,7 +66,7 @@ class Patience(NamedTuple):
 
 
 class InProcess:
-    """No cluster: a task runs when its outcome is asked for."""
+    """Without a cluster: a task runs when its outcome is requested."""
 
     places = 1
     description = "this process"

@@ -114,7 +114,7 @@ class Choice(Section):
     """Which of the sweep's networks an entry is about."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
-        "all", description="families of the sweep whose networks are chosen, or all"
+        "all", description="families whose networks are chosen, or all"
     )
     topologies: Spellings | None = Field(
         None, description="spellings of the sweep's networks that are chosen; null: any"
@@ -125,7 +125,6 @@ class Choice(Section):
     skip_unsuitable: bool = Field(
         False,
         description=(
-            "leave out what a routing, a traffic or a placement does not fit, or whose parts it would join,"
-            " instead of refusing it"
+            "leave out networks that the routing, traffic or placement does not suit, instead of refusing the sweep"
         ),
     )

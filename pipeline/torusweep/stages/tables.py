@@ -22,7 +22,7 @@ DISTANCES = (
     Column("topology", "string", "", "canonical spelling"),
     Column("distance", "int64", "hops", "distance"),
     Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance"),
-    Column("fraction", "double", "", "their share of the pairs that are joined by a path"),
+    Column("fraction", "double", "", "their share of the pairs joined by a path"),
 )
 
 VERIFICATION = (
@@ -66,15 +66,17 @@ def _request_columns() -> Iterator[Column]:
 
 
 POINTS = (
-    Column("key", "string", "", "digest of the network, the files it names, what is asked, and the code that answers"),
-    Column("stage", "string", "", "the table that it has a row of, or several"),
+    Column(
+        "key", "string", "", "digest of the network, the files it names, the request, and the code that computes it"
+    ),
+    Column("stage", "string", "", "the table in which it has one row or several"),
     Column("topology", "string", "", "canonical spelling"),
     *_request_columns(),
     Column(
         "estimated_seconds",
         "double",
         "s",
-        "what it will take on one core, within a factor of about five: long ones are computed first",
+        "estimated time on one core, within a factor of about five; long points are computed first",
     ),
 )
 

@@ -196,13 +196,13 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
 
 
 def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
-    """A network asked for with and without faults is one point with them: a table has one row a network."""
+    """A network requested with and without faults is one point with faults: a table has one row for each network."""
     known = faults.setdefault(canonical, fault_nodes)
     if known is None:
         faults[canonical] = fault_nodes
     elif fault_nodes not in (None, known):
         raise BadInput(
-            f"{canonical} is asked for with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
+            f"{canonical} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
         )
 
 

@@ -279,7 +279,7 @@ class Explorer {
     const { topologies, groups, names, nodes, degrees } = this.data;
     const [nodesFrom, nodesTo] = this.range("nodes");
     const [degreeFrom, degreeTo] = this.range("degree");
-    this.alike = nodesTo <= ALIKE * nodesFrom || AXES.some((axis) => this.quantity(axis).name === "nodes");
+    this.similarSizes = nodesTo <= ALIKE * nodesFrom || AXES.some((axis) => this.quantity(axis).name === "nodes");
     part("window").value = `${nodesFrom}-${nodesTo}`;
     if (part("window").selectedIndex < 0) part("window").value = "";
     const points = [];
@@ -302,7 +302,7 @@ class Explorer {
   draw() {
     const better = Object.fromEntries(AXES.map((name) => [name, part(`${name}-better`).value === "larger" ? -1 : 1]));
     this.shown = this.points();
-    this.front = this.alike ? frontOf(this.shown, better) : [];
+    this.front = this.similarSizes ? frontOf(this.shown, better) : [];
     for (const point of this.front) point.front = 1;
     this.brushed = null;
     const specification = structuredClone(this.specification);
@@ -327,7 +327,7 @@ class Explorer {
     if (!this.front.length) specification.layer = [marks]; // a line through nothing has no ends
     part("chart").toggleAttribute("data-empty", !this.shown.length); // an axis of nothing has no ends
     if (!this.shown.length) {
-      asked.set(part("chart"), null);
+      requested.set(part("chart"), null);
       this.view?.finalize();
       part("chart").textContent = "No design is left: widen the sliders, release a family, or choose another quantity.";
       this.list();
@@ -354,7 +354,7 @@ class Explorer {
     const onFront = inside.filter((point) => point.front);
     const selected = part("front").checked ? onFront : [...onFront, ...inside.filter((point) => !point.front)];
     const said = [`${written(inside.length)} of ${written(this.data.topologies.length)} designs ${area ? "selected" : "shown"}`];
-    if (this.alike) said[0] += `, ${written(onFront.length)} on the front`;
+    if (this.similarSizes) said[0] += `, ${written(onFront.length)} on the front`;
     else said.push("no front is drawn over sizes that differ this much: choose a window of network sizes");
     if (this.lacking) said.push(`${written(this.lacking)} have no finite number in one of the quantities`);
     part("status").textContent = `${said.join("; ")}.`;

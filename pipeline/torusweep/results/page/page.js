@@ -17,15 +17,15 @@ function legendColumns(specification, width) {
   return each * names.length > room ? Math.max(1, Math.floor(room / each)) : 0;
 }
 
-const asked = new Map(); // by element: the chart last asked for
+const requested = new Map(); // by element: the chart last requested
 const drawing = new Map(); // by element: the chart being drawn, as a promise
 
-// Draws a chart after the one that its element is drawing; null where a newer one was asked for meanwhile.
+// Draws a chart after the one that its element is drawing; null where a newer one was requested meanwhile.
 // renderer: svg where marks are few enough for the page to hold each
 async function embed(element, specification, { height, renderer = "svg" }) {
-  asked.set(element, specification);
+  requested.set(element, specification);
   await drawing.get(element);
-  if (asked.get(element) !== specification) return null;
+  if (requested.get(element) !== specification) return null;
   const theme = dark.matches ? "dark" : "light";
   const sized = { ...specification, width: "container", height, autosize: { type: "fit", contains: "padding" } };
   const own = charts.themes[theme];

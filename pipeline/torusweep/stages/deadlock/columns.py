@@ -10,58 +10,59 @@ DEADLOCK = (
         "virtual_channels",
         "int64",
         "channels",
-        "virtual channels of every physical one, shared out evenly among the rule's classes",
+        "virtual channels of every physical channel, divided evenly among the rule's classes",
     ),
     Column(
         "channels",
         "int64",
         "channels",
         (
-            "pairs of a channel and a virtual one (of adaptive routing: of its escape) that some packet passes;"
-            " null where only a superset was searched"
+            "virtual channels (of adaptive routing: escape channels) that some packet passes; null if only a "
+            "superset was searched"
         ),
     ),
     Column(
         "dependencies",
         "int64",
         "",
-        "ordered pairs of these that some packet passes one after the other (of an escape: holds and asks for);"
-        " null likewise, and of an escape with more than 10,000 channels",
+        "ordered pairs of these that some packet passes in sequence (escape channels: holds and requests); "
+        "null likewise, and for more than 10,000 escape channels",
     ),
     Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
-    Column("deadlock_free", "string", "", "yes, no, or unknown where nothing is proved"),
+    Column("deadlock_free", "string", "", "yes or no if proved, otherwise unknown"),
     Column(
-        "argument", "string", "", "what proves it: acyclic, escape-acyclic, bubble, counterexample; or why nothing does"
+        "argument", "string", "", "the proof: acyclic, escape-acyclic, bubble or counterexample; or why there is none"
     ),
     Column(
         "cycle",
         "list<string>",
         "",
-        "a shortest cycle (of a counterexample, where there is one; of an escape with more than 10,000 channels,"
-        " through some channel): node, its digits, direction, virtual channel; null where there is none",
+        "a shortest cycle (the counterexample's, if there is one; with more than 10,000 escape channels, a "
+        "shortest one through some channel): node, its digits, direction, virtual channel; null if there is "
+        "none",
     ),
     Column("cycle_length", "int64", "channels", "channels of that cycle"),
     Column(
         "packets",
         "list<string>",
         "",
-        "for each channel of the cycle a packet, source → destination, that holds it and asks for the next"
-        " (the last: for the first); null where there is no cycle, or no packets are shown for it",
+        "for each channel of the cycle a packet, source → destination, that holds it and requests the next "
+        "one (the last: the first); null without a cycle, or if no packets were found",
     ),
     Column(
         "least_virtual_channels",
         "int64",
         "channels",
         (
-            "fewest with which one of the rules (bubble apart; r05_wrap in its first reading)"
-            " makes the graph acyclic; null: see least_reason"
+            "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
+            "first reading); null: see least_reason"
         ),
     ),
-    Column("least_rule", "string", "", "that rule"),
+    Column("least_rule", "string", "", "the rule that needs this number"),
     Column(
         "least_reason",
         "string",
         "",
-        "why there is no such number: no rule offered has one, or it is not determined; null where there is one",
+        "why the number is null: no rule has one, or it was not determined; otherwise null",
     ),
 )

@@ -29,7 +29,7 @@ class Deadlock(Choice):
     routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
     vc_rule: Spellings = Field(
         description=(
-            "which virtual channels a packet may take where: a rule as 'torusweep deadlock --help' lists them,"
+            "rule for the virtual channels that a packet may take, as 'torusweep deadlock --help' lists them,"
             " or several"
         )
     )
@@ -75,7 +75,7 @@ class DeadlockStage(Stage):
     )
     Entry = Deadlock
     Request = DeadlockRequest
-    description = "channel dependency graphs to analyse; without it, only those that the papers say something of"
+    description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
 
     def requests(self, entry: Deadlock) -> Iterator[DeadlockRequest]:

@@ -11,7 +11,7 @@ LAYOUT = (
         "places",
         "int64",
         "",
-        "places of nodes, or of cabinets, all that the box has: its area in the plane, its volume in space",
+        "places for nodes or cabinets in the bounding box: its area in the plane, its volume in space",
     ),
     Column(
         "block",
@@ -29,64 +29,70 @@ LAYOUT = (
         "wire_length_max",
         "int64",
         "pitches",
-        "longest wire, along the dimensions of space (Manhattan); null without wires",
+        "longest wire (Manhattan length); null without wires",
     ),
     Column(
         "wire_length_mean",
         "double",
         "pitches",
-        "mean length of a wire; those within a cabinet do not count; null without wires",
+        "mean length of a wire, without those inside a cabinet; null without wires",
     ),
     Column("wire_length_total", "int64", "pitches", "length of all wires, a bidirectional link counted once"),
-    Column("wire_length_max_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
-    Column("wire_length_mean_euclidean", "double", "pitches", "the same as the crow flies; null without wires"),
-    Column("wire_length_total_euclidean", "double", "pitches", "the same as the crow flies"),
+    Column("wire_length_max_euclidean", "double", "pitches", "the same, Euclidean length; null without wires"),
+    Column("wire_length_mean_euclidean", "double", "pitches", "the same, Euclidean length; null without wires"),
+    Column("wire_length_total_euclidean", "double", "pitches", "the same, Euclidean length"),
     Column(
         "wire_length_histogram",
         "list<struct<length: int64, wires: int64>>",
         "pitches",
-        "wires of each length (Manhattan) that occurs",
+        "number of wires of each Manhattan length",
     ),
     Column(
         "per_class_wire_length",
         "map<string, struct<mean: double, max: double>>",
         "pitches",
-        "of each link class (Manhattan)",
+        "wire lengths of each link class (Manhattan)",
     ),
     Column(
         "wire_density_max",
         "double",
         "channels",
-        "most one-way channels that cross a gap between places of a row along x, on average over rows",
+        "one-way channels that cross a gap between places of a row along x, mean over rows, largest over gaps",
     ),
     Column(
         "wire_density_position",
         "int64",
         "pitches",
-        "places before the first gap where so many do; null where a row has one place",
+        "places before the first such gap; null if a row has one place",
     ),
     Column("wire_density_middle", "double", "channels", "channels that cross the middle of a row"),
     Column(
         "middle_channels",
         "int64",
         "channels",
-        "channels that cross the middle of the whole layout, in the dimension where they are fewest",
+        "channels that cross the middle of the whole layout, in the dimension with the least number",
     ),
     Column(
         "channel_width",
         "double",
         "bits",
-        "width of a channel if as many wires cross the middle as there are nodes (Dally 1990); null where none does",
+        "width of a channel if as many wires cross the middle as there are nodes (Dally 1990); null if no "
+        "channel crosses it",
     ),
-    Column("pins", "double", "bits", "most pins of a node at that width, incoming and outgoing channels together"),
+    Column(
+        "pins",
+        "double",
+        "bits",
+        "greatest number of pins of a node at that width, incoming and outgoing channels together",
+    ),
     Column(
         "layout_volume",
         "double",
         "wire pitches",
         (
-            "least volume of a box with room for the nodes and for the wires across its densest sections;"
-            " in the plane, area; null for cabinets"
+            "lower bound of the volume of a box with room for the nodes and for the wires through its densest "
+            "sections; in the plane, of the area; null for cabinets"
         ),
     ),
-    Column("notes", "string", "", "as in static"),
+    Column("notes", "string", "", "see static"),
 )

@@ -44,7 +44,7 @@ class LayoutStage(Stage):
     sources = ("torusweep.networks", "torusweep.stages.layout", "torusweep.stages.stage")
     Entry = Layout
     Request = LayoutRequest
-    description = "placements whose wires are to be measured; without it, only those that the papers print numbers of"
+    description = "placements whose wires are measured; without it, only those of the papers' printed numbers"
     distinguishing = ("placement",)
 
     def requests(self, entry: Layout) -> Iterator[LayoutRequest]:

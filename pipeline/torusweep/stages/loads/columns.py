@@ -8,51 +8,53 @@ LOADS = (
         "routing", "string", "", "canonical spelling of the routing, as in minimal: uniform over all shortest paths"
     ),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
-    Column("method", "string", "", "exact; or monte-carlo: from random packets"),
+    Column("method", "string", "", "exact, or monte-carlo: estimated from random packets"),
     Column(
         "max_channel_load",
         "double",
         "flits/cycle",
         "largest load of a channel (over its capacity) at one flit injected per terminal and cycle",
     ),
-    Column("mean_channel_load", "double", "flits/cycle", "mean load of a channel, unused ones included"),
+    Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, unused ones included"),
     Column(
         "saturation_load",
         "double",
         "flits/cycle/terminal",
-        "injection that fills the busiest channel: 1 / max_channel_load; null without load",
+        "injection rate at which the busiest channel is full: 1 / max_channel_load; null without load",
     ),
     Column(
         "ejection_load",
         "double",
         "flits/cycle/terminal",
-        "injection at which the terminal that receives most receives a flit a cycle",
+        "injection rate at which the terminal that receives most receives one flit per cycle",
     ),
     Column(
         "terminal_saturation_load", "double", "flits/cycle/terminal", "the smaller of saturation_load and ejection_load"
     ),
     Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load"),
-    Column("mean_hops", "double", "hops", "mean path of an injected flit; one to its own source counts, with 0 hops"),
+    Column(
+        "mean_hops",
+        "double",
+        "hops",
+        "mean path length of an injected flit; a flit to its own source counts with 0 hops",
+    ),
     Column(
         "stretch",
         "double",
         "",
-        (
-            "mean_hops over that of shortest paths under the same traffic;"
-            " null where it is sampled, or too large to compute"
-        ),
+        ("mean_hops / mean hops of shortest paths under the same traffic; null if sampled, or too large to compute"),
     ),
     Column(
         "per_class_load",
         "map<string, struct<mean: double, max: double>>",
         "flits/cycle",
-        "of each link class, as in per_class_load['x'].max",
+        "loads of each link class, as in per_class_load['x'].max",
     ),
     Column(
         "per_class_hops",
         "map<string, double>",
         "hops",
-        "mean hops over the links of each class, of an injected flit; together, mean_hops",
+        "mean hops of an injected flit over the links of each class; their sum is mean_hops",
     ),
     Column(
         "max_channel_load_stderr", "double", "flits/cycle", "standard error of max_channel_load; null where it is exact"
@@ -62,8 +64,8 @@ LOADS = (
         "double",
         "flits/cycle",
         (
-            "on average too low, where a sampled max_channel_load is too high;"
-            " the truth lies between them but for four standard errors either way"
+            "lower estimate: a sampled max_channel_load is too high on average, this one too low; the true value "
+            "is between them, within four standard errors"
         ),
     ),
     Column(
@@ -78,24 +80,22 @@ LOADS = (
         "cut_links",
         "int64",
         "links",
-        (
-            "links of the narrowest balanced cut that is known, a bidirectional one counted once;"
-            " null where none was sought"
-        ),
+        ("links of the best known bisection, a bidirectional link counted once; null if none was searched for"),
     ),
     Column(
         "effective_cut_links",
         "double",
         "links",
-        "of these, what carries traffic that must cross; the rest carries what returns to its own half",
+        "part of these links that carries traffic between the halves; the rest carries traffic that returns "
+        "to its half",
     ),
     Column(
         "phases",
         "list<struct<name: string, volume: double, steps: int64, max_channel_load: double, time: double>>",
         "",
         (
-            "of a collective operation: its phases, one after the other;"
-            " volume: flits sent per terminal and flit of message; time: cycles per flit"
+            "of a collective operation: its phases in order; volume: flits sent per terminal and flit of message;"
+            " time: cycles per flit"
         ),
     ),
     Column(
@@ -111,27 +111,27 @@ LOADS = (
         "terminal_bus_bandwidth",
         "double",
         "flits/cycle/terminal",
-        "the same where each terminal sends, and receives, a flit a cycle at most",
+        "the same if each terminal sends and receives at most one flit per cycle",
     ),
     Column(
         "capacity",
         "double",
         "flits/cycle/terminal",
-        "what the best routing of all carries (linear programming); null where bounds are not asked for",
+        "saturation load of the best of all routings (linear programming); null if bounds are not requested",
     ),
-    Column("capacity_minimal", "double", "flits/cycle/terminal", "what the best minimal routing carries"),
+    Column("capacity_minimal", "double", "flits/cycle/terminal", "saturation load of the best minimal routing"),
     Column("capacity_share", "double", "", "saturation_load / capacity"),
     Column(
         "worst_case_saturation_load",
         "double",
         "flits/cycle/terminal",
-        "saturation load under the permutation that is worst for the routing",
+        "saturation load under the routing's worst permutation",
     ),
     Column(
         "bounds_method",
         "string",
         "",
-        "how the bounds were found, and how far they are proved; or why they are null; empty where not asked for",
+        "method of the bounds and what is proved; or why they are null; empty if not requested",
     ),
 )
 

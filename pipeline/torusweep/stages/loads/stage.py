@@ -41,9 +41,7 @@ class Sampled(Section):
         None,
         gt=0,
         lt=1,
-        description=(
-            "the sample ends once the standard error of the largest load is that share of it; null: all packets"
-        ),
+        description=("the sample ends at this standard error of the largest load, relative to it; null: all packets"),
     )
 
 
@@ -52,19 +50,15 @@ class Loads(Choice):
 
     routing: Spellings = Field(
         ("minimal",),
-        description=(
-            "how packets find their way: a routing as 'torusweep loads --help' lists them, or several;"
-            " minimal by default"
-        ),
+        description=("a routing as 'torusweep loads --help' lists them, or several; minimal by default"),
     )
-    traffic: Spellings = Field(
-        description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
-    )
-    sample: Sampled | None = Field(None, description="from random packets; null: exact")
+    traffic: Spellings = Field(description="a traffic pattern as 'torusweep loads --help' lists them, or several")
+    sample: Sampled | None = Field(None, description="estimate from random packets; null: exact")
     bounds: bool = Field(
         False,
         description=(
-            "what the best routing could carry (linear programming) and the worst permutation, too: small networks only"
+            "also compute the capacity under the best routing (linear programming) and the worst "
+            "permutation: small networks only"
         ),
     )
 
@@ -83,9 +77,9 @@ class LoadsRequest:
     seed: int | None = None
     relative_error: float | None = field(
         default=None,
-        metadata={"meaning": "standard error of the largest load, as a share of it, at which the sample ends"},
+        metadata={"meaning": "the sample ends at this standard error of the largest load, relative to it"},
     )
-    bounds: bool = field(default=False, metadata={"meaning": "whether capacity and worst case are asked for, too"})
+    bounds: bool = field(default=False, metadata={"meaning": "whether capacity and worst case are requested"})
 
     def __str__(self) -> str:
         return f"under {self.routing}, {self.traffic}"
@@ -116,9 +110,7 @@ class LoadsStage(Stage):
     )
     Entry = Loads
     Request = LoadsRequest
-    description = (
-        "channel loads to compute of the sweep's networks; without it, only those that the papers print numbers of"
-    )
+    description = "channel loads to compute; without it, only those of the papers' printed numbers"
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
 
     def requests(self, entry: Loads) -> Iterator[LoadsRequest]:

@@ -28,7 +28,10 @@ class Simulation(Choice):
 
     router: Spellings = Field(
         ("default",),
-        description="a preset as 'torusweep simulate --help' lists them, or several: what is not given below",
+        description=(
+            "a preset as 'torusweep simulate --help' lists them, or several: the source of values that are "
+            "not given below"
+        ),
     )
     routing: Spellings | None = Field(
         None,
@@ -39,17 +42,24 @@ class Simulation(Choice):
     )
     vc_rule: Spellings | None = Field(
         None,
-        description="a rule as 'torusweep deadlock --help' lists them, or several; null: the first that cannot lock up",
+        description=(
+            "a rule as 'torusweep deadlock --help' lists them, or several; null: the first that cannot deadlock"
+        ),
     )
     virtual_channels: Wholes | None = Field(
-        None, description="of every channel, at most 16: a number, or several; null: the router's"
+        None, description="virtual channels of every channel, at most 16: a number, or several; null: the router's"
     )
     buffer_flits: Wholes | None = Field(
-        None, description="of a virtual channel: a number, or several; null: the router's, or what the switching needs"
+        None,
+        description=(
+            "buffer of a virtual channel: a number, or several; null: the router's, or the least for the switching"
+        ),
     )
-    packet_flits: Wholes | None = Field(None, description="of a packet: a number, or several; null: the router's")
+    packet_flits: Wholes | None = Field(
+        None, description="length of a packet: a number, or several; null: the router's"
+    )
     switching: Literal["wormhole", "virtual-cut-through", "store-and-forward"] | None = Field(
-        None, description="how packets move; null: the router's"
+        None, description="switching technique; null: the router's"
     )
     input_speedup: Wholes | None = Field(
         None,
@@ -59,17 +69,17 @@ class Simulation(Choice):
         ),
     )
     traffic: Spellings = Field(
-        ("uniform",), description="who sends to whom: a pattern as 'torusweep loads --help' lists them, or several"
+        ("uniform",), description="a traffic pattern as 'torusweep loads --help' lists them, or several"
     )
     injection: Spellings | None = Field(
         None,
         description=(
-            "when packets are generated: bernoulli, poisson or bursts(cycles=100, peak=1), or several;"
+            "process that generates packets: bernoulli, poisson or bursts(cycles=100, peak=1), or several;"
             " null: the router's"
         ),
     )
     source_queue: int | None = Field(
-        None, ge=0, le=2**30, description="packets that a source queue holds; null: the router's, or any number"
+        None, ge=0, le=2**30, description="capacity of a source queue in packets; null: the router's, or unlimited"
     )
     workload: Spellings | None = Field(
         None,
@@ -95,18 +105,21 @@ class Simulation(Choice):
         description="offered loads, flits per terminal and cycle, above 0: a number, several, or {from, to, step}",
     )
     saturation_precision: float | None = Field(
-        None, gt=0, le=1, description="find saturation, too, to so many flits per terminal and cycle; null: not sought"
+        None,
+        gt=0,
+        le=1,
+        description="also find saturation, within this many flits per terminal and cycle; null: do not",
     )
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, le=2**63 - 1)], ...], Field(min_length=1, strict=False)] = Field(
-        (0,), description="of the random packets: every load is simulated with each, and its row is about all together"
+        (0,), description="seeds of the random packets: every load is simulated with each; a row combines all seeds"
     )
     cycles: int | None = Field(
-        None, ge=1, le=2**30, description="length of a run; null: 10,000, of a workload as many as it takes"
+        None, ge=1, le=2**30, description="length of a run; null: 10,000, or for a workload until it ends"
     )
     warm_up: int | None = Field(
-        None, ge=0, le=2**30, description="cycles at its beginning that do not count; null: detected"
+        None, ge=0, le=2**30, description="cycles at its start that are not measured; null: detected"
     )
-    allow_deadlock: bool = Field(False, description="simulate also what might deadlock")
+    allow_deadlock: bool = Field(False, description="also simulate combinations that may deadlock")
 
     @field_validator("loads")
     @classmethod

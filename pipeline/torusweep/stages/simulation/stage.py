@@ -40,7 +40,7 @@ class SimulationRequest:
     """traffic: canonical spelling; simulation: everything, the traffic included, as `Request.spelled` writes it."""
 
     traffic: str
-    simulation: str = field(metadata={"meaning": "what is asked for, as JSON"})
+    simulation: str = field(metadata={"meaning": "the request as JSON"})
 
     def __str__(self) -> str:
         return f"simulated, {self.simulation}"

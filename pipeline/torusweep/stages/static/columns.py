@@ -6,7 +6,7 @@ STATIC = (
     Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
     Column("family", "string", "", "name of the family, the spelling's first word"),
     Column("parameters", "map<string, int64>", "", "the spelling's whole-number parameters, as in parameters['k']"),
-    Column("nodes", "int64", "nodes", "nodes; where some have failed, those that work"),
+    Column("nodes", "int64", "nodes", "nodes that have not failed"),
     Column("terminals", "int64", "nodes", "nodes that send and receive; means are over terminals"),
     Column(
         "links",
@@ -15,9 +15,9 @@ STATIC = (
         "links, a bidirectional one counted once (the wiring complexity of Rahman et al. 2005)",
     ),
     Column("directed", "bool", "", "links have one direction"),
-    Column("degree_min", "int64", "links", "fewest links leaving a node"),
-    Column("degree_max", "int64", "links", "most links leaving a node"),
-    Column("diameter", "int64", "hops", "longest shortest path between terminals that are joined by one"),
+    Column("degree_min", "int64", "links", "least number of links that leave a node"),
+    Column("degree_max", "int64", "links", "greatest number of links that leave a node"),
+    Column("diameter", "int64", "hops", "longest shortest path between terminals, over pairs joined by a path"),
     Column(
         "mean_distance",
         "double",
@@ -26,18 +26,24 @@ STATIC = (
     ),
     Column("mean_distance_distinct", "double", "hops", "the same over pairs of distinct nodes (divided by N-1)"),
     Column(
-        "connected", "bool", "", "every node reaches every other; where false, distances are over the pairs that do"
+        "connected",
+        "bool",
+        "",
+        "every node reaches every other one; if false, distances are over pairs joined by a path",
     ),
     Column("components", "int64", "", "components; strongly connected ones in a directed network"),
     Column("cost", "int64", "hops x links", "diameter x degree_max"),
     Column(
-        "edge_connectivity", "int64", "links", "fewest links whose removal disconnects the network (arc connectivity)"
+        "edge_connectivity",
+        "int64",
+        "links",
+        "least number of links whose removal disconnects the network (arc connectivity)",
     ),
     Column(
         "edge_connectivity_method",
         "string",
         "",
-        "how it is known: theorem (vertex-transitive: the degree), min-cut, or why it is null",
+        "method: theorem (vertex-transitive: the degree) or min-cut; or why it is null",
     ),
     Column(
         "bisection_lower",
@@ -46,7 +52,7 @@ STATIC = (
         "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once",
     ),
     Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found"),
-    Column("bisection_method", "string", "", "what gave the lower and the upper bound"),
+    Column("bisection_method", "string", "", "method of the lower and of the upper bound"),
     Column(
         "vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"
     ),
@@ -56,13 +62,13 @@ STATIC = (
         "",
         "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved",
     ),
-    Column("transitivity_method", "string", "", "what proved it"),
-    Column("fault_nodes", "int64", "nodes", "node faults at a time in fault_diameter; null where it was not asked for"),
+    Column("transitivity_method", "string", "", "how it was proved"),
+    Column("fault_nodes", "int64", "nodes", "simultaneous node faults in fault_diameter; null if it is not requested"),
     Column(
         "fault_diameter",
         "int64",
         "hops",
-        "largest diameter of what survives fault_nodes faults; null where some set disconnects it",
+        "largest diameter between survivors of fault_nodes faults; null if some set of faults disconnects them",
     ),
     Column("fault_sets", "int64", "", "sets of faults that were tried"),
     Column("fault_method", "string", "", "exhaustive, or sampled with its seed"),
@@ -71,13 +77,14 @@ STATIC = (
         "notes",
         "string",
         "",
-        "what reading a file or faults changed: nodes renumbered, links left out, repeated or failed; empty if nothing",
+        "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or "
+        "failed; empty if none",
     ),
     Column(
         "routed_diameter",
         "int64",
         "hops",
-        "longest path of the network's own routing; null where it has none, or over 2^27 routes to follow",
+        "longest path of the network's own routing; null without one, or if it has over 2^27 routes",
     ),
     Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N"),
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),

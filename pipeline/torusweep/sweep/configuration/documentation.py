@@ -66,7 +66,7 @@ _INTRODUCTION = """\
 Made from `pipeline/torusweep/sweep/configuration/schema.py` by `make docs`. \
 A configuration is a YAML file of plain values
 (no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
-the nearest key that is.
+the nearest key that exists.
 
 Networks are written in three ways:
 
@@ -76,24 +76,24 @@ topologies:
   - family: torus                                     # as a family with values, lists and ranges: all combinations
     k: {from: 4, to: 32, step: 4}
     n: [2, 3]
-  - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, which every family is asked to meet
+  - require: {nodes: {from: 4000, to: 4200}, degree: {to: 6}}   # as a requirement, for networks of every family
 ```
 
 Every family means every one whose parameters are whole numbers or are given under `parameters`.
-Graph files, lattices, faulty networks and mixed radices take part only where they are given. So does
-a parameter that leaves the number of nodes alone and may have many values (how far a twist goes);
-one with few is tried out (q, how many dimensions are intact), and one that has a default keeps it.
+Graph files, lattices, faulty networks and mixed radices take part only where they are given. The same holds
+for parameters that do not change the number of nodes and may have many values (the length of a twist). All values of
+those with few values are tried (q, the number of intact dimensions). Parameters with a default keep it.
 
-Points are counted before anything is computed; a network asked for twice is one point.
+Points are counted before anything is computed; a network requested twice is one point.
 
 """
 
 
 _CHOOSING = """
-## Which networks an entry is about
+## Networks of an entry
 
-Every entry of {sections} has these keys, too; where one of them is
-listed above, it holds what is said there:
+Every entry of {sections} has these keys, too; if one of them is
+listed above, its meaning there holds:
 
 """
 

@@ -53,25 +53,25 @@ class ParhamiKwai(Choice):
     constant: Literal["pins", "bisection", "wiring_volume"] = Field(
         "pins",
         description=(
-            "what all networks have alike, and what decides how wide their channels are: pins;"
+            "cost that is equal for all networks and determines the width of their channels: pins;"
             " wires across the middle; length of all wires"
         ),
     )
     budget: Positive | None = Field(
         None,
         description=(
-            "how much of that, a node: pins (96), wires across the middle in both directions (1), pitches of wire (96)"
+            "amount of it per node: pins (96), wires across the middle in both directions (1), pitches of wire (96)"
         ),
     )
-    pins: Positive | None = Field(None, description="the budget of constant pins, by another name")
+    pins: Positive | None = Field(None, description="another name for the budget of constant pins")
     placement: str | None = Field(
-        None, description="with constant wiring_volume: where the nodes stand, as in layout; null: folded"
+        None, description="with constant wiring_volume: placement of the nodes, as in layout; null: folded"
     )
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, step}")
     of_saturation: Rates = Field(
         (),
         description=(
-            "the same as shares of each network's saturation rate as printed: a number, several, or {from, to, step}"
+            "the same as fractions of each network's saturation rate as printed: a number, several, or {from, to, step}"
         ),
     )
     skip_unsuitable: bool = Field(
@@ -118,7 +118,7 @@ class Dally(Section):
         tuple[WireDelay, ...],
         Field(min_length=1, strict=False),
         BeforeValidator(listed, json_schema_input_type=WireDelay | Annotated[list[WireDelay], Field(min_length=1)]),
-    ] = Field(("constant",), description="how a cycle grows with the longest wire: one of these, or several")
+    ] = Field(("constant",), description="growth of the cycle with the longest wire: one of these, or several")
     locality: Annotated[
         tuple[Annotated[float, Field(gt=0, le=1)], ...],
         Field(min_length=1, strict=False),
@@ -127,9 +127,9 @@ class Dally(Section):
             json_schema_input_type=Annotated[float, Field(gt=0, le=1)]
             | Annotated[list[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)],
         ),
-    ] = Field((1.0,), description="mean distance as a share of the uniform one: a number, or several")
+    ] = Field((1.0,), description="mean distance relative to uniform traffic: a number, or several")
     radices: Literal["real", "whole"] = Field(
-        "real", description="real: k = N^(1/n), as in the paper; whole: whole radices, mixed where they must be"
+        "real", description="real: k = N^(1/n), as in the paper; whole: whole radices, mixed if necessary"
     )
 
     @model_validator(mode="before")

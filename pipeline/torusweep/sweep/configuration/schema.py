@@ -39,7 +39,7 @@ class Family(Section):
 
     family: str = Field(description="name of the family; 'torusweep topologies' lists all")
     fault_nodes: int | None = Field(
-        None, ge=1, le=1000, description="node faults at a time for their fault diameter; null: the sweep's"
+        None, ge=1, le=1000, description="simultaneous node faults for their fault diameter; null: the sweep's"
     )
     skip_invalid: bool = Field(
         False, description="leave out combinations that violate the family's constraints instead of refusing the sweep"
@@ -50,9 +50,9 @@ class Requirement(Section):
     """What a network must be, whatever its family."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
-        "all", description="families that are asked: all that have a size, or a list of names"
+        "all", description="families to search: all that have a size, or a list of names"
     )
-    excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are not asked")
+    excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are left out")
     nodes: Bounds = Field(description="number of nodes: {from, to}, or one number")
     degree: Bounds | None = Field(None, description="most links of a node: {from, to}, or one number")
     directed: bool | None = Field(
@@ -105,14 +105,14 @@ class Tls(Section):
 class Slurm(Section):
     """Workers started as Slurm jobs by dask-jobqueue."""
 
-    jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each is one node's share")
-    cores: int = Field(1, ge=1, le=4096, description="cores, and workers, a job")
-    memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory a job, as in 16GiB")
+    jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each gets one node")
+    cores: int = Field(1, ge=1, le=4096, description="cores, and workers, of a job")
+    memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory of a job, as in 16GiB")
     walltime: str = Field(
-        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time a job, as hours:minutes:seconds"
+        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time of a job, as hours:minutes:seconds"
     )
     queue: str | None = Field(None, pattern=_FIELD, description="partition: one word")
-    account: str | None = Field(None, pattern=_FIELD, description="account that is charged: one word")
+    account: str | None = Field(None, pattern=_FIELD, description="account to charge: one word")
     interface: str | None = Field(
         None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0"
     )
@@ -126,8 +126,10 @@ class Cluster(Section):
 
     workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
         "auto",
-        description="worker processes, one thread each; auto: one a core or GPU, as far as this process may have files"
-        " open for them, none where all takes a few seconds; 0: this process computes alone",
+        description=(
+            "worker processes, one thread each; auto: one for each core or GPU, limited by the open files "
+            "that this process may have, none for a few seconds of work; 0: this process computes alone"
+        ),
     )
     memory_per_worker_gib: float | None = Field(
         None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
@@ -139,20 +141,22 @@ class Cluster(Section):
         60.0,
         ge=10,
         le=86_400,
-        description=(
-            "seconds in which a worker of ours that gives no sign of life is replaced;"
-            " after half of them it is given up"
-        ),
+        description=("seconds after which a silent worker is replaced; after half of them it is given up"),
     )
     watchdog_seconds: float = Field(
         600.0,
         ge=1,
         le=2_592_000,
-        description="seconds after which the worker of a batch is stopped and the batch tried again,"
-        " where 20 times the estimate are less; for a network alone twice as many each time",
+        description=(
+            "seconds after which a batch's worker is stopped and the batch is tried again, unless 20 times "
+            "the estimate is more; doubled for each trial of a single network"
+        ),
     )
     scheduler: str | None = Field(
-        None, description="address of a running Dask scheduler, as in tls://host:8786; null: a cluster of our own"
+        None,
+        description=(
+            "address of a running Dask scheduler, as in tls://host:8786; null: torusweep starts its own cluster"
+        ),
     )
     tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
     insecure: bool = Field(
@@ -206,12 +210,12 @@ class Settings(Section):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
         description="name of the results' folder: letters, digits, - and _, at most 64, a letter or digit first",
     )
-    description: str = Field("", max_length=2000, description="what the sweep is for; the report prints it")
+    description: str = Field("", max_length=2000, description="purpose of the sweep; the page prints it")
     topologies: tuple[Entry, ...] = Field(
         (), strict=False, description="the networks: spellings, families with values, requirements"
     )
     latency: tuple[Latency, ...] = Field(
-        (), strict=False, description="latency by the papers' models; without it, only what the papers print numbers of"
+        (), strict=False, description="latency by the papers' models; without it, only the papers' printed numbers"
     )
     papers: tuple[str, ...] = Field(
         (),
@@ -230,10 +234,14 @@ class Settings(Section):
         ),
     )
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
-        "auto", description="what computes; auto: a GPU where there is one, NumPy where little is to be done"
+        "auto", description="library that computes; auto: a GPU if there is one, NumPy for small work"
     )
-    cluster: Cluster = Field(default_factory=lambda: Cluster.model_validate({}), description="who computes")
-    limits: Limits = Field(default_factory=lambda: Limits.model_validate({}), description="what is refused")
+    cluster: Cluster = Field(
+        default_factory=lambda: Cluster.model_validate({}), description="workers and their cluster"
+    )
+    limits: Limits = Field(
+        default_factory=lambda: Limits.model_validate({}), description="limits beyond which a sweep is refused"
+    )
 
     _source: str = PrivateAttr("")
     _text: str = PrivateAttr("")

@@ -119,7 +119,7 @@ def is_cut(event: Any) -> bool:
 
 
 class _Reader:
-    """Builds data from ruamel's events, so that nothing is constructed that was not asked for."""
+    """Builds data from ruamel's events, so that it constructs only plain values."""
 
     def __init__(self, text: str, name: str, *, pure: bool) -> None:
         yaml = YAML(typ="safe", pure=pure)
