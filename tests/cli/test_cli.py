@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import split_arg_string
 from torusweep.cli import COMMANDS
 from torusweep.cli.options import _latest_results
 
@@ -233,12 +234,19 @@ def test_completion_scripts(shell):
         ("torusweep simulate ring(k=4) --router rah", "rahman-2005"),
         ("torusweep simulate ring(k=4) --workload ring", "ring_all_reduce"),
         ("torusweep plot diam", "diameter"),
+        ('torusweep describe "torus(', "torus(k="),
+        ('torusweep describe "torus(k=8, ', "torus(k=8,n="),
+        ('torusweep describe "faulty(torus(k=8, n=2), no', "faulty(torus(k=8,n=2),nodes="),
+        ('torusweep describe "faulty(pruned_to', "faulty(pruned_torus("),
+        ('torusweep describe "faulty(torus(k=8,', "faulty(torus(k=8,n="),
+        ('torusweep loads "ring(k=4)" --traffic "hot_spot(', "hot_spot(node="),
+        ("torusweep pareto --minimise cost,mean_dist", "cost,mean_distance"),
     ],
 )
 def test_completion_offers_names(words, offers):
-    position = str(len(words.split()) - 1)
+    position = str(len(split_arg_string(words)) - 1)
     run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=position)
-    assert offers in run.stdout
+    assert f"plain,{offers}" in run.stdout.splitlines()
 
 
 def test_default_results_folder(tmp_path, monkeypatch):

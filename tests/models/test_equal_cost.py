@@ -123,6 +123,14 @@ def test_the_command_compares_networks_under_one_budget():
     assert json.loads(said("torus(k=4, n=3)", "--pins", "48", "--json"))["width"] == 8
 
 
+def test_a_mesh_is_not_folded_unless_its_placement_says_so():
+    """An 8 × 8 mesh has 2·8·7 = 112 wires of length 1: 3.5 pitches a node in both directions."""
+    for given, pitches in (([], 3.5), (["--placement", "straight"], 3.5), (["--placement", "folded"], 6.5)):
+        record = json.loads(said("mesh(k=8, n=2)", "--constant", "wiring_volume", *given, "--json"))
+        assert record["width"] == pytest.approx(96 / pitches)
+        assert record["placement"] == (given[1] if given else "straight")
+
+
 def test_a_person_compares_networks_and_reads_what_is_a_bound():
     text = said(
         "torus(k=4, n=3)",

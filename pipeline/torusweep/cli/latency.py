@@ -14,7 +14,7 @@ from torusweep.models.normalisation import constraint
 from torusweep.models.table import arrow_table, check, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.results.table_text import records
-from torusweep.stages.layout.placements import canonical
+from torusweep.sweep.latency import placement_of
 from torusweep.sweep.model_inputs import static_of, width_measured, with_loads
 
 PARHAMI_KWAI, DALLY = "parhami-kwai-2004", "dally-1990"
@@ -53,7 +53,10 @@ Record = dict[str, Any]
     "or pitches of wire [96].",
 )
 @click.option("--pins", type=POSITIVE, help="Short for --constant pins --budget.")
-@click.option("--placement", help="The placement whose wires --constant wiring_volume counts.  [default: folded]")
+@click.option(
+    "--placement",
+    help="The placement whose wires --constant wiring_volume counts.  [default: folded; straight for a mesh]",
+)
 @click.option("--nodes", type=click.IntRange(4, MAX_NODES), help="Nodes of the k-ary n-cubes.")
 @click.option(
     "--wire-delay",
@@ -123,18 +126,18 @@ def _networks(
     cost = constraint(
         values.get("constant", "pins"), **{name: values.get(name) for name in ("budget", "pins", "placement")}
     )
-    if cost.placement is not None:
-        cost = cost._replace(placement=canonical(cost.placement))
-    networks, widths, remarks = [], [], []
+    networks, widths, placements, remarks = [], [], [], []
     for topology in [build(spelling) for spelling in topologies]:
         with wait_notice(f"{topology.spelling}: distances{', cuts' if cost.norm == 'bisection' else ''}"):
             static = static_of(topology, cost, backend=backend)
-            width = width_measured(topology, cost, static)
+            placement = placement_of(cost, topology.family)
+            width = width_measured(topology, cost._replace(placement=placement), static)
         check(network_of(static), [message_bits], width)
         with share_progress(f"{topology.spelling}: routes followed") as progress:
             network, reason = with_loads(topology, static, backend=backend, progress=progress)
         networks.append(network)
         widths.append(width)
+        placements.append(placement)
         remarks += _remarks(static, reason)
     columns = parhami_kwai_columns(
         networks,
@@ -142,6 +145,7 @@ def _networks(
         message_bits=[message_bits],
         switch_delay=[values.get("switch_delay", 3.0)],
         constraint=cost,
+        placements=placements,
         rates=[values.get("rate", 0.0)],
     )
     found = records(arrow_table(columns))

@@ -142,7 +142,8 @@ def _cost(found: list[Record]) -> str:
     if found[0]["constant"] == "bisection":
         together = f", {budget * sizes.pop():,.6g} together" if len(sizes) == 1 else ""
         return f"wires across the middle, {budget:g} a node{together}"
-    return f"pitches of wire, {budget:g} a node, placed {found[0]['placement']}"
+    placements = ", ".join(dict.fromkeys(record["placement"] for record in found))
+    return f"pitches of wire, {budget:g} a node, placed {placements}"
 
 
 def _print_remarks(console: Console, remarks: list[str]) -> None:

@@ -11,6 +11,7 @@ from torusweep.cli.layout_text import print_layout
 from torusweep.networks.families import build
 from torusweep.stages.layout import layout_record, spelling_of
 from torusweep.stages.layout.drawing import svg_layout
+from torusweep.stages.layout.placements import default_placement
 from torusweep.tables.store import publish
 
 
@@ -61,7 +62,7 @@ def layout(
       torusweep layout "hypercube(n=10)" --placement straight --dimensions 2 --json
     """
     network = build(topology)
-    placement = placement or ("straight" if network.family == "mesh" else "folded")
+    placement = placement or default_placement(network.family)
     record = layout_record(network, spelling_of(placement, dimensions, block))
     if svg is not None:
         publish(svg, f"{svg_layout(network, record['placement'])}\n".encode())

@@ -11,25 +11,56 @@ from pkgutil import resolve_name
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from torusweep.errors import BadInput, one_line
 
 MOST_BYTES = 255  # of a file's name
 
-Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def complete_from(table: str, *, suffix: str = "") -> Completer:
-    """Shell completion with the keys of a table, given as "module:NAME"; the module is imported when a shell asks."""
+def complete_name(table: str) -> Completer:
+    """Shell completion of the keys of a table, given as "module:NAME"; the module is imported when a shell asks."""
 
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         start = incomplete.replace("-", "_")
-        return [f"{name}{suffix}" for name in resolve_name(table) if name.replace("-", "_").startswith(start)]
+        return [CompletionItem(name) for name in resolve_name(table) if name.replace("-", "_").startswith(start)]
 
     return complete
 
 
-complete_topology = complete_from("torusweep.networks.families:FAMILIES", suffix="(")
+def complete_from(table: str, *, skip: int = 1) -> Completer:
+    """Shell completion of calls of a table's functions, given as "module:NAME": their names, parameters and choices.
+
+    The module is imported when a shell asks.
+
+    skip   parameters that come first and are not written: the topology of a routing
+    """
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from torusweep.networks.signature import completions
+
+        found = completions(resolve_name(table), incomplete, skip=skip)
+        return [CompletionItem(text, help=meaning or None) for text, meaning in found]
+
+    return complete
+
+
+def complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Shell completion of columns of the joined designs, in a list separated by commas too."""
+    from torusweep.stages.tables import TABLES
+
+    listed, comma, start = incomplete.rpartition(",")
+    meanings = {column.name: column.meaning for table in TABLES.values() for column in table}
+    return [
+        CompletionItem(f"{listed}{comma}{name}", help=meanings[name])
+        for name in sorted(meanings)
+        if name.startswith(start)
+    ]
+
+
+complete_topology = complete_from("torusweep.networks.families:FAMILIES", skip=0)
 complete_vc_rule = complete_from("torusweep.stages.deadlock.rules:RULES")
 
 topology = click.argument("topology", shell_complete=complete_topology)

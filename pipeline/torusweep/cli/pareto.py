@@ -15,10 +15,18 @@ from torusweep.results.query import print_table
 
 @click.command()
 @click.option(
-    "--minimise", "--minimize", multiple=True, help="Columns to minimise, separated by commas; may be repeated."
+    "--minimise",
+    "--minimize",
+    multiple=True,
+    shell_complete=options.complete_column,
+    help="Columns to minimise, separated by commas; may be repeated.",
 )
 @click.option(
-    "--maximise", "--maximize", multiple=True, help="Columns to maximise, separated by commas; may be repeated."
+    "--maximise",
+    "--maximize",
+    multiple=True,
+    shell_complete=options.complete_column,
+    help="Columns to maximise, separated by commas; may be repeated.",
 )
 @click.option("--where", help='An SQL condition on any columns, as in "nodes BETWEEN 4000 AND 4200".')
 @options.choices

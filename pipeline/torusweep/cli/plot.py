@@ -11,16 +11,11 @@ from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.results import plot as plots
 from torusweep.results.choices import Choices
-from torusweep.stages.tables import TABLES
-
-
-def _complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return sorted({column.name for table in TABLES.values() for column in table if column.name.startswith(incomplete)})
 
 
 @click.command()
-@click.argument("x", shell_complete=_complete_column)
-@click.argument("y", shell_complete=_complete_column)
+@click.argument("x", shell_complete=options.complete_column)
+@click.argument("y", shell_complete=options.complete_column)
 @click.option(
     "--table",
     help="Table whose rows to draw, together with the columns of static.  "
@@ -39,6 +34,7 @@ def _complete_column(context: click.Context, parameter: click.Parameter, incompl
     "--colour",
     "--color",
     "series",
+    shell_complete=options.complete_column,
     help="Columns that give colour and symbol, separated by commas; one of numbers gives a colour scale.  "
     "[default: family; of lines, what they differ in]",
 )

@@ -108,7 +108,7 @@ def _number(part: str, text: str) -> float:
     "--router",
     default="default",
     show_default=True,
-    shell_complete=options.complete_from("torusweep.stages.simulation.presets:PRESETS"),
+    shell_complete=options.complete_name("torusweep.stages.simulation.presets:PRESETS"),
     help="A router of the list above.",
 )
 @click.option(

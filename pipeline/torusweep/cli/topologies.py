@@ -14,7 +14,7 @@ from torusweep.networks.families import FAMILIES, parameters
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=options.complete_from("torusweep.networks.families:FAMILIES"))
+@click.argument("name", required=False, shell_complete=options.complete_name("torusweep.networks.families:FAMILIES"))
 @options.json_output
 def topologies(name: str | None, as_json: bool) -> None:
     """List the families of networks; with NAME, one of them with its parameters, constraints and source.

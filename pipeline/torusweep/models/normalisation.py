@@ -35,7 +35,10 @@ class Norm(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """The equal cost of compared networks: a norm of NORMS, its budget, and for wires the placement."""
+    """The equal cost of compared networks: a norm of NORMS and its budget.
+
+    placement   of constant wiring_volume: the placement whose wires count; None: each network's default
+    """
 
     norm: str
     budget: float
@@ -48,7 +51,6 @@ def _channels(directed: ArrayLike) -> Floats:
 
 
 PINS, BISECTION, WIRING_VOLUME = "pins", "bisection", "wiring_volume"
-PLACEMENT = "folded"  # the default, of wires
 NORMS = {
     PINS: Norm(
         ("degree_max",),
@@ -80,7 +82,7 @@ def constraint(
 ) -> Constraint:
     """A constraint, with the norm's default budget where none is given; pins is another name for the budget of pins.
 
-    placement  of constant wiring_volume only; folded by default
+    placement  of constant wiring_volume only
     Raises ValueError where these contradict each other.
     """
     if pins is not None and (norm != PINS or budget is not None):
@@ -91,7 +93,7 @@ def constraint(
     if placement is not None and norm != WIRING_VOLUME:
         raise ValueError(f"placement: expected with constant {WIRING_VOLUME} only, got constant {norm}; leave it out")
     amount = next(value for value in (budget, pins, NORMS[norm].budget) if value is not None)
-    return Constraint(norm, float(amount), (placement or PLACEMENT) if norm == WIRING_VOLUME else None)
+    return Constraint(norm, float(amount), placement)
 
 
 def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:

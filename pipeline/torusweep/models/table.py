@@ -106,13 +106,15 @@ def parhami_kwai_columns(
     message_bits: Sequence[float],
     switch_delay: Sequence[float],
     constraint: Constraint = AS_PRINTED,
+    placements: Sequence[str | None] = (),
     rates: Sequence[float] = (),
     of_saturation: Sequence[float] = (),
 ) -> Columns:
     """Rows of every network, message length, switch delay and rate, the rate varying fastest.
 
     widths         bits of each network's channels
-    constraint           what gave them these widths
+    constraint     the equal cost that gave them these widths
+    placements     of each network, where its wires are the cost
     rates          messages per node and cycle
     of_saturation  rates as shares of each network's saturation_rate, as printed; they follow `rates`
     Raises ValueError where the model does not fit a network (`check`).
@@ -148,7 +150,7 @@ def parhami_kwai_columns(
         "message_bits": length,
         "constant": np.full(len(which), constraint.norm, object),
         "budget": np.full(len(which), float(constraint.budget)),
-        "placement": np.full(len(which), constraint.placement, object),
+        "placement": np.array(placements or [None] * len(networks), object)[which],
         "pins": np.full(len(which), float(constraint.budget)) if constraint.norm == PINS else width * degree,
         "switch_delay": delays,
         "width": width,

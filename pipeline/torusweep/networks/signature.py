@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.spelling import Spelling, Value, Word, format_value
-from torusweep.networks.topology import Meaning, Whole
+from torusweep.networks.topology import Meaning, Plan, Whole
 
 
 class Parameter(typing.NamedTuple):
@@ -61,6 +62,54 @@ def check_value(call: Spelling, parameter: Parameter, value: Value) -> Value:
     if isinstance(value, str) and value in _choices(parameter.kind):
         return Word(value)
     return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
+
+
+def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: int = 0) -> list[tuple[str, str]]:
+    """(text, meaning) of each way to continue a spelling that is begun, such as "torus(k=8,": for shell completion.
+
+    The texts have no blanks, at which a shell would divide them.
+
+    table   functions by name
+    skip    first parameters, which are not written: the topology of a routing
+    """
+    begun = re.sub(r"\s", "", begun)
+    name, place = _open_call(begun)
+    if name is None:
+        return [(called, "") for called in _calls(table, begun, skip)]
+    function = table.get(name.replace("-", "_").lower())
+    taken = signature_of(function)[skip:] if function is not None else ()
+    *given, last = begun[place:].split(",")
+    before, (key, equals, value) = begun.removesuffix(last), last.partition("=")
+    if equals:
+        choices = [choice for parameter in taken if parameter.name == key for choice in _choices(parameter.kind)]
+        return [(f"{before}{key}={choice}", "") for choice in choices if choice.startswith(value)]
+    if taken and taken[0].kind is Plan and not given:
+        return [(f"{before}{called}", "") for called in _calls(table, last, skip)]
+    written = {argument.partition("=")[0] for argument in given}
+    return [
+        (f"{before}{parameter.name}=", parameter.meaning)
+        for parameter in taken
+        if parameter.name not in written and parameter.name.startswith(key) and parameter.kind is not Plan
+    ]
+
+
+def _calls(table: Mapping[str, Callable[..., Any]], start: str, skip: int) -> list[str]:
+    """Names in a table, with the parenthesis where parameters are needed; networks always have one."""
+    names = [name for name in table if name.startswith(start.replace("-", "_"))]
+    return [f"{n}(" if skip == 0 or any(p.required for p in signature_of(table[n])[skip:]) else n for n in names]
+
+
+def _open_call(begun: str) -> tuple[str | None, int]:
+    """(name of the innermost call whose parenthesis is open, place behind it); (None, 0) without one."""
+    opened: list[int] = []
+    for place, character in enumerate(begun):
+        if character == "(":
+            opened.append(place)
+        elif character == ")" and opened:
+            opened.pop()
+    if not opened:
+        return None, 0
+    return re.split(r"[(,\[{:]", begun[: opened[-1]])[-1], opened[-1] + 1
 
 
 def _choices(kind: Any) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused
 from torusweep.models.columns import LATENCY
+from torusweep.models.normalisation import WIRING_VOLUME, Constraint
 from torusweep.models.table import (
     Columns,
     Network,
@@ -20,9 +21,10 @@ from torusweep.models.table import (
     width_of,
 )
 from torusweep.networks.families import plan
+from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
 from torusweep.stages.entry import Rates, Spread
-from torusweep.stages.layout.placements import canonical, check_suits
+from torusweep.stages.layout.placements import canonical, check_suits, default_placement
 from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweep.configuration.models import Dally, ParhamiKwai
 from torusweep.sweep.configuration.schema import Sweep
@@ -78,8 +80,18 @@ def has_latency(sweep: Sweep) -> bool:
 
 def latency_stages(sweep: Sweep) -> list[str]:
     """The stages that the sweep's `latency` needs, besides those that every sweep has."""
-    placed = any(isinstance(entry, ParhamiKwai) and entry.constraint.placement is not None for entry in sweep.latency)
-    return ["layout"] if placed else []
+    return ["layout"] if any(map(_counts_wires, sweep.latency)) else []
+
+
+def _counts_wires(entry: Entry) -> bool:
+    return isinstance(entry, ParhamiKwai) and entry.constraint.norm == WIRING_VOLUME
+
+
+def placement_of(constraint: Constraint, family: str) -> str | None:
+    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
+    if constraint.norm != WIRING_VOLUME:
+        return None
+    return canonical(constraint.placement or default_placement(family))
 
 
 def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, LayoutRequest]]]:
@@ -107,11 +119,12 @@ def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
 def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
     found: dict[tuple[str, LayoutRequest], None] = {}
     for number, entry in enumerate(sweep.latency):
-        if isinstance(entry, Dally) or entry.constraint.placement is None:
+        if isinstance(entry, Dally) or not _counts_wires(entry):
             continue
         with at(sweep, ("latency", number)):
-            placement = canonical(entry.constraint.placement)
             for spelling in chosen(entry, networks):
+                placement = placement_of(entry.constraint, parse(spelling).name)
+                assert placement is not None
                 try:
                     check_suits(placement, plan(spelling)[1], spelling)
                 except BadInput as error:
@@ -191,32 +204,24 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
         if loads is None
         else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
     )
-    constraint = (
-        entry.constraint
-        if entry.constraint.placement is None
-        else entry.constraint._replace(placement=canonical(entry.constraint.placement))
-    )
-    placed = (
-        {}
-        if layout is None
-        else {
-            row["topology"]: row
-            for row in layout.select(USED_LAYOUT).to_pylist()
-            if row["placement"] == constraint.placement
-        }
-    )
+    constraint = entry.constraint
+    rows = [] if layout is None else layout.select(USED_LAYOUT).to_pylist()
+    placed = {(row["topology"], row["placement"]): row for row in rows}
     networks: list[Network] = []
     widths: list[float] = []
+    placements: list[str | None] = []
     for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
         try:
             network = network_of(records[name], carried.get(name))
-            width = width_of(constraint, records[name], placed.get(name))
+            placement = placement_of(constraint, parse(name).name)
+            width = width_of(constraint, records[name], placed.get((name, placement)))
             check(network, entry.message_bits, width)
         except ValueError as error:
             pass_over(BadInput(str(error)), skip=entry.skip_unsuitable)
         else:
             networks.append(network)
             widths.append(width)
+            placements.append(placement)
     if not networks:
         raise BadInput(
             "expected at least one network that the model fits, got none;"
@@ -229,6 +234,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
         message_bits=entry.message_bits,
         switch_delay=entry.switch_delay,
         constraint=constraint,
+        placements=placements,
         **rates,
     )
 

@@ -59,6 +59,11 @@ class Placement(NamedTuple):
     cabinet: np.ndarray
 
 
+def default_placement(family: str) -> str:
+    """The placement of a network where none is given: folding shortens rings, and doubles the wires of a mesh."""
+    return "straight" if family == "mesh" else "folded"
+
+
 def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Every node at its address.
 

@@ -65,7 +65,9 @@ class ParhamiKwai(Choice):
     )
     pins: Positive | None = Field(None, description="another name for the budget of constant pins")
     placement: str | None = Field(
-        None, description="with constant wiring_volume: placement of the nodes, as in layout; null: folded"
+        None,
+        description="with constant wiring_volume: placement of the nodes, as in layout;"
+        " null: folded, straight for a mesh",
     )
     rates: Rates = Field((), description="messages per node and cycle: a number, several, or {from, to, step}")
     of_saturation: Rates = Field(
