@@ -85,7 +85,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            advice = "start workers with 'dask worker ADDRESS', or check their log"
+            advice = "start workers as docs/scaling-out.md says, or check their log"
             _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], advice)
             _check_code(client, settings.scheduler)
         elif settings.slurm:
