@@ -1,4 +1,4 @@
-"""Edge connectivity of networks without symmetry: the least of the minimum cuts that join all nodes."""
+"""Edge connectivity of networks without symmetry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
 
 
 def contenders(topology: Topology) -> dict[str, Callable[[], int | None]]:
-    """The fewest links whose removal disconnects the network. Ours begins with its matrix, theirs with a graph."""
+    """The least number of links whose removal disconnects the network. Ours takes its matrix, others a graph."""
     matrix, nodes = channel_matrix(topology), orbits_under(topology.nodes, [])
     links = link_orbits(topology, [], nodes)
     chosen: dict[str, Callable[[], int | None]] = {

@@ -1,4 +1,4 @@
-"""The mean distance between all pairs of nodes, without the use of symmetry."""
+"""The mean distance between all pairs of nodes, without symmetry."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def walks(spelling: str, packets: int, split: str, estimate: float | None = None
 def network(
     spelling: str, load: float, cycles: int, experiments: int, estimate: float | None = None, router: str = "default"
 ) -> Case:
-    """Uniform traffic at so many flits per node and cycle."""
+    """Uniform traffic at this load in flits per node and cycle."""
     setup = set_up(build(spelling), Parameters(router=router, cycles=cycles))
     nodes, rng = len(setup.wiring.to), np.random.default_rng(1)
     number = rng.binomial(nodes * cycles, load / setup.flits, experiments)

@@ -1,4 +1,4 @@
-"""How our time grows with the network: races that only we run, a size after the other."""
+"""Growth of our time with the size of the network."""
 
 from __future__ import annotations
 

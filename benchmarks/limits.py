@@ -1,4 +1,4 @@
-"""How near our kernels come to what the processor can do: each beside loops that do only one part of its work.
+"""Our kernels beside the limits of the processor: loops that do only one part of a kernel's work.
 
 How often the kernel does this part is counted exactly; the loop does a sample of it, in as many threads. Its ratio is
 the share of our time that this part alone takes. The greatest ratio shows what bounds the kernel; the README names what

@@ -1,4 +1,4 @@
-"""The load of every link under all-to-all traffic over all shortest paths: edge betweenness, elsewhere."""
+"""The load of every link under all-to-all traffic over all shortest paths: edge betweenness in other libraries."""
 
 from __future__ import annotations
 

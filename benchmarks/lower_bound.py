@@ -1,4 +1,4 @@
-"""`python lower_bound.py CONFIG FOLDER`: a sweep's static records on two cores, in the least time that they could take.
+"""`python lower_bound.py CONFIG FOLDER`: a sweep's static records on two cores with as little overhead as possible.
 
 It uses neither Snakemake nor Dask, and no protection against faults. Each of two processes has half of the points.
 The rest is the pipeline's own: records, shards, tables, page.
@@ -33,11 +33,11 @@ def main(config: Path, folder: Path) -> None:
     from torusweep.sweep.points_table import weighed_points
 
     sweep = load(config)
-    asked = list(weighed_points(sweep, folder))
+    requested = list(weighed_points(sweep, folder))
     folder.mkdir(parents=True)
     with os.fdopen(here, "wb") as points:
-        pickle.dump((asked[::2], folder, sweep.digest), points)
-    half(asked[1::2], folder, sweep.digest)
+        pickle.dump((requested[::2], folder, sweep.digest), points)
+    half(requested[1::2], folder, sweep.digest)
     if os.waitpid(child, 0)[1]:
         sys.exit("the other process failed")
     from torusweep.cli.run import run_step

@@ -1,4 +1,4 @@
-"""What a benchmark ran on: the machine in words, and two loops whose times travel with the figures."""
+"""The machine of a benchmark: its description, and the times of two loops, which are recorded with the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C sources of this folder, compiled where there is a compiler: the most that this machine can do, to compare."""
+"""The C sources of this folder, compiled if there is a compiler: an upper bound of the speed of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks to race on, and how other libraries want them."""
+"""The benchmarks' networks, and their conversion for other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep's overhead beside its records, from the seconds in its shards; and how its driver keeps many workers busy.
+"""A sweep's overhead relative to its records, from the seconds in its shards; and the driver's load with many workers.
 
 A record's seconds cover all that makes a point's row: building the network, the kernels and the Python between them
 and, in a worker's first batch, loading compiled code. The overhead is the rest: Snakemake, the start of every step,
@@ -40,7 +40,7 @@ LEAST = ("", ", 8 × 8 tori")  # sweeps beside which stands the least time that 
 
 
 def networks(number: int) -> list[str]:
-    """Small networks, no two alike: two-dimensional tori, twisted in every way."""
+    """Small different networks: two-dimensional tori with every twist."""
     twisted = (
         f"lattice(matrix=[[{a}, {t}], [0, {b}]])"
         for size in itertools.count(3)

@@ -1,4 +1,4 @@
-"""Contenders that take turns, so that what else the machine does disturbs them alike; medians of their ratios."""
+"""Contenders that take turns, so that other load of the machine affects all of them; medians of their ratios."""
 
 from __future__ import annotations
 

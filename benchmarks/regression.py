@@ -1,4 +1,4 @@
-"""Whether we fell back against the others since the ratios were recorded; seconds of two runs are never compared."""
+"""Regressions: ratios to the contenders that are worse than recorded ones. Seconds of two runs are never compared."""
 
 from __future__ import annotations
 

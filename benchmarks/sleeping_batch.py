@@ -1,4 +1,4 @@
-"""A batch that computes nothing. A module of its own, since every worker imports it."""
+"""A batch that computes nothing, in a module of its own because every worker imports it."""
 
 from __future__ import annotations
 

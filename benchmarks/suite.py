@@ -1,4 +1,4 @@
-"""Every benchmark, ours and theirs side by side in one run: a table, a plot, and whether a ratio has fallen.
+"""All benchmarks, ours and other libraries' side by side in one run: a table, a plot, and regressions.
 
     make bench                                  # or, in an environment that has requirements-bench.txt:
     python -m benchmarks.suite [--only distance loads …] [--large] [--turns 5] [--threads 2] [--record]

@@ -1,4 +1,4 @@
-"""The rows of a run as Markdown between two marks of a page, and times against sizes as a chart."""
+"""The rows of a run as a Markdown table in a page, and times against sizes as a chart."""
 
 from __future__ import annotations
 

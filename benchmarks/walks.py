@@ -1,4 +1,4 @@
-"""Random shortest walks, beside a script as one writes it with igraph: no library offers such walks.
+"""Random shortest walks, beside a script that uses igraph: no library has such walks.
 
 The script asks igraph for the distances to each destination and chooses, in Python, among the neighbours that are
 nearer; it and the array code get a sample of the packets, to few destinations. All times include everything from arrays
