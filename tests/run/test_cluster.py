@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import signal
@@ -16,9 +17,9 @@ import dask
 import numpy as np
 import psutil
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 from torusweep.errors import BadInput
-from torusweep.run import slurm
+from torusweep.run import slurm, tasks
 from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster, Slurm
 
@@ -466,6 +467,27 @@ def test_slurm_jobs_that_are_gone_are_submitted_again(rings: Run, clean: bytes, 
     assert len(slurm.jobs()) == 2
     assert rings.static() == clean
     assert "Traceback" not in said
+
+
+def test_a_scheduler_that_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatch):
+    """The connection stands, as to a stopped process or behind a cut link, and nobody answers."""
+    monkeypatch.setattr(tasks, "SILENT_SECONDS", 1.0)
+
+    async def never(**_: object) -> None:
+        await asyncio.sleep(60)
+
+    with (
+        LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as there,
+        Client(there) as client,
+    ):
+        workers = tasks.Workers(client, "", tasks.Patience(60))
+        assert workers.present == 1
+        there.scheduler.handlers["ncores"] = never
+        until(lambda: time.monotonic() - workers._counted > 1.0)
+        start = time.monotonic()
+        with pytest.raises(tasks.LostScheduler, match="repeat the command"):
+            workers.present  # noqa: B018
+        assert 1.0 <= time.monotonic() - start < 10
 
 
 def test_no_worker_comes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch):  # 26

@@ -22,6 +22,7 @@ from torusweep.errors import BadInput
 DIED = "died"  # of what, nobody knows
 NEVER = float("-inf")
 ANSWER_SECONDS = 5.0  # that an answer, a digest and counts, may take to come
+SILENT_SECONDS = 15.0  # that the scheduler may take to say which workers it has; one that takes longer is lost
 TICKETS = itertools.count()  # of all stages that this process drives: a scheduler may still know an earlier one's
 
 
@@ -109,7 +110,7 @@ class Workers:
         now = time.monotonic()
         if now - self._counted > 1.0:
             with self._scheduler_alive():
-                self._present, self._counted = sum(self._client.nthreads().values()), now
+                self._present, self._counted = sum(self._client.nthreads(callback_timeout=SILENT_SECONDS).values()), now
             if self._present:
                 self._seen = now
             elif now - self._seen > self._patience.seconds:
