@@ -18,7 +18,9 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation import PRECISION, Completion, Parameters, Request, simulation_records
-from torusweep.stages.simulation.stage import SimulationRequest, SimulationStage
+from torusweep.stages.simulation.stage import NODE_CYCLE, SimulationRequest, SimulationStage
+from torusweep.workloads import workload as workload_of
+from torusweep.workloads.messages import least_cycles
 
 MAX_LOADS = 10_000
 ANNOUNCED_SECONDS = 5.0  # a run that takes longer is announced
@@ -215,7 +217,9 @@ def simulate(
     done: list[Completion] = []
     runs = len(seeds) * max(len(loads), 1)
     network, requested = build(topology), Parameters(workload=workload, **parameters)
-    if loads and workload is None and not packets_each:
+    if workload:
+        _announce_workload(network, requested, len(seeds))
+    elif not packets_each:
         _announce(network, Request(requested, loads, seeds, (precision or PRECISION) if find_saturation else None))
     with count_progress("runs") if find_saturation else share_progress("simulated", runs) as progress:
         rows = simulation_records(
@@ -241,14 +245,26 @@ def _announce(network: Topology, request: Request) -> None:
     """Say on standard error what the runs will take, if that is long."""
     request = request.canonical()
     point = SimulationRequest(request.parameters.traffic, request.spelled())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    seconds = SimulationStage().seconds(network.plan, point) / min(cores, len(request.loads) * len(request.seeds))
-    if seconds < ANNOUNCED_SECONDS:
-        return
-    runs = counted(len(request.loads) * len(request.seeds), "run")
-    search = " and those that find the saturation" if request.precision else ""
-    click.echo(
-        f"{runs}{search}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}:"
-        f" about {duration(seconds)} on {counted(cores, 'core')}",
-        err=True,
-    )
+    at_once = len(request.seeds) * max(len(request.loads), 1)
+    seconds = SimulationStage().seconds(network.plan, point) / min(_cores(), at_once)
+    search = "the runs that find the saturation"
+    runs = f"{counted(at_once, 'run')}{f' and {search}' if request.precision else ''}" if request.loads else search
+    _say_duration(f"{runs}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}: about", seconds)
+
+
+def _announce_workload(network: Topology, parameters: Parameters, seeds: int) -> None:
+    """Say on standard error what a workload will take at least, if that is long."""
+    assert parameters.workload is not None
+    spelling, messages = workload_of(parameters.workload, len(network.terminals))
+    cycles = least_cycles(messages)
+    runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
+    _say_duration(f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+
+
+def _say_duration(what: str, seconds: float) -> None:
+    if seconds >= ANNOUNCED_SECONDS:
+        click.echo(f"{what} {duration(seconds)} on {counted(_cores(), 'core')}", err=True)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

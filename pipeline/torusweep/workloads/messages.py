@@ -35,6 +35,13 @@ class Workload(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
+def least_cycles(workload: Workload) -> int:
+    """Cycles that a workload takes at least, where a task sends and receives a flit a cycle: its busiest task's."""
+    flits = np.where(workload.source == workload.destination, 0, workload.flits)
+    busiest = (np.bincount(tasks, flits, workload.tasks).max() for tasks in (workload.source, workload.destination))
+    return int(max(busiest)) if len(flits) else 0
+
+
 class Program:
     """Builder of a workload. Sends do not block (MPI's eager mode); receives do.
 

@@ -189,3 +189,20 @@ def test_long_runs_are_announced_before_they_begin(monkeypatch):
     arguments = ["torus(k=4, n=2)", "--load", "0.1,0.2", "--seed", "1", "--seed", "2", "--seed", "3", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("6 runs, 500 cycles on 16 nodes: about ")
+
+
+def test_a_search_is_announced_without_loads(monkeypatch):
+    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    arguments = ["ring(k=4)", "--find-saturation", "--precision", "0.2", "--cycles", "500"]
+    result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
+    assert result.stderr.startswith("the runs that find the saturation, 500 cycles on 4 nodes: about ")
+
+
+def test_a_workload_is_announced_by_its_busiest_task(monkeypatch, tmp_path):
+    """Task 1 sends 30 + 12 flits, task 0 receives 30 + 5."""
+    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    path = tmp_path / "messages.csv"
+    path.write_text("message,source,destination,flits\na,1,0,30\nb,1,2,12\nc,3,0,5\n")
+    result = CliRunner().invoke(simulate, ["ring(k=4)", "--workload", str(path)], catch_exceptions=False)
+    assert ", at least 42 cycles on 4 nodes: at least about " in result.stderr.splitlines()[0]
+    assert result.exit_code == 0
