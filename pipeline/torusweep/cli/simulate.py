@@ -97,6 +97,10 @@ def _number(part: str, text: str) -> float:
     "--packet-flits", type=int, help="Packet length, in flits.  [default: the router's; 16 for all of the list above]"
 )
 @click.option(
+    "--packet-mix",
+    help="Lengths of packets and their shares, as in 1:0.5,5:0.5; each packet draws one.  [default: one length]",
+)
+@click.option(
     "--switching",
     type=click.Choice(["wormhole", "virtual-cut-through", "store-and-forward"]),
     help="Switching technique.  [default: the router's]",

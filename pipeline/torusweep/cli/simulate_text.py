@@ -89,7 +89,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 
 
 def _packets(row: Row) -> str:
-    flits = counted(row["packet_flits"], "flit")
+    flits = counted(row["packet_flits"], "flit") if row["packet_mix"] is None else f"{row['packet_mix']} flits"
     if row["workload"] is not None:
         packets = f"{flits}, of {counted(row['messages'], 'message')}, each sent once those that it waits for arrived"
     elif row["packets_each"] is not None:

@@ -8,6 +8,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.simulation import Parameters, simulation_records
 from torusweep.stages.simulation.injection import canonical
+from torusweep.stages.simulation.packet_lengths import one_length
 from torusweep.stages.simulation.packets import Generator, Packets
 from torusweep.traffic import traffic
 
@@ -28,7 +29,7 @@ def draw_packets(
     generator = Generator(
         topology,
         traffic(pattern, topology)[1],
-        **{"flits": flits, "seed": 3, "injection": injection, "backend": "numba", **options},
+        **{"lengths": one_length(flits), "seed": 3, "injection": injection, "backend": "numba", **options},
     )
     return generator.at_load(load, cycles)
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.stages.simulation.packet_lengths import one_length
 from torusweep.stages.simulation.packets import Generator
 from torusweep.traffic import traffic
 
@@ -24,7 +25,9 @@ PATTERNS = [
 
 def generator(spelling: str, pattern: str, **how) -> Generator:
     topology = build(spelling)
-    return Generator(topology, traffic(pattern, topology)[1], **{"flits": FLITS, "seed": 7, "backend": "numba", **how})
+    return Generator(
+        topology, traffic(pattern, topology)[1], **{"lengths": one_length(FLITS), "seed": 7, "backend": "numba", **how}
+    )
 
 
 @pytest.mark.parametrize("injection", ["bernoulli", "poisson"])
@@ -56,7 +59,9 @@ def test_gaps_are_geometric_or_exponential():
 
 def test_the_first_cycle_is_like_any_other():
     topology = build("ring(k=4096)")
-    packets = Generator(topology, traffic("tornado", topology)[1], flits=1, seed=1, backend="numba").at_load(0.25, 4)
+    packets = Generator(
+        topology, traffic("tornado", topology)[1], lengths=one_length(1), seed=1, backend="numba"
+    ).at_load(0.25, 4)
     counts = np.bincount(packets.time, minlength=4)
     assert (abs(counts - 1024) < 5 * np.sqrt(4096 * 0.25 * 0.75)).all()
 
@@ -102,8 +107,8 @@ def test_backends_draw_the_same():
 
 
 def test_more_than_a_packet_a_cycle_is_refused():
-    assert len(generator("torus(k=4, n=2)", "uniform", flits=1).at_load(1.0, 10).time) + 10 >= 150
+    assert len(generator("torus(k=4, n=2)", "uniform", lengths=one_length(1)).at_load(1.0, 10).time) + 10 >= 150
     with pytest.raises(BadInput, match=r"load=1\.2: expected at most a packet"):
-        generator("torus(k=4, n=2)", "uniform", flits=1).at_load(1.2, 10)
+        generator("torus(k=4, n=2)", "uniform", lengths=one_length(1)).at_load(1.2, 10)
     with pytest.raises(BadInput, match=r"unknown injection 'burst' \(did you mean 'bursts'"):
         generator("torus(k=4, n=2)", "uniform", injection="burst")

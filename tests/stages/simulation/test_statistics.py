@@ -20,7 +20,8 @@ def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: 
         np.where(delivered < 0, -1, time + 4).astype(np.int32),
         delivered.astype(np.int32),
         np.zeros(0, np.int64),
-        4,
+        np.zeros(0, np.int16),
+        np.full(packets, 4, np.int16),
         16,
         end,
     )
@@ -32,7 +33,8 @@ def test_loads_and_latencies_are_those_of_the_window():
         entered=np.array([1, 12, 20, 35, -1], np.int32),
         delivered=np.array([8, 25, 45, 99, -1], np.int32),
         local=np.array([50, 5], np.int64),
-        flits=4,
+        local_flits=np.full(2, 4, np.int16),
+        flits=np.full(5, 4, np.int16),
         terminals=2,
         end=100,
     )
@@ -80,12 +82,21 @@ def test_nothing_delivered_has_no_latency():
     found = figures([steady(lost=1.0)], 100)
     assert (found.packets, found.total.mean, found.quantiles, found.histogram) == (0, None, None, [])
     assert found.saturated
-    nothing = figures([Run(*np.zeros((3, 0), np.int32), np.zeros(0, np.int64), 4, 16, 1000)], None)
+    nothing = figures(
+        [Run(*np.zeros((3, 0), np.int32), np.zeros(0, np.int64), *np.zeros((2, 0), np.int16), 16, 1000)], None
+    )
     assert (nothing.accepted, nothing.saturated) == ((0, None), False)
 
 
 def test_one_packet_is_a_mean_without_an_interval():
-    alone = Run(*np.array([[5], [6], [25]], np.int32), np.zeros(0, np.int64), 4, 16, 1000)
+    alone = Run(
+        *np.array([[5], [6], [25]], np.int32),
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int16),
+        np.array([4], np.int16),
+        16,
+        1000,
+    )
     found = figures([alone], 0)
     assert (found.total, found.network) == ((20, None), (19, None))
     assert found.accepted.half_width > 0  # the nineteen empty batches give a variance

@@ -11,7 +11,8 @@ SIMULATION = (
     Column("virtual_channels", "int64", "channels", "virtual channels of every physical channel"),
     Column("switching", "string", "", "wormhole, virtual-cut-through or store-and-forward"),
     Column("buffer_flits", "int64", "flits", "buffer of every virtual channel"),
-    Column("packet_flits", "int64", "flits", "length of every packet"),
+    Column("packet_flits", "int64", "flits", "length of every packet; of a mix, the longest"),
+    Column("packet_mix", "string", "", "lengths of packets and their shares, as in 1:0.5,5:0.5; null: one length"),
     Column(
         "input_speedup",
         "int64",

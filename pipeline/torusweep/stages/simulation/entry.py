@@ -58,6 +58,13 @@ class Simulation(Choice):
     packet_flits: Wholes | None = Field(
         None, description="length of a packet: a number, or several; null: the router's"
     )
+    packet_mix: Spellings | None = Field(
+        None,
+        description=(
+            "instead of packet_flits: lengths of packets and their shares, as in 1:0.5,5:0.5, or several; null: one"
+            " length"
+        ),
+    )
     switching: Literal["wormhole", "virtual-cut-through", "store-and-forward"] | None = Field(
         None, description="switching technique; null: the router's"
     )

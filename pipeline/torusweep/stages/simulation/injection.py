@@ -83,11 +83,11 @@ class Arrivals:
     """The arrival times of packets.
 
     process   the injection process
-    flits     of a packet
+    flits     of a packet, on average
     seed      0 … 2⁶⁴ − 1
     """
 
-    def __init__(self, process: Process, flits: int, seed: int, backend: str) -> None:
+    def __init__(self, process: Process, flits: float, seed: int, backend: str) -> None:
         self.process, self.flits, self.seed, self.backend = process, flits, seed, backend
 
     def check(self, rate: np.ndarray, load: float) -> None:
@@ -100,7 +100,7 @@ class Arrivals:
             share, longest = self.share(rate), np.round(process.burst / (process.burst + 1), 12)
             if process.peak > self.flits:
                 raise BadInput(
-                    f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits} flits;"
+                    f"injection bursts: peak={process.peak:g}: expected at most a packet a cycle, {self.flits:g} flits;"
                     " choose a lower peak"
                 )
             short = (share > longest) & (share != 1)

@@ -15,6 +15,7 @@ from torusweep_kernels.router import Messages
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation.destinations import Destinations
 from torusweep.stages.simulation.injection import NUMBER_BITS, Arrivals, process_of
+from torusweep.stages.simulation.packet_lengths import PacketLengths
 from torusweep.traffic import Traffic
 
 DESTINATIONS, REJECTIONS, ROUTES, PLACES = 9, 10, 11, 12  # streams of random numbers (torusweep_kernels.philox.draws)
@@ -30,6 +31,7 @@ class Packets(NamedTuple):
     destination  int32[M]      node; never the source
     length       int16[M]      flits
     local        int64[L]      cycles of generation of packets to their own source, which never enter the network
+    local_length int16[L]      their flits
     messages     of a workload: the packets of each message, and its dependencies; `time` is then 0
     """
 
@@ -40,6 +42,7 @@ class Packets(NamedTuple):
     destination: np.ndarray
     length: np.ndarray
     local: np.ndarray
+    local_length: np.ndarray
     messages: Messages | None = None
 
 
@@ -47,7 +50,7 @@ class Generator:
     """Generates the packets of a traffic between the terminals of a topology.
 
     traffic     between terminals (torusweep.traffic)
-    flits       length of every packet
+    lengths     of packets (torusweep.stages.simulation.packet_lengths)
     seed        0 … 2⁶⁴ − 1
     injection   spelling of a process (torusweep.stages.simulation.injection)
     """
@@ -57,13 +60,13 @@ class Generator:
         topology: Topology,
         traffic: Traffic,
         *,
-        flits: int,
+        lengths: PacketLengths,
         seed: int,
         injection: str = "bernoulli",
         backend: str = "auto",
     ) -> None:
-        self.topology, self.flits, self.seed, self.backend = topology, flits, seed, backend
-        self.arrivals = Arrivals(process_of(injection, topology), flits, seed, backend)
+        self.topology, self.lengths, self.seed, self.backend = topology, lengths, seed, backend
+        self.arrivals = Arrivals(process_of(injection, topology), lengths.mean, seed, backend)
         self.destinations = Destinations(traffic, seed, backend)
 
     def at_load(self, load: float, cycles: int) -> Packets:
@@ -71,7 +74,7 @@ class Generator:
 
         Raises BadInput where some terminal would exceed the rate of the injection process.
         """
-        rate = load * self.destinations.sent / self.flits
+        rate = load * self.destinations.sent / self.lengths.mean
         self.arrivals.check(rate, load)
         parts = list(self.arrivals.times(rate, cycles))
         terminal, k, time = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -90,15 +93,16 @@ class Generator:
         local = source == destination
         order = np.flatnonzero(~local)
         order = order[np.lexsort((number[order], time[order], source[order]))]
-        source = source[order]
+        source, length = source[order], self.lengths.draw(number, self.seed, self.backend)
         return Packets(
             first=np.searchsorted(source, np.arange(self.topology.nodes + 1)),
             time=time[order].astype(np.int32),
             number=number[order],
             source=source,
             destination=destination[order],
-            length=np.full(len(order), self.flits, np.int16),
+            length=length[order],
             local=time[local],
+            local_length=length[local],
         )
 
 

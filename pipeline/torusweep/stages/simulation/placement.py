@@ -54,6 +54,7 @@ def workload_packets(
         destination=destination[message],
         length=np.minimum(packet_flits, workload.flits[message] - place * packet_flits).astype(np.int16),
         local=np.zeros(0, np.int64),
+        local_length=np.zeros(0, np.int16),
         messages=Messages(
             first=np.array([0, len(packets)]),
             begin=begin,

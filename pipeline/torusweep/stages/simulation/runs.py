@@ -108,8 +108,8 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
     elif one.load is None:
         packets = one.packets_each * terminals
     else:
-        packets = one.load * terminals * setup.cycles / setup.flits
-    shortest = setup.flits if setup.workload is None else 1
+        packets = one.load * terminals * setup.cycles / setup.lengths.mean
+    shortest = setup.lengths.shortest if setup.workload is None else 1
     routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest)
     return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # 8 bytes count the flits of a channel
 
@@ -162,10 +162,10 @@ def _run_group(
         end = cycles if stalled < 0 else int(found.ran[e])
         if one.load is None:  # the run ends with the last delivery
             end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
-        time, local, completion = packets.time, packets.local, None
+        time, local, local_length, completion = packets.time, packets.local, packets.local_length, None
         # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
         if one.packets_each and (delivered < 0).any():
-            local = local[:0]
+            local, local_length = local[:0], local_length[:0]
         if batch.messages is not None:
             completion = completion_of(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
             sent = completion.sent[packets.number >> NUMBER_BITS]
@@ -175,7 +175,8 @@ def _run_group(
             found.entered[own],
             delivered,
             local,
-            setup.flits if completion is None else packets.length,
+            local_length,
+            packets.length,
             len(setup.topology.terminals),
             end,
         )
@@ -191,7 +192,7 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
         placement = str(setup.parameters.placement)
         return workload_packets(setup.workload, setup.topology, placement, setup.flits, one.seed, backend)
     generator = Generator(
-        setup.topology, setup.traffic, flits=setup.flits, seed=one.seed, injection=injection, backend=backend
+        setup.topology, setup.traffic, lengths=setup.lengths, seed=one.seed, injection=injection, backend=backend
     )
     return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
 

@@ -34,7 +34,14 @@ from torusweep.stages.simulation.columns import SIMULATION
 MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6
 KNEE = 6  # the axis of latency ends at this multiple of the least latency
-SHARED = ("traffic", "router", "switching", "virtual_channels", "packet_flits")  # by the curves of a chart
+SHARED = (
+    "traffic",
+    "router",
+    "switching",
+    "virtual_channels",
+    "packet_flits",
+    "packet_mix",
+)  # by the curves of a chart
 CURVE = ("topology", "routing", "vc_rule", "injection", "buffer_flits")  # what distinguishes these curves
 MEANING = meanings(SIMULATION)
 CAPTION = (
@@ -84,7 +91,8 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
         first, count = group[0][0], min(MOST_LINES, len(group))
         chosen = [group[i * (len(group) - 1) // max(1, count - 1)] for i in range(count)]
         title = f"{first['traffic']} traffic, router {first['router']}"
-        router = f"{first['virtual_channels']} virtual channels, packets of {first['packet_flits']} flits."
+        lengths = first["packet_mix"] or first["packet_flits"]
+        router = f"{first['virtual_channels']} virtual channels, packets of {lengths} flits."
         some = f" {count} of {len(group)} networks; the table has all." if count < len(group) else ""
         panels.append(
             Panel(

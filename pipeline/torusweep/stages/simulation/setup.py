@@ -24,6 +24,8 @@ from torusweep.stages.simulation.choice import (
 )
 from torusweep.stages.simulation.injection import Arrivals, process_of
 from torusweep.stages.simulation.injection import canonical as injection_spelling
+from torusweep.stages.simulation.packet_lengths import MOST_FLITS, PacketLengths, lengths_of, one_length
+from torusweep.stages.simulation.packet_lengths import canonical as mix_spelling
 from torusweep.stages.simulation.placement import PLACEMENTS
 from torusweep.stages.simulation.presets import ALL_CHANNELS, Preset, preset
 from torusweep.traffic import Traffic
@@ -43,6 +45,8 @@ class Parameters:
 
     router           name of a preset
     routing, vc_rule, traffic, injection   spellings
+    packet_flits     length of every packet; of a mix, the longest
+    packet_mix       lengths and shares (packet_lengths.lengths_of), from which each packet draws its length
     input_speedup    virtual channels of an input port that may send in the same cycle
     source_queue     capacity of a source queue in packets; None: unlimited
     workload         spelling; its messages, each sent once, replace the traffic
@@ -58,6 +62,7 @@ class Parameters:
     virtual_channels: int | None = None
     buffer_flits: int | None = None
     packet_flits: int | None = None
+    packet_mix: str | None = None
     switching: str | None = None
     input_speedup: int | None = None
     traffic: str = "uniform"
@@ -75,7 +80,7 @@ class Parameters:
         for name, value, least, most in (
             ("virtual_channels", self.virtual_channels, 1, 16),
             ("buffer_flits", self.buffer_flits, 1, MAX_BUFFER),
-            ("packet_flits", self.packet_flits, 1, 1 << 14),
+            ("packet_flits", self.packet_flits, 1, MOST_FLITS),
             ("input_speedup", self.input_speedup, 1, ALL_CHANNELS),
             ("source_queue", self.source_queue, 0, 1 << 30),
             ("cycles", self.cycles, 1, MAX_CYCLES),
@@ -84,6 +89,10 @@ class Parameters:
             if value is not None and not least <= value <= most:
                 raise BadInput(f"{name}={value}: expected {least:,} … {most:,}; choose one of these")
         self._check_workload()
+        if self.packet_mix is not None and self.packet_flits not in (None, lengths_of(self.packet_mix).longest):
+            raise BadInput(
+                f"packet_flits={self.packet_flits}: expected none beside packet_mix={self.packet_mix}; leave out one"
+            )
         for name, word, known in (("switching", self.switching, SWITCHINGS), ("placement", self.placement, PLACEMENTS)):
             if word is not None and word not in known:
                 raise BadInput(f"{name}={word}: expected one of {', '.join(known)}; choose one of these")
@@ -93,6 +102,7 @@ class Parameters:
             vc_rule=None if self.vc_rule is None else rule_spelling(self.vc_rule),
             traffic=traffic_spelling(self.traffic),
             injection=None if self.injection is None else injection_spelling(self.injection),
+            packet_mix=None if self.packet_mix is None else mix_spelling(self.packet_mix),
             workload=None if self.workload is None else workload_spelling(self.workload),
             placement=None if self.workload is None else self.placement or PLACEMENTS[0],
             cycles=self.cycles or (CYCLES if self.workload is None else MAX_CYCLES),
@@ -107,6 +117,7 @@ class Parameters:
         for name, value, default in (
             *(("traffic", self.traffic, "uniform"), ("injection", self.injection, None)),
             *(("source_queue", self.source_queue, None), ("warm_up", self.warm_up, None)),
+            ("packet_mix", self.packet_mix, None),
         ):
             if value != default:
                 raise BadInput(
@@ -141,7 +152,7 @@ class Setup(NamedTuple):
         """Raises BadInput for a load, in flits per terminal and cycle, that some terminal cannot generate."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         for load in loads:
-            arrivals.check(load * sent / self.flits, load)
+            arrivals.check(load * sent / self.lengths.mean, load)
 
     @property
     def max_load(self) -> float:
@@ -149,12 +160,18 @@ class Setup(NamedTuple):
         return min(1.0, self._arrivals().max_load) / float(self.traffic.sent().max())
 
     def _arrivals(self) -> Arrivals:
-        return Arrivals(process_of(str(self.parameters.injection), self.topology), self.flits, 0, "auto")
+        return Arrivals(process_of(str(self.parameters.injection), self.topology), self.lengths.mean, 0, "auto")
 
     @property
     def flits(self) -> int:
-        """Length of a packet."""
+        """Length of the longest packet."""
         return int(self.parameters.packet_flits or 1)
+
+    @property
+    def lengths(self) -> PacketLengths:
+        """The lengths of packets; those of a workload's messages may be shorter."""
+        mix = self.parameters.packet_mix
+        return one_length(self.flits) if mix is None else lengths_of(mix)
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -181,7 +198,9 @@ def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = Fal
     router = preset(requested.router)
     traffic_name, traffic = pattern_on(requested.traffic, topology)
     messages = None if requested.workload is None else workload_on(requested.workload, len(topology.terminals))[1]
-    switching, flits = requested.switching or router.switching, requested.packet_flits or router.packet_flits
+    longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
+    switching = requested.switching or router.switching
+    flits = longest or requested.packet_flits or router.packet_flits
     links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))  # parallel ones
     choice = _choose(topology, requested, router, switching, links, skip_proof)
     buffers = _buffers(requested, router, switching, flits, choice.rule)

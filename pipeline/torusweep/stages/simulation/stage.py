@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
 LISTED = (
-    *("router", "routing", "vc_rule", "virtual_channels", "buffer_flits", "packet_flits", "input_speedup"),
+    *(
+        "router",
+        "routing",
+        "vc_rule",
+        "virtual_channels",
+        "buffer_flits",
+        "packet_flits",
+        "packet_mix",
+        "input_speedup",
+    ),
     *("traffic", "injection", "workload", "placement"),
 )  # keys of an entry that may have several values
 SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
@@ -74,7 +83,16 @@ class SimulationStage(Stage):
     Request = SimulationRequest
     description = "networks to simulate flit by flit; without it, none"
     distinguishing = (
-        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "input_speedup"),
+        *(
+            "routing",
+            "vc_rule",
+            "virtual_channels",
+            "switching",
+            "buffer_flits",
+            "packet_flits",
+            "packet_mix",
+            "input_speedup",
+        ),
         *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),
         "offered_load",
     )

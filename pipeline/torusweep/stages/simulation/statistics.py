@@ -29,7 +29,8 @@ class Run(NamedTuple):
     entered    int32[M]   its head left the source queue; −1 never, −2 (REFUSED) the queue was full
     delivered  int32[M]   its tail was ejected; −1 never
     local      int64[L]   generation of packets to their own source: delivered at once, without a latency
-    flits      int, or int16[M] if none is local: length of a packet
+    local_flits  int16[L] their lengths
+    flits      int16[M]   length
     terminals  int
     end        int        cycles that count: all requested ones, or those until a deadlock
     """
@@ -38,7 +39,8 @@ class Run(NamedTuple):
     entered: np.ndarray
     delivered: np.ndarray
     local: np.ndarray
-    flits: int | np.ndarray
+    local_flits: np.ndarray
+    flits: np.ndarray
     terminals: int
     end: int
 
@@ -163,13 +165,12 @@ def _window(run: Run, begin: int) -> _Window:
         batch = (cycle[inside].astype(np.int64) - begin) * BATCHES // length
         return np.bincount(batch, None if weight is None else weight[inside], minlength=BATCHES)
 
-    local = batches(run.local) * (run.flits if isinstance(run.flits, int) else 0)
-    flits = np.broadcast_to(run.flits, run.time.shape)
+    local = batches(run.local, run.local_flits)
     total, network = run.delivered - run.time, run.delivered - run.entered
     inside = (run.delivered >= begin) & (run.delivered < run.end)
     return _Window(
-        flits=batches(run.delivered, flits) + local,
-        generated=batches(run.time, flits) + local,
+        flits=batches(run.delivered, run.flits) + local,
+        generated=batches(run.time, run.flits) + local,
         packets=batches(run.delivered),
         network_sum=batches(run.delivered, network),
         total_sum=batches(run.delivered, total),
