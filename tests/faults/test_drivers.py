@@ -45,6 +45,7 @@ def test_a_driver_killed_twenty_times(many: Run, clean_many: bytes):  # 8
     assert "damaged" not in said
 
 
+@pytest.mark.faults
 def test_a_run_killed_and_resumed(rings: Run, clean: bytes):  # 8
     """The one kill that every `make test` makes: of all processes at once, as when a machine loses its power."""
     run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.1")

@@ -81,6 +81,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.faults
 def test_damaged_shards_are_computed_again(rings: Run, clean: bytes):  # 17, 18, 19
     rings.with_settings("workers: 2")
     rings.here("points")
@@ -152,6 +153,7 @@ def test_a_run_says_what_to_delete_and_mends_the_rest(rings: Run):  # 20, 21
     assert rings.shards() == shards, "nothing was computed again"
 
 
+@pytest.mark.faults
 def test_a_folder_that_moved_goes_on(rings: Run, clean: bytes):  # 24
     rings.here("points")
     driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.05")

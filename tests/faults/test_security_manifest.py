@@ -77,6 +77,7 @@ def test_a_hostile_value_anywhere_is_one_line_or_harmless(
         assert everything(finished.home) == before
 
 
+@pytest.mark.faults
 def test_a_failed_stage_is_no_option_of_snakemake(finished: Run) -> None:
     evil = finished.home / "evil.smk"
     evil.write_text(f"open({str(finished.home / 'owned')!r}, 'w')\nrule all:\n")

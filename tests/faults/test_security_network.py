@@ -56,6 +56,7 @@ def live(rings: Run) -> set[tuple[str, str, int]]:
     return bound(psutil.Process(run.pid))
 
 
+@pytest.mark.faults
 def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, tmp_path: Path):
     slurm = FakeSlurm(tmp_path / "slurm")
     rings.with_settings("slurm: {jobs: 1, cores: 2, memory: 2 GiB}")

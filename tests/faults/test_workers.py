@@ -65,6 +65,7 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
     assert rings.failed() == {}
 
 
+@pytest.mark.faults
 def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
     rings.with_settings("watchdog_seconds: 10")
     rings.here("points")

@@ -346,6 +346,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Elsewhere]:
     there.end()
 
 
+@pytest.mark.faults
 def test_a_scheduler_over_tls_is_used_and_its_loss_is_said(rings: Run, clean: bytes, elsewhere: Elsewhere):  # 7
     preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{Path(__file__).parent / "faulty_worker.py"}"]'}
     elsewhere.worker(**preload)
@@ -425,6 +426,7 @@ def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
             assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.faults
 def test_workers_that_are_gone_end_the_run(rings: Run, elsewhere: Elsewhere):
     """With the scheduler alive: after cluster.worker_ttl_seconds in one line, and at once where a signal says so."""
     rings.config.write_text(elsewhere.config().replace("cluster: {", "cluster: {worker_ttl_seconds: 10, "))
@@ -446,6 +448,7 @@ def test_workers_that_are_gone_end_the_run(rings: Run, elsewhere: Elsewhere):
         assert "Traceback" not in said
 
 
+@pytest.mark.faults
 def test_slurm_jobs_that_are_gone_are_submitted_again(rings: Run, clean: bytes, tmp_path: Path):
     slurm = FakeSlurm(tmp_path / "slurm")
     (tmp_path / "home").mkdir()

@@ -53,6 +53,7 @@ def test_workers_that_die_now_and_then_change_nothing_and_leave_nothing(
     assert {path.name for path in rings.home.iterdir()} == {"results", "rings.yaml", "scratch"}
 
 
+@pytest.mark.faults
 def test_poisoned_points_are_named_and_the_rest_completes(
     rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):  # 3
@@ -108,6 +109,7 @@ def test_what_a_dead_worker_has_published_is_not_computed_again(
     assert len(computed) == len(set(computed)) == 40
 
 
+@pytest.mark.faults
 def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: Run, clean: bytes):  # 8, 16
     rings.here("points")
     for published in (1, 4):
@@ -157,6 +159,7 @@ def test_one_signal_saves_what_runs(
     assert set(saved) <= set(rings.shards())
 
 
+@pytest.mark.faults
 def test_two_signals_stop_at_once(rings: Run, tmp_path: Path):  # 12
     rings.here("points")
     driver = rings.start(

@@ -36,6 +36,7 @@ def files(run: Run) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in run.folder.glob("[!.]*.*")}
 
 
+@pytest.mark.faults
 def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     status, said = rings.call("run", "rings.yaml", "--workers", "1", fault="raise ring(k=9)")
     assert status == 1, said
@@ -163,6 +164,7 @@ def test_a_wrong_configuration_is_one_line_before_anything_is_written(rings: Run
     assert {path.name for path in rings.home.iterdir()} == {"rings.yaml"}
 
 
+@pytest.mark.faults
 def test_what_lies_where_it_runs_is_not_taken_for_a_library(rings: Run, clean: bytes):
     """Python looks in the working directory first, where it is not told otherwise: Snakemake and workers are."""
     for name in ("json.py", "pipeline.py", "snakemake.py"):
@@ -208,6 +210,7 @@ def test_standard_output_is_the_commands_own(rings: Run):
     assert "printed by a worker" in (rings.home / "said").read_text()
 
 
+@pytest.mark.faults
 def test_two_sweeps_of_one_checkout_run_at_once(rings: Run):
     other = rings.home / "other.yaml"
     other.write_text(rings.config.read_text().replace("sweep: rings", "sweep: other"))
@@ -217,6 +220,7 @@ def test_two_sweeps_of_one_checkout_run_at_once(rings: Run):
         assert run.returncode == 0, said
 
 
+@pytest.mark.faults
 def test_a_folder_whose_name_looks_like_an_option(rings: Run):
     status, said = rings.call("run", "rings.yaml", "--results", "./-dash", "--workers", "0")
     assert status == 0, said
