@@ -10,8 +10,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.run import slurm as slurm_jobs
 
+from tests.faults.documented import BASH, PATH, commands, start_scheduler, two_workers
 from tests.faults.real_slurm import RealSlurm, why_not
-from tests.run.rings import Run
+from tests.run.rings import Run, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +44,22 @@ def test_dasks_workers_as_jobs(slurm: RealSlurm, rings: Run, clean: bytes):
     assert "Traceback" not in said
     assert rings.static() == clean
     assert slurm.command("squeue", "-h") == "", "the jobs ended with the run"
+
+
+def test_documented_workers_as_jobs_serve_all_tables(slurm: RealSlurm, rings: Run, table: bytes):
+    _, port = start_scheduler(rings)
+    rings.config.write_text(rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n")
+    (rings.home / "worker.sh").write_text(f"#!/bin/bash\n{two_workers(port)}")
+    small = {"--cpus-per-task 32": "--cpus-per-task 1", "64G": "1G", "config/default.yaml": "rings.yaml"}
+    real = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "[]"}
+    run = rings.start(commands("sbatch", small), command=BASH, PATH=PATH, **real)
+    said = run.communicate(timeout=200)[0]
+    assert run.returncode == 0, said
+    assert "static (the Dask scheduler" in said
+    assert "loads (the Dask scheduler" in said
+    assert said.count("Submitted batch job") == 1
+    assert rings.static() == table
+    until(lambda: slurm.command("squeue", "-h") == "")
 
 
 def test_a_node_that_is_drained_is_said(slurm: RealSlurm, rings: Run, monkeypatch: pytest.MonkeyPatch):

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import re
-import shutil
 import socket
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.faults.documented import BASH, PATH, start_scheduler, two_workers
 from tests.run.elsewhere import Elsewhere, certificates
 from tests.run.fake_slurm import FakeSlurm
 from tests.run.rings import Run, until
 
-GUIDE = Path(__file__).parents[2] / "docs" / "scaling-out.md"
 LISTENING = "0A"  # state of a TCP socket in /proc/net
 
 
@@ -85,37 +81,20 @@ def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, 
         slurm.cancel()
 
 
-def documented(words: str, **replaced: str) -> str:
-    """The shell commands of docs/scaling-out.md that contain these words, with other values for some words."""
-    (block,) = (found for found in re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL) if words in found)
-    for word, value in replaced.items():
-        assert word in block
-        block = block.replace(word, value)
-    return str(block)
-
-
 @pytest.mark.faults
 def test_a_cluster_started_as_documented_listens_to_no_other_machine_without_tls(rings: Run, tmp_path: Path):
-    if shutil.which("openssl") is None:
-        pytest.skip("expected the command openssl, which makes the documented certificate; install it")
-    subprocess.run(documented("openssl"), shell=True, cwd=rings.home, check=True, capture_output=True)
-    with socket.create_server(("0.0.0.0", 0)) as free:
-        port = str(free.getsockname()[1])
-    bash, path = ("bash", "-c"), f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    rings.with_settings(f"scheduler: 'tls://127.0.0.1:{port}', tls: {{ca: cert.pem, cert: cert.pem, key: key.pem}}")
-    scheduler = rings.start(documented("dask scheduler", **{"8786": port}), command=bash, PATH=path)
-    workers = documented("dask worker", **{"HEAD": "127.0.0.1", "8786": port, "--nworkers -1": "--nworkers 2"})
+    scheduler, port = start_scheduler(rings)
     started = [
         scheduler,
-        rings.start(workers, command=bash, fault="slow 0.5", PATH=path),
+        rings.start(two_workers(port), command=BASH, fault="slow 0.5", PATH=PATH),
         rings.start("run", "rings.yaml"),
     ]
     until(rings.shards, seconds=150)
     there, working, ours = (bound(psutil.Process(process.pid)) for process in started)
-    assert ("tcp", "0.0.0.0", int(port)) in there, "other machines reach the scheduler"
+    assert ("tcp", "0.0.0.0", port) in there, "other machines reach the scheduler"
     assert len(working) >= 4, "two workers and their nannies"
     assert [address for _, address, _ in ours if not ipaddress.ip_address(address).is_loopback] == []
-    for protocol, address, number in there | working | ours:
+    for protocol, address, number in there | working:
         if not ipaddress.ip_address(address).is_loopback:
             assert protocol in ("tcp", "tcp6")
             for context in strangers(tmp_path):
