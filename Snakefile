@@ -9,7 +9,9 @@
 # which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
 from torusweep.run.workflow import requested_sweep
 
-sweep = requested_sweep(workflow)  # config, folder, stages, derived tables, input files, digests of code, options
+sweep = requested_sweep(
+    workflow
+)  # config, folder, stages, derived tables, input files, digests of code, options
 FOLDER = sweep.folder
 
 shell.prefix(f"export PATH={sweep.path}; ")
@@ -20,14 +22,12 @@ localrules:
     all,
     points,
     derived,
-    verification,
     page,
     check,
 
 
 wildcard_constraints:
     stage="|".join(sweep.stages),
-    derived="|".join(sweep.derived),
 
 
 rule all:
@@ -36,7 +36,6 @@ rule all:
         FOLDER / "manifest.json",
         sweep.tables(sweep.stages),
         sweep.tables(sweep.derived),
-        FOLDER / "verification.parquet",
         FOLDER / "report.html",
         FOLDER / "checked.txt",
 
@@ -70,30 +69,18 @@ rule stage:
 rule derived:
     input:
         sweep.inputs,
-        tables=lambda wildcards: sweep.tables(sweep.derived[wildcards.derived]),
+        sweep.tables(sweep.stages),
     output:
-        FOLDER / "{derived}.parquet",
+        sweep.tables(sweep.derived),  # verification is the last of them
     params:
         code=sweep.code["tables"],
     shell:
-        "torusweep step {wildcards.derived} -- {sweep.config:q} {FOLDER:q}"
-
-
-rule verification:
-    input:
-        sweep.inputs,
-        sweep.tables([*sweep.stages, *sweep.derived]),
-    output:
-        FOLDER / "verification.parquet",
-    params:
-        code=sweep.code["tables"],
-    shell:
-        "torusweep step verification -- {sweep.config:q} {FOLDER:q}"
+        "torusweep step derived -- {sweep.config:q} {FOLDER:q}"
 
 
 rule page:
     input:
-        rules.verification.output,
+        rules.derived.output,
     output:
         page=report(
             FOLDER / "report.html",
@@ -116,7 +103,7 @@ rule page:
 
 rule check:
     input:
-        rules.verification.output,
+        rules.derived.output,
     output:
         report(
             FOLDER / "checked.txt",

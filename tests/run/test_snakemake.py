@@ -79,7 +79,7 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
     for options, made in (
         (["--summary"], set()),
         (["--until", "points"], {"points.parquet"}),
-        (["-U", "derived"], {"distances.parquet"}),
+        (["-U", "derived"], {"distances.parquet", "verification.parquet"}),
     ):
         status, said = rings.call("run", "rings.yaml", *options)
         assert status == 0, said
@@ -109,7 +109,7 @@ def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
     folder = "-- rings.yaml elsewhere/rings"
     assert set(steps) == {
         f"static --backend numpy --symmetry off --workers 0 {folder}",
-        *(f"{name} {folder}" for name in ("points", "distances", "verification", "report", "check")),
+        *(f"{name} {folder}" for name in ("points", "derived", "report", "check")),
     }
     status, said = plain(rings, snakemake, "--configfile", "rings.yaml", "--dry-run", "--config", "bakend=numpy")
     assert status != 0

@@ -34,7 +34,7 @@ def test_the_rules_know_the_sweep(config: Path):
     assert sweep.options == "--symmetry on --workers 3"
     assert "loads" in sweep.stages
     assert "simulation" not in sweep.stages
-    assert sweep.derived["distances"] == ["static"]
+    assert sweep.derived == ["distances", "verification"]
     assert sweep.code.keys() == {*sweep.stages, "tables"}
     assert [Path(name).name for name in sweep.inputs] == ["some.yaml", "p04.csv"]
     assert sweep.tables(["static"]) == [Path("else where/some/static.parquet")]

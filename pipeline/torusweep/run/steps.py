@@ -15,8 +15,8 @@ import pyarrow as pa
 from torusweep.counts import counted
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.stages.tables import TABLES, schema_of
-from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.derived_tables import DERIVED
+from torusweep.sweep.configuration import load
+from torusweep.sweep.derived_tables import DERIVED, requested_derived
 from torusweep.sweep.points_table import points_table, weighed_points
 from torusweep.sweep.requested import requested_stages
 from torusweep.tables import store
@@ -36,18 +36,20 @@ def points(config: Path, folder: Path, overrides: Overrides) -> int:
         "config": {"sha256": sweep.digest, "text": sweep.text},
         "software": software(),
     }
-    tables = {name: name in requested_tables(sweep) for name in TABLES.keys() - {"points"}}
+    requested = [*requested_stages(sweep), *requested_derived(sweep)]
+    tables = {name: name in requested for name in TABLES.keys() - {"points"}}
     store.publish_points(folder, points_table(weighed_points(sweep, folder)), about, tables)
     return 0
 
 
-def requested_tables(sweep: Sweep) -> list[str]:
-    """Names of all tables of a sweep but that of its points."""
-    derived = [name for name, table in DERIVED.items() if table.requested(sweep)]
-    return [*requested_stages(sweep), *derived, "verification"]
+def derived(config: Path, folder: Path, overrides: Overrides) -> int:
+    """All tables made of stages' tables, one after the other: verification compares the others' numbers, too."""
+    for name in requested_derived(load(config)):
+        STEPS[name](config, folder, overrides)
+    return 0
 
 
-def derived(name: str, config: Path, folder: Path, overrides: Overrides) -> int:
+def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -> int:
     """A table made of stages' tables."""
     sweep, requested = load(config), store.read_manifest(folder)["tables"]
     tables = {
@@ -99,7 +101,8 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
 
 STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
     "points": points,
-    **{name: partial(derived, name) for name in DERIVED},
+    "derived": derived,
+    **{name: partial(derived_table, name) for name in DERIVED},
     "verification": verification,
     "report": report,
     "check": check,

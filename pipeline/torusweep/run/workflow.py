@@ -15,7 +15,7 @@ from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family
-from torusweep.sweep.derived_tables import DERIVED
+from torusweep.sweep.derived_tables import requested_derived
 from torusweep.sweep.points import program_digest, stage_digest
 from torusweep.sweep.requested import requested_files, requested_stages
 
@@ -30,7 +30,7 @@ class RequestedSweep(NamedTuple):
     config    path of the configuration
     folder    the sweep's results
     stages    the stages that it asks for; each makes the table of its name
-    derived   the tables made of others, each with the stages that it is made of
+    derived   the tables that are made of the stages', verification last
     inputs    files that say what is computed: the configuration, graphs, demands, the papers' numbers
     options   overrides, as `torusweep step` takes them
     code      by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
@@ -41,7 +41,7 @@ class RequestedSweep(NamedTuple):
     config: str
     folder: Path
     stages: list[str]
-    derived: dict[str, list[str]]
+    derived: list[str]
     inputs: list[str]
     options: str
     code: dict[str, str]
@@ -78,11 +78,7 @@ def of_configuration(sweep: Sweep, config: str, results: str, overrides: dict[st
         config=config,
         folder=Path(results) / sweep.sweep,
         stages=stages,
-        derived={
-            name: [stage for stage in table.stages if stage in stages]
-            for name, table in DERIVED.items()
-            if table.requested(sweep)
-        },
+        derived=requested_derived(sweep),
         inputs=[config, *input_files(sweep)],
         options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in overrides.items()),
         code={**{name: stage_digest(name) for name in stages}, "tables": program_digest()},

@@ -1,4 +1,4 @@
-"""Tables made of stages' tables: distances and latency. They have no points; a step makes each at once."""
+"""Tables made of stages' tables: distances and latency. They have no points; one step makes all."""
 
 from __future__ import annotations
 
@@ -58,3 +58,8 @@ DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
     "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
 }
+
+
+def requested_derived(sweep: Sweep) -> list[str]:
+    """Names of the tables that a sweep has besides its stages': those of DERIVED, then verification."""
+    return [*(name for name, table in DERIVED.items() if table.requested(sweep)), "verification"]
