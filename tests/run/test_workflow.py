@@ -40,6 +40,11 @@ def test_the_rules_know_the_sweep(config: Path):
     assert sweep.tables(["static"]) == [Path("else where/some/static.parquet")]
 
 
+def test_verification_comes_after_all_tables_that_it_compares():
+    papers = Path(__file__).parents[2] / "config" / "papers"
+    assert of(papers / "dally-1990.yaml").derived == ["distances", "latency", "verification"]
+
+
 def test_what_is_wrong_is_one_line(config: Path):
     with pytest.raises(WorkflowError, match=r"expected one --configfile, got 2: some.yaml, some.yaml"):
         of(config, config)
