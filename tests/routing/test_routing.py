@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.routing import ROUTINGS, SourceRouting, canonical, routing
+from torusweep.routing import ROUTINGS, TURN_MODELS, SourceRouting, canonical, routing
 from torusweep.stages.loads import exact_loads, sampled_loads
 from torusweep.traffic import traffic
 
@@ -24,6 +24,7 @@ GRIDS = [
     "ring(k=6)",
     "torus(k=4, n=2, directed=true)",
 ]
+MESHES = ["mesh(k=4, n=2)", "mesh(radices=[2, 3, 4])", "hypercube(n=3)"]
 LATTICES = ["rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])", "torus(radices=[6, 4])"]
 CAYLEY = [
     "pruned_torus(k=4, n=3)",
@@ -41,6 +42,9 @@ SUITED = {
     "minimal_ecmp": [*ANY, "directed_torus(k=4, n=2)"],
     **dict.fromkeys([f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign", "random")], GRIDS),
     "random_order": ["torus(k=4, n=2)", "mesh(k=4, n=2)", "hypercube(n=3)"],
+    **dict.fromkeys(("reverse_order", "romm", "romm(tie=positive)"), GRIDS),
+    **dict.fromkeys(TURN_MODELS, MESHES),
+    "west_first(split=paths)": ["mesh(radices=[3, 4])"],
     **dict.fromkeys(("routing_record", "routing_record(tie=positive)"), LATTICES),
     "minimal_by_address": CAYLEY,
     **dict.fromkeys(("clustering", "clustering(tie=positive)"), PRUNED),
@@ -49,7 +53,10 @@ SUITED = {
     "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
 }
 # routings whose routes are shortest paths
-MINIMAL = ("minimal", "dimension_order", "random_order", "routing_record", "minimal_by_address")
+MINIMAL = (
+    *("minimal", "dimension_order", "reverse_order", "random_order", "romm", "routing_record", "minimal_by_address"),
+    *TURN_MODELS,
+)
 CASES = [(name, network) for name, networks in SUITED.items() for network in networks]
 TRAFFICS = [
     "uniform",

@@ -39,7 +39,10 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
     \b
     Routings ('torusweep loads --help' explains them):
       minimal, up_down                   on every network
-      dimension_order, random_order      on tori, meshes, hypercubes
+      dimension_order, reverse_order, random_order, romm
+                                         on tori, meshes, hypercubes
+      west_first, north_last, negative_first
+                                         on meshes and hypercubes
       routing_record                     on lattices and twisted tori
       minimal_by_address, clustering, hierarchical, valiant
       adaptive                           any shortest path; dimension_order or routing_record is its escape
@@ -48,7 +51,7 @@ def deadlock(topology: str, routing: str, vc_rule: str, virtual_channels: int, a
     Virtual-channel rules:
       none              every virtual channel at any time
       dateline          0 before the dateline of a ring, 1 from it on
-      phases            one for each order of random_order, one for each half of valiant
+      phases            one for each order of random_order, one for each half of valiant or romm
       phases_dateline   two for each of these (also phases+dateline)
       r05_wrap          0 before a wraparound link, 1 from it on (reading=dimension, path or will)
       r05_phases        for hierarchical: 0 before the last module, 1 in it (split=last, for two

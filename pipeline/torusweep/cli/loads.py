@@ -86,7 +86,11 @@ def loads(
     Routings:
       minimal                      any network: every shortest path equally often
       minimal_ecmp                 any network: every next hop on a shortest path equally often
-      dimension_order(tie=split)   tori, meshes, hypercubes; random_order: the order is drawn per packet (O1TURN)
+      dimension_order(tie=split)   tori, meshes, hypercubes: x, then y, then z; reverse_order: z, then y, then x (yx);
+                                   random_order: the order is drawn per packet (O1TURN)
+      romm(tie=split)              the same, by way of a random node between source and destination
+      west_first, north_last, negative_first
+                                   turn models on meshes and hypercubes
       routing_record(tie=split)    lattices and twisted tori: a minimal record, x then y then z
       minimal_by_address           one shortest route for each relative address: pruned and directed tori, ccc …
       clustering(tie=split)        pruned tori: the routing of their paper

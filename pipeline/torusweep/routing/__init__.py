@@ -11,12 +11,14 @@ from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing.clustering import clustering
-from torusweep.routing.dimension_order import dimension_order, random_order
+from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
 from torusweep.routing.hierarchical import hierarchical
 from torusweep.routing.minimal import minimal, minimal_ecmp
 from torusweep.routing.minimal_by_address import minimal_by_address
+from torusweep.routing.romm import romm
 from torusweep.routing.routing_record import routing_record
+from torusweep.routing.turn_models import negative_first, north_last, west_first
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
 
@@ -24,18 +26,25 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
     routing.__name__: routing
     for routing in (
         *(minimal, minimal_ecmp),
-        *(dimension_order, random_order),
+        *(dimension_order, reverse_order, random_order, romm),
+        *(west_first, north_last, negative_first),
         hierarchical,
         *(routing_record, minimal_by_address, clustering, valiant, up_down),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
-SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down")  # that are a LayeredRouting on every network
+TURN_MODELS = ("west_first", "north_last", "negative_first")
+SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down", *TURN_MODELS)  # that are a LayeredRouting
 OTHER_NAMES = {
     "dor": "dimension_order",
     "xy": "dimension_order",
     "xyz": "dimension_order",
+    "yx": "reverse_order",
+    "zyx": "reverse_order",
     "o1turn": "random_order",
+    "westfirst": "west_first",
+    "northlast": "north_last",
+    "negativefirst": "negative_first",
     "ecmp": "minimal_ecmp",
     "updown": "up_down",
 }
@@ -73,6 +82,7 @@ def own_routing(family: str) -> str | None:
 __all__ = [
     "ROUTINGS",
     "SHORTEST_PATHS",
+    "TURN_MODELS",
     "LayeredRouting",
     "Moves",
     "Routes",

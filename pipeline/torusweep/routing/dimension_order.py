@@ -32,8 +32,18 @@ def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links.
     Source: Dally & Seitz 1987, sec. 4 (e-cube); Dally 1990.
     """
-    grid = _grid("dimension_order", topology)
+    grid = grid_of("dimension_order", topology)
     return grid.routing(tie, [tuple(range(len(grid.sides)))])
+
+
+def reverse_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """As dimension_order, with the last dimension first: along y, then x (y–x order), along z, then y, then x.
+
+    Constraint: a grid as for dimension_order.
+    Source: Dally & Towles 2004, sec. 8.4.2.
+    """
+    grid = grid_of("reverse_order", topology)
+    return grid.routing(tie, [tuple(reversed(range(len(grid.sides))))])
 
 
 def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
@@ -42,7 +52,7 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     Constraint: a grid as for dimension_order, of 2 to 5 dimensions.
     Source: Seo et al. 2005 (O1TURN), for two dimensions.
     """
-    grid = _grid("random_order", topology)
+    grid = grid_of("random_order", topology)
     dimensions = len(grid.sides)
     require(
         2 <= dimensions <= MAX_DIMENSIONS,
@@ -55,7 +65,7 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 @dataclass(frozen=True)
-class _Grid:
+class Grid:
     """A grid. sides: of the box; round: whether each dimension is a ring; forward: whether it has + links only."""
 
     moves: Moves
@@ -126,7 +136,7 @@ class _Grid:
         )
 
 
-def _grid(routing: str, topology: Topology) -> _Grid:
+def grid_of(routing: str, topology: Topology) -> Grid:
     """The network as a grid. Raises BadInput if a link of the grid is missing or a link is not of the grid."""
     sides = topology.plan.radices
     if not topology.links:
@@ -153,7 +163,7 @@ def _grid(routing: str, topology: Topology) -> _Grid:
     moves = Moves(topology, port, class_names(len(sides)))
     if not moves.covers_all_links:
         raise _not_a_grid(routing, topology)
-    return _Grid(moves, sides, tuple(closed), tuple(forward))
+    return Grid(moves, sides, tuple(closed), tuple(forward))
 
 
 def _not_a_grid(routing: str, topology: Topology) -> BadInput:

@@ -44,7 +44,12 @@ ROUTES = {
     "minimal": "Every shortest path, equally often.",
     "minimal_ecmp": "Every next hop on a shortest path, equally often.",
     "dimension_order": "First along x, then y, then z, always the short way round a ring.",
+    "reverse_order": "Dimension order from the last dimension to the first: y, then x (y–x order).",
     "random_order": "Dimension order, in an order drawn for each packet (O1TURN).",
+    "romm": "Dimension order by way of a random node between source and destination; paths stay shortest.",
+    "west_first": "Turn model on meshes: first all hops to the west (−x), then the others in any order.",
+    "north_last": "Turn model on meshes: the hops to the north (+y) come last, the others before, in any order.",
+    "negative_first": "Turn model on meshes: first all hops in − directions, then those in + directions.",
     "routing_record": "A routing record is the list of steps to take in x, y and z. Twisted tori have several that lead"
     " to a node; this routing takes a shortest, and goes along x, then y, then z.",
     "minimal_by_address": "One shortest path for each difference of addresses: on pruned and directed tori, say.",
@@ -77,7 +82,7 @@ DEADLOCK = {
     "acyclic": "No channel depends on itself through others, which proves that there is no deadlock.",
     "none": "No rule: any virtual channel at any time.",
     "dateline": "Virtual channel 0 until a packet crosses a fixed place of the ring, 1 from there on.",
-    "phases": "Virtual channels of their own for each order of random_order, or each half of valiant.",
+    "phases": "Virtual channels of their own for each order of random_order, or each half of valiant or romm.",
     "phases_dateline": "Two virtual channels, as of dateline, for each phase.",
     "r05_wrap": "The rule of Rahman et al. 2005: virtual channel 0 up to a wraparound link, 1 from it on. Its proof"
     " fails: some of these networks can deadlock.",

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, Topology, no_symmetries
-from torusweep.routing import SHORTEST_PATHS, SourceRouting, routing
+from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
@@ -159,7 +159,7 @@ class LoadsStage(Stage):
             return own + 24 * monte_carlo.GROUPS * channels + 60 * min(request.packets, monte_carlo.ROUND)
         if not _over_states(request):
             return own + 120 * min(source.BLOCK, planned.nodes**2) + 60 * channels
-        states = 3 if request.routing.startswith("up_down") else 1
+        states = 3 if request.routing.startswith(("up_down", *TURN_MODELS)) else 1
         roots, demands = 1, planned.nodes
         if _from_every_node(planned, request):
             roots, demands = ROOTS, min(layered.BLOCK, planned.nodes**2)
@@ -200,5 +200,5 @@ def _from_every_node(planned: Plan, request: LoadsRequest) -> bool:
     return (
         planned.symmetries is no_symmetries
         or not _symmetric(request)
-        or request.routing.startswith(("up_down", "hierarchical"))
+        or request.routing.startswith(("up_down", "hierarchical", *TURN_MODELS))
     )
