@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from math import prod
 
 import networkx as nx
 import numpy as np
@@ -40,6 +41,8 @@ IN_DIRECTIONS = [
     ("dimension_order", "torus(k=4, n=2, directed=true)"),
     ("dimension_order(tie=sign)", "torus(radices=[6, 4])"),
     *(("random_order", network) for network in ("torus(k=4, n=2)", "mesh(radices=[3, 2, 2])", "hypercube(n=3)")),
+    *((name, network) for name in ("reverse_order", "romm") for network in ("torus(k=4, n=2)", "mesh(k=3, n=2)")),
+    ("romm", "hypercube(n=3)"),
     *(
         ("routing_record", network)
         for network in ("rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])")
@@ -128,7 +131,7 @@ CASES = [
 
 
 def test_every_routing_and_rule_has_a_row():
-    layered = {"minimal", "minimal_ecmp", "up_down"}
+    layered = {name for name, *_ in LAYERED}
     assert {name.partition("(")[0] for name, *_ in CASES} | layered == set(ROUTINGS)
     assert {rule.partition("(")[0] for *_, rule, _ in CASES} | {"bubble"} == set(OUR_RULES)
 
@@ -286,6 +289,25 @@ def up_then_down(topology):
     return moves
 
 
+def first_then_others(*first):
+    """`first`: (dimension, sign) of the hops that come first, labelled up as above."""
+
+    def legal(topology):
+        sides = topology.plan.radices
+        moves = nx.DiGraph()
+        for u, v in zip(*topology.arcs[:2]):
+            address = [[int(node) // prod(sides[:i]) % side for i, side in enumerate(sides)] for node in (u, v)]
+            ((dimension, sign),) = [(i, b - a) for i, (a, b) in enumerate(zip(*address)) if a != b]
+            if (dimension, sign) in first:
+                moves.add_edge((int(u), "up"), (int(v), "up"))
+            else:
+                moves.add_edge((int(u), "up"), (int(v), "down"))
+                moves.add_edge((int(u), "down"), (int(v), "down"))
+        return moves
+
+    return legal
+
+
 NETWORKS = [
     "torus(k=4, n=2)",
     "torus(k=3, n=2)",
@@ -301,6 +323,10 @@ LAYERED = [
     ),
     ("minimal_ecmp", "torus(k=4, n=2)", all_links),
     *(("up_down", network, up_then_down) for network in NETWORKS),
+    ("west_first", "mesh(k=4, n=2)", first_then_others((0, -1))),
+    ("west_first", "mesh(radices=[2, 3, 3])", first_then_others((0, -1), (1, -1))),
+    ("north_last", "mesh(radices=[3, 4])", first_then_others((0, -1), (0, 1), (1, -1))),
+    ("negative_first", "mesh(radices=[2, 3, 3])", first_then_others((0, -1), (1, -1), (2, -1))),
 ]
 
 

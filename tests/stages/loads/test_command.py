@@ -61,7 +61,7 @@ def test_the_command_prints_text():
 def test_help_lists_every_pattern_and_routing():
     text = torusweep("loads", "--help").replace("(", " ").split()
     assert set(PATTERNS) <= set(text)
-    assert set(ROUTINGS) <= {word.strip(":;.") for word in text}
+    assert set(ROUTINGS) <= {word.strip(":;.,") for word in text}
 
 
 @pytest.mark.parametrize(
