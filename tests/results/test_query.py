@@ -20,6 +20,7 @@ from torusweep.results import query as queries
 from torusweep.results import schema as schemas
 from torusweep.results.pareto import EXCLUDED, front, front_of, pareto
 from torusweep.results.query import answer, query
+from torusweep.results.query_limits import crashed
 from torusweep.results.table_text import print_aligned
 from torusweep.stages.tables import TABLES
 from torusweep.tables.store import publish_table
@@ -480,3 +481,20 @@ def test_a_condition_is_one_expression(results, where, says):
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "CONDITION" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "words"),
+    [
+        (-9, "", "ended by SIGKILL, as where 2 GiB of memory are too little"),
+        (-6, "terminate called", "ended by SIGABRT, as where 2 GiB"),
+        (1, "Traceback\n  File x\nMemoryError", "needs more than 2 GiB of memory"),
+        (1, "terminate: std::bad_alloc", "needs more than 2 GiB of memory"),
+        (-15, "", "ended by SIGTERM and without an answer, saying: no message"),
+        (1, "Traceback\n  File x\nKeyError: 'a'", "with status 1 and without an answer, saying: KeyError: 'a'"),
+    ],
+)
+def test_a_query_process_that_crashes_is_explained(status, message, words):
+    refusal = str(crashed(status, message, 2.0))
+    assert words in refusal
+    assert "\n" not in refusal

@@ -28,6 +28,7 @@ import torusweep_kernels
 
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.results import joined, table_text
+from torusweep.results.query_limits import crashed, too_large, too_slow
 from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 
@@ -91,14 +92,14 @@ def query(
         try:
             content, message = process.communicate(request.encode(), timeout=time_limit + GRACE)
         except subprocess.TimeoutExpired:
-            raise _too_slow(time_limit) from None
+            raise too_slow(time_limit) from None
         finally:
             process.kill()
     if process.returncode == 0:
         return pa.ipc.open_stream(content).read_all()
     if process.returncode in (_BAD, _REFUSED):
         raise (BadInput if process.returncode == _BAD else Refused)(message.decode().strip())
-    raise _too_large(memory_gib)
+    raise crashed(process.returncode, message.decode(errors="replace"), memory_gib)
 
 
 def serve() -> None:
@@ -159,9 +160,9 @@ def answer(
                     _contain(memory_gib)
                 return _fetch(connection, sql, max_rows, memory_gib)
         except duckdb.InterruptException:
-            raise _too_slow(time_limit) from None
+            raise too_slow(time_limit) from None
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise _too_large(memory_gib) from None
+            raise too_large(memory_gib) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             raise BadInput(
                 f"{_subject(condition)} cannot be answered: {_one_line(error)}; {_remedy(error, condition or sql)}"
@@ -187,18 +188,6 @@ def _shown(condition: str) -> str:
     """A condition within a message."""
     text = printable(" ".join(condition.split()))
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
-
-
-def _too_slow(time_limit: float) -> Refused:
-    return Refused(
-        f"the query took more than {time_limit:g} seconds and was stopped; narrow it, or allow more with --time-limit"
-    )
-
-
-def _too_large(memory_gib: float) -> Refused:
-    return Refused(
-        f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns"
-    )
 
 
 def _contain(memory_gib: float) -> None:
