@@ -211,7 +211,7 @@ def test_verdict(name, network, rule, virtual_channels):
     assert record["deadlock_free"] in ("no", "unknown")
     first = nx.DiGraph((u, v) for u, v, is_first in plain.edges(data="first") if is_first)
     proving = plain if record["deadlock_free"] == "unknown" else first
-    assert form.passes == 2 or (record["deadlock_free"] == "no") != nx.is_directed_acyclic_graph(first)
+    assert (record["deadlock_free"] == "no") != nx.is_directed_acyclic_graph(first)
     spelled = {in_words(channel, walk_routes(name, network)[1], form): channel for channel in plain}
     assert len(record["cycle"]) == record["cycle_length"]
     if virtual_channels <= vc_rule(rule, form)[1].number:  # each class is one virtual channel: words identify it
@@ -233,9 +233,18 @@ def check_packets(name, network, rule, virtual_channels, packets, cycle):
     for hops in filter(None, routes):
         by_source.setdefault(hops[0][0], []).append(hops)
     for packet, *channels in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True):
-        source, way, there = re.fullmatch(r"(\d+) (→|by way of|by way of itself →) (\d+)", packet).groups()
+        source, way, middle, there = re.fullmatch(
+            r"(\d+) (→|by way of itself →|by way of (\d+) →|by way of) (\d+)", packet
+        ).groups()
         firsts = set()
         for hops in by_source[int(source)]:
+            if middle is not None:  # one hop to the middle, and on
+                first_half = [hop for hop in hops if hop[2] < form.phases]
+                ends = [step(half[-1][0], half[-1][1]) for half in (first_half, hops) if half]
+                if len(first_half) == 1 and len(hops) > 1 and ends == [int(middle), int(there)]:
+                    chosen = [min(c, virtual_channels - 1) for c in choose(hops, lines)]
+                    firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(hops[:2], chosen)))
+                continue
             inner = [hop for hop in hops if (hop[2] < form.phases) == (way != "by way of itself →")]
             # with one pass, or by way of the source itself, the route has no hops before these
             whole = inner if way == "by way of" else hops

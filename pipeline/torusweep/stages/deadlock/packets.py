@@ -30,15 +30,18 @@ def packets_of(
                (torusweep_kernels.dependencies.FIRST)
 
     Returns None for a cycle of source routing without `entering`, and for shortest paths that are not plain.
-    With two passes: `source by way of node`, on to any destination, or `source by way of itself → destination`.
+    With two passes: `source by way of node`, on to any destination; `source by way of itself → destination`; or
+    `source by way of neighbour → destination`, whose first half is one hop.
     """
     if isinstance(routing, LayeredRouting):
         return _along_links(routing, cycle)
     if not entering:
         return None
     ways = ["→"] if routing.passes == 1 else ["by way of", "by way of itself →"]
-    found = _entering_packets(routing, rule.within(virtual_channels), rule.memory, cycle)
-    return [f"{source} {ways[half]} {end}" for source, end, half in zip(*(array.tolist() for array in found))]
+    source, end, half = _entering_packets(routing, rule.within(virtual_channels), rule.memory, cycle)
+    ways = [*ways, *(f"by way of {node} →" for node in _heads(routing, rule.within(virtual_channels), cycle).tolist())]
+    half = np.where(half < routing.passes, half, routing.passes + np.arange(len(half)))  # the way of each packet
+    return [f"{s} {ways[h]} {e}" for s, e, h in zip(source.tolist(), end.tolist(), half.tolist())]
 
 
 def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None:
@@ -53,7 +56,10 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
 def _entering_packets(
     routing: SourceRouting, classes: np.ndarray, memory: str, cycle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each channel a packet: (source, end of this half of its route, half); a first half may have no hops."""
+    """For each channel a packet: (source, end of this half of its route, half); a first half may have no hops.
+
+    half   0, 1; 2 = the first half is the first channel, and the second half begins with the second channel
+    """
     ports = routing.topology.ports
     count = np.int64(classes.max()) + 1  # int64: a channel's number may exceed the int8 of ports and classes
     source, first = np.divmod(cycle, ports.shape[1] * count)
@@ -75,8 +81,48 @@ def _entering_packets(
             block = ends[begin : begin + BLOCK]
             for place in np.flatnonzero(end_of < 0):
                 attempt(np.full(len(block), place), block)
+    for place in np.flatnonzero(end_of < 0) if routing.passes == 2 else ():
+        second_half = classes[routing.phases :]
+        ends = np.setdiff1d(routing.topology.terminals, after[place])
+        starts = _starts_with(
+            routing, second_half, memory, count, np.full(len(ends), after[place]), ends, second[place]
+        )
+        end_of[place], half_of[place] = ends[starts][0] if starts.any() else -1, routing.passes
     assert (end_of >= 0).all(), "a first dependency has a packet"
     return source, end_of, half_of
+
+
+def _heads(routing: SourceRouting, classes: np.ndarray, cycle: np.ndarray) -> np.ndarray:
+    """int32[L]: the node that each channel of a cycle leads to."""
+    ports = routing.topology.ports
+    source, channel = np.divmod(cycle, ports.shape[1] * (np.int64(classes.max()) + 1))
+    return ports[source, channel // (np.int64(classes.max()) + 1)]
+
+
+def _starts_with(
+    routing: SourceRouting,
+    classes: np.ndarray,
+    memory: str,
+    count: np.int64,
+    source: np.ndarray,
+    destination: np.ndarray,
+    channel: np.int64,
+) -> np.ndarray:
+    """bool[B]: whether some route from source to destination, int[B], begins with the channel, of `count` classes."""
+    moves = routing.moves
+    keys, which = np.unique(routing.key(source, destination), return_inverse=True)
+    first, _, *runs = routing.routes(keys)
+    direction, hops, phase = (array[:, 0] for array in runs_first(*runs))
+    key = np.repeat(np.arange(len(keys)), np.diff(first))
+    fits = np.zeros(len(source), bool)
+    for row in np.flatnonzero(hops > 0):
+        own = np.flatnonzero(which == key[row])
+        at, ahead = source[own], np.full(len(own), direction[row])
+        crossed = moves.wrap[at, ahead]
+        if memory == "ahead":
+            crossed = _crosses(moves, at, ahead, np.full(len(own), hops[row]))
+        fits[own] |= moves.port[at, ahead] * count + classes[phase[row], crossed.astype(np.int8)] == channel
+    return fits
 
 
 def _begins_with(
