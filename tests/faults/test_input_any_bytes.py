@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ import networkx as nx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, seed, settings
 from hypothesis import strategies as st
 from torusweep.sweep.points import Point
 from torusweep.tables import store
@@ -372,7 +373,86 @@ def a_query(sql: str) -> None:
     assert (Path("results/static.parquet").read_bytes(), sorted(Path().rglob("*"))) == before, "something was written"
 
 
+# --- conditions of a front -----------------------------------------------------------------------
+
+PARTS = [
+    "nodes",
+    "topology",
+    "1",
+    " < ",
+    " = ",
+    "'a'",
+    "(",
+    ")",
+    " AND ",
+    " OR ",
+    ";",
+    "--",
+    "/*",
+    "SELECT 1",
+    ",",
+    "\n",
+    "IN ",
+]
+CONDITIONS = st.lists(st.sampled_from(PARTS), max_size=10).map("".join) | st.text(max_size=40)
+
+
+def a_condition(text: str) -> None:
+    assume("\x00" not in text)
+    if not Path("fronts").exists():
+        store.publish_table(
+            Path("fronts"), "static", pa.table({"topology": ["a", "b"], "nodes": [1, 2], "connected": [True, True]})
+        )
+    said = torusweep("pareto", "--minimise", "nodes", f"--where={text}", "--results", "fronts", "--json")
+    if settled(said) and said.out.strip():
+        assert {row["nodes"] for row in json.loads(said.out)} <= {1, 2}
+
+
+# --- workloads -----------------------------------------------------------------------------------
+
+MESSAGES = st.lists(
+    st.tuples(
+        st.integers(0, 4), st.integers(0, 4), st.integers(-1, 40), st.sampled_from(["", "m0", "m1", "m0 m1", "m9"])
+    ),
+    min_size=1,
+    max_size=6,
+).map(
+    lambda rows: (
+        "message,source,destination,flits,after\n"
+        + "".join(f"m{number},{s},{d},{flits},{after}\n" for number, (s, d, flits, after) in enumerate(rows))
+    ).encode()
+)
+WORKLOADS = MESSAGES | mixed(
+    *(b"message", b"source", b"destination", b"flits", b"after", b",", b"0", b"1", b"-1", b"1e9", b"nan", b'"', b"m0"),
+    b"message,source,destination,flits\nm0,0,1,",
+)
+
+
+def a_workload(content: bytes) -> None:
+    Path("any_workload.csv").write_bytes(content)
+    said = torusweep("simulate", "mesh(k=2, n=2)", "--workload", "any_workload.csv", "--cycles", "3000", "--json")
+    if settled(said):
+        (row,) = json.loads(said.out)
+        rows = list(csv.DictReader(io.StringIO(content.decode())))
+        assert row["messages"] == sum(int(one["source"]) != int(one["destination"]) for one in rows)
+
+
+MIXES = st.lists(st.sampled_from(["1", "5", ":", ",", "0.5", "1e9", "-", " ", "nan", "x", "١"]), max_size=8).map(
+    "".join
+)
+
+
+def a_mix(text: str) -> None:
+    said = torusweep("simulate", "ring(k=3)", "--load", "0.1", "--cycles", "60", f"--packet-mix={text}", "--json")
+    if settled(said):
+        (row,) = json.loads(said.out)
+        shares = [float(part.partition(":")[2]) for part in row["packet_mix"].split(",")]
+        assert sum(shares) == pytest.approx(1)
+
+
 # --- the properties ------------------------------------------------------------------------------
+
+LONGEST = 20.0  # seconds of one input
 
 PROPERTIES: dict[
     str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]
@@ -383,10 +463,14 @@ PROPERTIES: dict[
     "damaged demand": (CHANGES, damaged_demands, 1),
     "config": (CONFIGS, a_config, 1),
     "query": (QUERIES, a_query, 20),
+    "condition": (CONDITIONS, a_condition, 20),
+    "workload": (WORKLOADS, a_workload, 1),
+    "mix": (MIXES, a_mix, 1),
 }
 
 
-def hold(what: str, examples: int) -> None:
+def hold(what: str, examples: int, begin: int | None = None) -> None:
+    """Draw examples of a property, from a seed or at random; each takes at most LONGEST."""
     drawn, holds, dear = PROPERTIES[what]
 
     @settings(
@@ -394,9 +478,11 @@ def hold(what: str, examples: int) -> None:
     )
     @given(drawn)
     def always(value: Any) -> None:
+        started = time.monotonic()
         holds(value)
+        assert time.monotonic() - started < LONGEST, f"{what}: too slow"
 
-    always()
+    (always if begin is None else seed(begin)(always))()
 
 
 @pytest.mark.parametrize("what", PROPERTIES)
