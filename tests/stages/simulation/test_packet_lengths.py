@@ -26,7 +26,23 @@ def test_spellings():
 
 @pytest.mark.parametrize(
     "mix",
-    ["", "5", "5:", ":1", "0:1", "5:0", "5:-1", "5:nan", "5:inf", "1:1,1:2", "99999:1", "1.5:1", "1:1,,2:1", "a:b"],
+    [
+        "",
+        "5",
+        "5:",
+        ":1",
+        "0:1",
+        "5:0",
+        "5:-1",
+        "5:nan",
+        "5:inf",
+        "1:1,1:2",
+        "99999:1",
+        "1.5:1",
+        "١:1",
+        "1:1,,2:1",
+        "a:b",
+    ],
 )
 def test_wrong_mixes_are_refused_in_one_line(mix):
     with pytest.raises(BadInput, match=r"packet_mix=.*expected .*, got .*; write it like 1:0\.5,5:0\.5") as refusal:

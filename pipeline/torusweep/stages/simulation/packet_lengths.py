@@ -61,7 +61,7 @@ def lengths_of(mix: str) -> PacketLengths:
             length, share = int(flits), float(weight)
         except ValueError:
             raise _refusal(mix, f"'{part.strip()}'") from None
-        if not colon or not 1 <= length <= MOST_FLITS or not 0 < share < float("inf"):
+        if not colon or not part.isascii() or not 1 <= length <= MOST_FLITS or not 0 < share < float("inf"):
             raise _refusal(mix, f"'{part.strip()}'")
         if length in found:
             raise _refusal(mix, f"{length} twice")
