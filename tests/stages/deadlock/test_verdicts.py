@@ -374,10 +374,10 @@ def test_proved_free_is_a_verdict_of_yes(spelling: str):
 
 
 def test_two_packets_by_way_of_each_other_deadlock_valiant_routing():
-    """0 → 1 → 0 and 1 → 0 → 1: each holds its first channel and waits for the other's, in the same class."""
+    """0 → 1 → 0 → 3 and 1 → 0 → 1 → 2: each holds its first channel and waits for the other's, in the same class."""
     record = deadlock_record(build("torus(k=4, n=2)"), routing="valiant", vc_rule="dateline", virtual_channels=2)
     assert record["deadlock_free"] == "no"
     assert record["cycle"] == ["0 (0,0) x+ vc0", "1 (1,0) x- vc0"]
-    assert record["packets"] == ["0 by way of 1 → 0", "1 by way of 0 → 1"]
+    assert record["packets"] == ["0 by way of 1 → 3", "1 by way of 0 → 2"]
     safe = deadlock_record(build("torus(k=4, n=2)"), routing="valiant", vc_rule="phases_dateline", virtual_channels=4)
     assert safe["deadlock_free"] == "yes"

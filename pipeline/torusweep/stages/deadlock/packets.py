@@ -87,7 +87,9 @@ def _entering_packets(
         starts = _starts_with(
             routing, second_half, memory, count, np.full(len(ends), after[place]), ends, second[place]
         )
-        end_of[place], half_of[place] = ends[starts][0] if starts.any() else -1, routing.passes
+        fitting = ends[starts]
+        fitting = fitting[np.argsort(fitting == source[place], kind="stable")]  # its own source only if no other fits
+        end_of[place], half_of[place] = fitting[0] if len(fitting) else -1, routing.passes
     assert (end_of >= 0).all(), "a first dependency has a packet"
     return source, end_of, half_of
 
