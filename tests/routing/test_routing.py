@@ -24,7 +24,7 @@ GRIDS = [
     "ring(k=6)",
     "torus(k=4, n=2, directed=true)",
 ]
-MESHES = ["mesh(k=4, n=2)", "mesh(radices=[2, 3, 4])", "hypercube(n=3)"]
+MESHES = ["mesh(radices=[3, 4])", "hypercube(n=3)"]
 LATTICES = ["rtt(a=3)", "pdtt(a=2)", "illiac(k=4)", "lattice(matrix=[[4, 1], [1, 5]])", "torus(radices=[6, 4])"]
 CAYLEY = [
     "pruned_torus(k=4, n=3)",
@@ -42,7 +42,9 @@ SUITED = {
     "minimal_ecmp": [*ANY, "directed_torus(k=4, n=2)"],
     **dict.fromkeys([f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign", "random")], GRIDS),
     "random_order": ["torus(k=4, n=2)", "mesh(k=4, n=2)", "hypercube(n=3)"],
-    **dict.fromkeys(("reverse_order", "romm", "romm(tie=positive)"), GRIDS),
+    "reverse_order": ["torus(radices=[5, 3])", "mesh(k=4, n=2)"],
+    "romm": ["torus(k=4, n=2)", "torus(k=2, n=3)", "mesh(k=4, n=2)", "torus(k=4, n=2, directed=true)"],
+    "romm(tie=positive)": ["torus(k=4, n=2)"],
     **dict.fromkeys(TURN_MODELS, MESHES),
     "west_first(split=paths)": ["mesh(radices=[3, 4])"],
     **dict.fromkeys(("routing_record", "routing_record(tie=positive)"), LATTICES),
