@@ -128,25 +128,25 @@ def scaling() -> Iterator[Row]:
 
     ratio: wall time, without the start of the workers, over the time of the naps alone.
     """
-    manner = sweep.Manner("", "numba", True, None, "static", "", "")
+    options = sweep.Options("", "numba", True, None, "static", "", "")
     # multiprocessing would import the main module in every worker
     main = vars(sys.modules["__main__"])
     main.pop("__file__", None)
     main["__spec__"] = None
-    with cluster.connect(Cluster(workers=1), backend=manner.backend, tasks=1):
+    with cluster.connect(Cluster(workers=1), backend=options.backend, tasks=1):
         pass  # what workers are forked from is there now
     for sleepers in SLEEPERS:
         points = [Point("static", name, StaticRequest()) for name in networks(sleepers * NAPS)]
         settings = Cluster(workers=sleepers, batch_seconds=NAP)
         begin = time.perf_counter()
-        with cluster.connect(settings, backend=manner.backend, tasks=len(points)) as workers:
+        with cluster.connect(settings, backend=options.backend, tasks=len(points)) as workers:
             started = time.perf_counter() - begin
             with (
                 patch.object(sweep, "run_batch", sleeping),
                 patch.object(cluster, "connect", lambda *_, **__: nullcontext(workers)),
             ):
                 begin = time.perf_counter()
-                sweep.compute(dict.fromkeys(points, NAP), set(), manner, settings)
+                sweep.compute(dict.fromkeys(points, NAP), set(), options, settings)
                 wall = time.perf_counter() - begin
         yield {
             **row("scheduler", f"{sleepers} sleeping", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS)),

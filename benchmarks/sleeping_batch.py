@@ -11,7 +11,7 @@ from torusweep.sweep.points import Point
 NAP = 2.0  # seconds, as long as batches are by default
 
 
-def sleeping(points: Sequence[Point], keys: Sequence[str], manner: Options) -> Answer:
+def sleeping(points: Sequence[Point], keys: Sequence[str], options: Options) -> Answer:
     """In the place of `run_batch`."""
     time.sleep(NAP)
     return Answer("", len(points), NAP, [])

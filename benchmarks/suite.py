@@ -10,9 +10,6 @@ those recorded: benchmarks/recorded.parquet, which --record writes together with
 from __future__ import annotations
 
 import argparse
-import atexit
-import os
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -86,7 +83,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    os._exit(status)  # Dask's and native libraries' threads now and then abort a process that ends the usual way
+    raise SystemExit(main())

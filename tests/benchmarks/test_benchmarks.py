@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -148,3 +149,16 @@ def test_without_a_compiler_c_is_left_out(monkeypatch: pytest.MonkeyPatch, capsy
     assert native.library("peak") is None
     native.library.cache_clear()
     assert capsys.readouterr().err == "peak.c: no C compiler `cc` found, left out\n"
+
+
+def test_sleeping_workers_take_turns_with_the_real_driver(tmp_path):
+    """Two workers, a nap of 0.05 s each: the driver and the workers are the real ones, in a process of their own."""
+    program = (
+        "from benchmarks import overhead\n"
+        "overhead.SLEEPERS, overhead.NAPS, overhead.NAP = (2,), 1, 2.0\n"
+        "(row,) = overhead.scaling()\n"
+        "assert row['case'] == '2 sleeping' and 1.9 < row['seconds'] < 60, row\n"
+    )
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root), *sys.path])
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
