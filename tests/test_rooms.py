@@ -19,7 +19,7 @@ FLOORS = (
     ("stages/tables",),
     ("stages",),
     ("stages/static", "stages/loads", "stages/deadlock", "stages/layout", "stages/simulation"),
-    ("stages/stage", "stages/entry", "models", "capacity", "routing", "traffic", "workloads", "charts"),
+    ("stages/stage", "stages/entry", "models", "capacity", "routing", "traffic", "workloads", "screening", "charts"),
     ("networks",),
     ("tables",),
     ("errors", "counts"),

@@ -42,6 +42,7 @@ def test_help_imports_nothing_heavy():
 
 
 BAD_INPUT = [
+    (["best", "--nodes", "4096"], "44,731,051 lattices have 4,096 nodes in 3 dimensions"),
     (["decribe", "torus(k=8, n=3)"], "did you mean 'describe'"),
     (["describe"], "TOPOLOGY"),
     (["describe", "toruss(k=8, n=3)"], "did you mean 'torus'"),

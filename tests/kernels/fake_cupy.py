@@ -216,6 +216,7 @@ def module(
     for function in (
         *creation,
         np.cumsum,
+        np.take_along_axis,
         np.bincount,
         np.flatnonzero,
         np.argsort,

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": ("run", "Run a sweep: tables, verification, report."),
     "plan": ("plan", "What a sweep will take: points, time, memory, disk."),
     "topologies": ("topologies", "List the families of networks."),
+    "best": ("best", "The best network of a size, with proof."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
@@ -71,6 +72,7 @@ def torusweep() -> None:
 
     \b
     Examples:
+      torusweep best --nodes 128 --dimensions 3        the best of all lattices of a size
       torusweep describe "rtt(a=4)"                    one network
       torusweep loads "rtt(a=16)"                      where it saturates
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2

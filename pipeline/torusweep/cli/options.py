@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
@@ -179,6 +179,11 @@ results = click.option(
     callback=_latest_results,
     help="Folder of a sweep.  [default: results/default; without one, the sweep in results/ that ran last]",
 )
+
+
+def listed(values: Iterable[str]) -> list[str]:
+    """Names given several times or in a list separated by commas, without blanks."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
 def print_json(value: Any) -> None:

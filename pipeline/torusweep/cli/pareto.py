@@ -59,11 +59,13 @@ def pareto(
       torusweep pareto --minimise wire_length_max,total_latency --where "placement = 'folded' AND offered_load = 0.1"
     """
     chosen = Choices(**choices)
-    table = front_of(results, minimise=_names(minimise), maximise=_names(maximise), where=where or None, choices=chosen)
+    table = front_of(
+        results,
+        minimise=options.listed(minimise),
+        maximise=options.listed(maximise),
+        where=where or None,
+        choices=chosen,
+    )
     print_table(table, "json" if as_json else style, output)
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
-
-
-def _names(values: tuple[str, ...]) -> list[str]:
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]

@@ -1,0 +1,100 @@
+"""Lattice graphs Zⁿ/L in batches: their distances and loads, and the classes of lattices that look alike.
+
+A lattice L ⊂ Zⁿ is given by its Hermite normal form, int32[n, n]: its columns generate L, the matrix is upper
+triangular with a positive diagonal k, and 0 ≤ entry < k_i to the right of k_i. Nodes are the vectors of the box of k,
+numbered x_0 + k_0 (x_1 + k_1 (x_2 + …)); a node has links to the nodes at ± e_i.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import expecting
+from torusweep_kernels.compile import thread_count
+
+MOST_DIMENSIONS = 6
+MOST_NODES = 2**20
+
+
+class Distances(NamedTuple):
+    """Of B lattice graphs, which look the same from each node.
+
+    degree     int32[B]     neighbours of a node: 2n, or fewer where generators vanish or coincide
+    histogram  int32[B, D]  nodes at distance 0 … D − 1 from a node; D − 1 is the greatest diameter of the batch
+    load       float64[B, n]  load of a channel of each dimension, in flits a cycle, where each node sends one flit a
+                 cycle to all N nodes alike, itself included, spread equally over all shortest paths; 0 where the
+                 dimension has no channels of its own. Shape [B, 0] where no loads were asked for
+    """
+
+    degree: np.ndarray
+    histogram: np.ndarray
+    load: np.ndarray
+
+
+def measure_lattices(
+    forms: np.ndarray, *, loads: bool = True, backend: str = "auto", threads: int | None = None
+) -> Distances:
+    """Distances and loads of many lattice graphs.
+
+    forms    int32[B, n, n]  Hermite normal forms, n ≤ 6, of at most 2²⁰ nodes each
+    loads    compute the loads, too; about three times the work
+    backend  auto, numpy, numba or cupy; results are the same to the bit. auto is numba: a lattice is small
+    threads  CPU threads of numba; by default all that it may use. The result does not depend on it
+
+    Links are those of `torusweep.networks.families.lattices.lattice`: a generator that is 0, or equal to an earlier one
+    or its negative, adds no link. Method: breadth-first search from node 0, then Brandes's accumulation (2001). The
+    loads' sums have a fixed order: over ports, then over nodes in pairs.
+
+    Raises ValueError for forms that are not Hermite normal forms, BackendUnavailable for cupy without a GPU.
+    """
+    forms = np.ascontiguousarray(forms, np.int32)
+    check(forms)
+    chosen = backends.resolve("numba" if backend == "auto" else backend)
+    if not len(forms):
+        return Distances(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
+    degree, histogram, load = backends.implementation(__name__, chosen).measure(forms, loads, thread_count(threads))
+    width = int(np.flatnonzero(histogram.any(axis=0))[-1]) + 1
+    return Distances(degree, np.ascontiguousarray(histogram[:, :width]), load)
+
+
+def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None = None) -> np.ndarray:
+    """int32[B]: size of the class of a form that represents its class, 0 for all other forms.
+
+    Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs are the
+    same but for the dimensions' names and directions. The representative has the greatest last side, then the
+    greatest last but one, and so on, and of these the least entries, column by column from the last one.
+
+    forms    int32[B, n, n]  as of `measure_lattices`
+    backend  auto or numba: compiled; numpy: the specification. There is none for cupy
+    threads  as of `measure_lattices`
+    """
+    forms = np.ascontiguousarray(forms, np.int32)
+    check(forms)
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    if chosen == "numpy":
+        from torusweep_kernels.lattices import reference
+
+        return reference.class_sizes(forms)
+    from torusweep_kernels.lattices import classes
+
+    return classes.class_sizes(forms, thread_count(threads))
+
+
+def check(forms: np.ndarray) -> None:
+    """Raise ValueError where an array does not hold Hermite normal forms."""
+    expect = expecting("lattices")
+    square = forms.ndim == 3 and forms.shape[1] == forms.shape[2]
+    expect(square and 1 <= forms.shape[1] <= MOST_DIMENSIONS, "forms of shape [B, n, n], n = 1 … 6", forms.shape)
+    if not len(forms):
+        return
+    sides = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64)
+    expect(bool((sides > 0).all()), "a positive diagonal", int(sides.min()))
+    nodes = np.prod(sides.astype(float), axis=1)
+    expect(bool((nodes <= MOST_NODES).all()), f"at most {MOST_NODES:,} nodes", f"{int(nodes.max()):,}")
+    above = np.triu(np.ones(forms.shape[1:], bool), 1)
+    inside = np.where(above, (forms >= 0) & (forms < sides[:, :, None]), True)
+    below = np.where(above.T, forms == 0, True)
+    expect(bool(inside.all() and below.all()), "upper triangular forms with 0 ≤ entry < side", "another matrix")

@@ -1,0 +1,147 @@
+"""The specification: all lattices of a batch at once, level by level; the same code for NumPy and CuPy."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+
+from torusweep_kernels.backend import host
+
+
+def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`."""
+    nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
+    results = [measure_alike(forms[nodes == size], int(size), loads, xp) for size in np.unique(nodes)]
+    place = np.argsort(np.argsort(nodes, kind="stable"), kind="stable")
+    width = int(nodes.max()) // 2 + 1
+    degree = np.concatenate([degree for degree, _, _ in results])
+    histogram = np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for _, rows, _ in results])
+    return degree[place], histogram[place], np.concatenate([load for _, _, load in results])[place]
+
+
+def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same for lattices of as many nodes each."""
+    lattices, n = forms.shape[:2]
+    forms = xp.asarray(forms.astype(np.int64))
+    ports = [move(forms, nodes, j, sign, xp) for j in range(n) for sign in (1, -1)]  # int64[B, N] each
+    kept = distinct([port[:, 0] for port in ports], xp)
+    distance = xp.full((lattices, nodes), -1, np.int64)
+    distance[:, 0] = 0
+    count = (distance == 0).astype(np.float64)
+    histogram = xp.zeros((lattices, nodes // 2 + 1), np.int32)
+    histogram[:, 0] = 1
+    level = 0
+    while bool((distance == level).any()):
+        paths = xp.zeros((lattices, nodes))
+        for port, keep in zip(ports, kept):  # v is reached from v + port: the ports of a node are closed under negation
+            nearer = keep[:, None] & (xp.take_along_axis(distance, port, 1) == level)
+            paths = paths + xp.where(nearer, xp.take_along_axis(count, port, 1), 0.0)
+        found = (distance < 0) & (paths > 0)
+        level += 1
+        distance, count = xp.where(found, level, distance), xp.where(found, paths, count)
+        if level <= nodes // 2:
+            histogram[:, level] = found.sum(axis=1)
+    degree = sum(keep.astype(np.int32) for keep in kept)
+    if not loads:
+        return host(degree), host(histogram), np.zeros((lattices, 0))
+    unit = 1 / count
+    for here in range(level - 2, -1, -1):
+        total = farther(ports, kept, distance, unit, here, xp)
+        unit = xp.where(distance == here, (1 + count * total) / count, unit)
+    load = xp.zeros((lattices, n))
+    for j in range(n):
+        onward = kept[2 * j][:, None] & (xp.take_along_axis(distance, ports[2 * j], 1) == distance + 1)
+        carried = xp.where(onward, count * xp.take_along_axis(unit, ports[2 * j], 1), 0.0)
+        load[:, j] = sum_in_pairs(carried, xp) / nodes
+    return host(degree), host(histogram), host(load)
+
+
+def farther(ports: list[Any], kept: list[Any], distance: Any, unit: Any, here: int, xp: Any) -> Any:
+    """float64[B, N]: Σ unit of the neighbours at distance here + 1."""
+    total = xp.zeros(unit.shape)
+    for port, keep in zip(ports, kept):
+        onward = keep[:, None] & (xp.take_along_axis(distance, port, 1) == here + 1)
+        total = total + xp.where(onward, xp.take_along_axis(unit, port, 1), 0.0)
+    return total
+
+
+def sum_in_pairs(rows: Any, xp: Any) -> Any:
+    """float64[B]: sums of rows in a fixed order: neighbours, then neighbours of these sums, until one is left."""
+    while rows.shape[1] > 1:
+        wide = xp.zeros((rows.shape[0], (rows.shape[1] + 1) // 2 * 2))
+        wide[:, : rows.shape[1]] = rows
+        rows = wide[:, 0::2] + wide[:, 1::2]
+    return rows[:, 0]
+
+
+def move(forms: Any, nodes: int, j: int, sign: int, xp: Any) -> Any:
+    """int64[B, N]: the node at v + sign · e_j."""
+    n = forms.shape[1]
+    rest = xp.zeros((len(forms), 1), np.int64) + xp.arange(nodes)
+    digits = []
+    for i in range(n):
+        side = forms[:, i, i][:, None]
+        digits.append(rest % side + sign * (i == j))
+        rest = rest // side
+    for i in reversed(range(n)):
+        turns = digits[i] // forms[:, i, i][:, None]
+        digits = [digit - turns * forms[:, h, i][:, None] for h, digit in enumerate(digits)]
+    number = digits[-1]
+    for i in reversed(range(n - 1)):
+        number = number * forms[:, i, i][:, None] + digits[i]
+    return number
+
+
+def distinct(heads: list[Any], xp: Any) -> list[Any]:
+    """bool[B] for each port of node 0: it leads to another node, and no earlier port leads there."""
+    kept = []
+    for p, head in enumerate(heads):
+        keep = head != 0
+        for earlier in heads[:p]:
+            keep = keep & (head != earlier)
+        kept.append(keep)
+    return kept
+
+
+def class_sizes(forms: np.ndarray) -> np.ndarray:
+    """See the package. By Python's integers, for each form the images under all signed permutations."""
+    n = forms.shape[1]
+    group = list(product(permutations(range(n)), product((1, -1), repeat=n)))
+    sizes = np.zeros(len(forms), np.int32)
+    for place, form in enumerate(forms.tolist()):
+        images = {key(hermite([[sign * entry for entry in form[i]] for i, sign in zip(*turn)])) for turn in group}
+        if key(form) == min(images):
+            sizes[place] = len(images)
+    return sizes
+
+
+def key(form: list[list[int]]) -> tuple[int, ...]:
+    """What orders the forms of a class: least for the representative."""
+    n = len(form)
+    return *(-form[i][i] for i in reversed(range(n))), *(form[i][j] for j in reversed(range(n)) for i in range(j))
+
+
+def hermite(matrix: list[list[int]]) -> list[list[int]]:
+    """The Hermite normal form of a nonsingular matrix, by column operations from the last row up."""
+    columns = [list(column) for column in zip(*matrix)]
+    n = len(columns)
+    for i in reversed(range(n)):
+        while True:  # Euclid's algorithm on row i of columns 0 … i
+            left = [j for j in range(i + 1) if columns[j][i]]
+            least = min(left, key=lambda j: abs(columns[j][i]))
+            if len(left) == 1:
+                break
+            for j in left:
+                if j != least:
+                    quotient = columns[j][i] // columns[least][i]
+                    columns[j] = [a - quotient * b for a, b in zip(columns[j], columns[least])]
+        columns[i], columns[least] = columns[least], columns[i]
+        if columns[i][i] < 0:
+            columns[i] = [-entry for entry in columns[i]]
+    for j in range(n):
+        for i in reversed(range(j)):
+            quotient = columns[j][i] // columns[i][i]
+            columns[j] = [a - quotient * b for a, b in zip(columns[j], columns[i])]
+    return [list(row) for row in zip(*columns)]

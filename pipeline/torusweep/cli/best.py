@@ -1,0 +1,78 @@
+"""torusweep best: the best networks of a size, with proof."""
+
+from __future__ import annotations
+
+import click
+
+from torusweep.cli import options
+from torusweep.cli.best_text import print_best
+from torusweep.cli.progress import share_progress
+from torusweep.screening.best import OBJECTIVES, best_lattices, objectives
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in OBJECTIVES if name.startswith(incomplete)]
+
+
+@click.command()
+@click.option("--nodes", type=int, required=True, help="Nodes of the network.")
+@click.option(
+    "--dimensions", type=int, default=3, show_default=True, help="Dimensions, 1 … 5; a node has two links in each."
+)
+@click.option(
+    "--minimise",
+    "--minimize",
+    multiple=True,
+    shell_complete=_complete,
+    help="What should be small, the most important first; separated by commas.  [default: mean_distance]",
+)
+@click.option(
+    "--maximise", "--maximize", multiple=True, shell_complete=_complete, help="What should be great, after these."
+)
+@click.option("--show", type=click.IntRange(1), default=5, show_default=True, help="How many of the winners to show.")
+@options.backend
+@options.json_output
+def best(
+    nodes: int,
+    dimensions: int,
+    minimise: tuple[str, ...],
+    maximise: tuple[str, ...],
+    show: int,
+    backend: str,
+    as_json: bool,
+) -> None:
+    """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
+
+    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared, one of
+    each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
+    be the best. Beside it stand the networks that people know at that size, and the bounds of all graphs of its degree.
+
+    \b
+    Columns to minimise or maximise:
+      mean_distance                      hops, a node to itself included
+      diameter                           hops
+      max_channel_load, saturation_load  uniform traffic over all shortest paths
+      links, degree                      generators that vanish or coincide leave fewer than 2n links a node
+
+    Several columns are compared in order: the second decides where the first is equal. The winner's spelling is one
+    that describe, loads, deadlock, layout and simulate take.
+
+    \b
+    Examples:
+      torusweep best --nodes 128
+      torusweep best --nodes 512 --minimise diameter,mean_distance
+      torusweep best --nodes 128 --maximise saturation_load --show 1
+      torusweep best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json
+    """
+    chosen = objectives(options.listed(minimise), options.listed(maximise))
+    with share_progress("lattices compared") as progress:
+        found = best_lattices(nodes, dimensions, chosen, show=show, backend=backend, progress=progress)
+    if as_json:
+        options.print_json(
+            {
+                **found._asdict(),
+                "objectives": [{"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in chosen],
+            }
+        )
+    else:
+        print_best(dimensions, found)
