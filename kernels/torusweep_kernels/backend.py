@@ -74,7 +74,7 @@ def _listen() -> None:
             tell()
 
         def on_end(self, _: Any) -> None:
-            """Numba wants one."""
+            """Numba's interface requires this method."""
 
     event.register("numba:compile", Once())
 

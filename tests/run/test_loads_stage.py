@@ -122,7 +122,7 @@ def test_adding_traffic_computes_only_what_is_new_and_leaving_it_out_takes_the_t
     assert open_table(rings.folder / "loads.parquet").num_rows == 18 + 5 + 1
 
     demand.write_text("source,destination,demand\n0,2,1\n")  # the same name, other contents
-    with pytest.raises(BadInput, match="does not fit the code and files of now"):
+    with pytest.raises(BadInput, match="was made by other code or from other files"):
         rings.here("loads", workers=0)
     rings.here("points")
     rings.here("static", workers=0)

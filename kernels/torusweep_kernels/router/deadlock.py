@@ -17,8 +17,8 @@ def deadlock(
 
     Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can
     go on where its packet is leaving the network, or may use an output VC whose buffer is not full, or lacks room only
-    until what is under way arrives; or one whose buffer's front can go on. Whatever cannot go on so never
-    will: a wait for *all* choices, not for one of them.
+    until what is under way arrives; or one whose buffer's front can go on. A VC that cannot go on by any of
+    its choices never will.
     """
     there = np.flatnonzero(snapshot.front >= 0)
     on_channel = task.feed[there // task.vcs] >= 0

@@ -21,7 +21,7 @@ from torusweep_kernels.router.task import Experiment, Simulated, Task
 THREADS = 512  # the most threads of a block that simulates an experiment alone; also in router.cu
 SHARED_THREADS = 128  # threads of a block where several simulate an experiment
 WINDOW = 4096  # the most cycles between two checks
-Wait = tuple[list[tuple[int, int, int]], int]  # as `waits.deadlock` tells
+Wait = tuple[list[tuple[int, int, int]], int]  # as `deadlock.deadlock` returns
 
 
 def simulated(task: Task, threads: int | None = None, progress: Callable[[float], None] | None = None) -> Simulated:
@@ -181,7 +181,7 @@ class Round:
         return running[still[running]].tolist()
 
     def deadlock(self, e: int, t: int) -> Wait:
-        """See `waits.deadlock`."""
+        """See `deadlock.deadlock`."""
         experiment = self.experiments[e]
         begin = experiment.begin - self.experiments[0].begin
         own = slice(begin, begin + experiment.end - experiment.begin)

@@ -1,4 +1,4 @@
-"""VcAllocation come forward, request output VCs, and get them: see `choices`."""
+"""VC allocation: heads at the front of their buffers request output VCs and are granted them; see `choices`."""
 
 from __future__ import annotations
 

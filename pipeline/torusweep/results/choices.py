@@ -1,4 +1,4 @@
-"""Rows that can be compared: of one routing, traffic, model, load …, or each named beside its number.
+"""Choose rows that can be compared: those of one routing, traffic pattern, model or load, or of each one, named.
 
 A command that draws or ranks numbers of several routings as if they were of one would mislead. What is mixed is
 refused, with the options that choose.
@@ -28,7 +28,7 @@ OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}
 
 
 class Choices(NamedTuple):
-    """What a user chose of each: a name; ALL, each for itself; None: nothing.
+    """What a user chose of each: a name; ALL: each one separately; None: not chosen.
 
     routing   or BEST: each network's best
     """

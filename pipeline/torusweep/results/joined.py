@@ -30,7 +30,7 @@ NUMBERS = ("int64", "double")  # types of columns
 VIEW = "designs"
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
 BEST, ALL = "best", "all"  # choices of a routing beside its name
-# which routing is best: the first by these columns, equal ones but for rounding by name, the plainest first
+# the best routing of a network is the first in this order; loads that differ only by rounding are equal
 BEST_ROUTING = {
     "loads": ("round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
     "simulation": ("simulated_saturation DESC NULLS LAST", "accepted_load DESC NULLS LAST", "routing"),
@@ -42,7 +42,7 @@ ORDER = {
     "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
     "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
 }
-# keys that differ with the routing, or with how a number was found, but make it no other number
+# keys that say how a number was computed; rows that differ only in these are comparable
 SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget")
 SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
 SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"

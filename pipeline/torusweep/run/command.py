@@ -81,7 +81,7 @@ def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: S
                 " again"
             )
         _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder)
-        _not_from_the_future([config, *map(Path, files), *folder.glob("[!.]*.*")])
+        _set_future_times_to_now([config, *map(Path, files), *folder.glob("[!.]*.*")])
         command = [*_snakemake(config, results, overrides, options), *_failed(sweep, folder), *(options or QUIET)]
         status = Snakemake(command, folder / store.LOCK, essential=not options).wait()
         if status == 0 and not is_dry(options) and is_complete(folder):
@@ -122,7 +122,7 @@ def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path) ->
 
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
-    """Snakemake's command line. The folder's lock stands for Snakemake's, which is the working directory's."""
+    """Snakemake's command line. The results folder's lock replaces Snakemake's, which locks the working directory."""
     given = {"results": os.path.join(os.curdir, results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     return [
@@ -289,8 +289,8 @@ def _check_options(options: Sequence[str]) -> None:
             )
 
 
-def _not_from_the_future(files: Iterable[Path]) -> None:
-    """Give files from the future, as there are where a clock was set back, the time of now: Snakemake refuses them."""
+def _set_future_times_to_now(files: Iterable[Path]) -> None:
+    """Set the times of files from the future to now: Snakemake refuses them, and a clock may have been set back."""
     now = time.time()
     for file in files:
         try:

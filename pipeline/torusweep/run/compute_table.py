@@ -1,4 +1,4 @@
-"""The step that makes a stage's table: its points to workers, their shards to a table."""
+"""The step that makes a stage's table: workers compute its points, and their shards become the table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def _estimates(folder: Path, stage: str) -> dict[Point, float]:
             continue
         if point.key != key or not 0 < (seconds or 0) < inf:
             raise BadInput(
-                f"{folder / 'points.parquet'} does not fit the code and files of now: delete it and run the sweep again"
+                f"{folder / 'points.parquet'} was made by other code or from other files:"
+                " delete it and run the sweep again"
             )
         estimates[point] = seconds
     return estimates

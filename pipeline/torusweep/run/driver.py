@@ -1,8 +1,8 @@
-"""The sweep's driver: points in batches to workers, shards back, until every point is finished or has failed.
+"""Hand the points of a stage to workers in batches, until every point is finished or has failed.
 
-A batch is a second or more of work. It publishes its own shard and answers with a digest and counts,
-never with arrays. When its worker dies, or hangs and is stopped, it is halved, and so on until the point
-that kills workers stands alone; that point is recorded as failed, and the rest goes on.
+A batch is a second or more of work. It publishes its own shard and returns a digest and counts, never arrays.
+When its worker dies, or hangs and is stopped, the batch is halved and tried again. A point alone in its batch
+whose worker dies again and again is recorded as failed; the other points are computed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from torusweep.sweep.points import Point, rows_of, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 
-LIVES = 3  # deaths of its worker after which a lone point is given up
+MOST_DEATHS = 3  # of its worker, after which a point alone in its batch is given up
 SAVE_SECONDS = 20.0  # after the first signal, for the batches that run: Slurm kills 30 s after its SIGTERM
 FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so little takes to compute here
 
@@ -178,7 +178,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch
-                if outcome.died and _published(batch, options, shown):
+                if outcome.died and _is_published(batch, options, shown):
                     ended = []
                 elif outcome.died:
                     fallen = _after_death(batch, outcome.died, left, shown)
@@ -197,8 +197,8 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
         return Computed(failed, stop.signal)
 
 
-def _published(batch: Batch, options: Options, shown: Any) -> bool:
-    """Whether a batch's shard is there: its worker died with the answer."""
+def _is_published(batch: Batch, options: Options, shown: Any) -> bool:
+    """Whether a batch's shard is published: its worker may have died after that, before it answered."""
     found = store.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
     for complaint in found.complaints:
         shown.say(complaint)
@@ -207,7 +207,7 @@ def _published(batch: Batch, options: Options, shown: Any) -> bool:
 
 
 def _watch(running: dict[int, Running], workers: Workers) -> None:
-    """Stop the workers of batches that hang; each batch's outcome is then a death."""
+    """Stop the workers of batches that hang; these batches are then treated as those of a worker that died."""
     now = time.monotonic()
     for ticket, (batch, since, limit) in running.items():
         if now - since > limit:
@@ -220,21 +220,21 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
 
 
 def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure | None:
-    """A batch whose worker died is halved; a lone point is tried again, or given up."""
+    """Halve the batch of a worker that died; try a single point again, or give it up."""
     if len(batch.points) > 1:
         shown.say(f"a worker {why}; its batch of {len(batch.points)} points is halved and tried again")
         left.halve(batch)
         return None
     (point,) = batch.points
     deaths = (*batch.deaths, why)
-    if len(deaths) < LIVES:
+    if len(deaths) < MOST_DEATHS:
         shown.say(f"a worker {why} computing {point}; tried again")
         left.put_back(batch._replace(deaths=deaths))
         return None
     reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
     return Failure(
         point,
-        f"its worker died {LIVES} times:"
+        f"its worker died {MOST_DEATHS} times:"
         f" {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",
     )
 
@@ -253,8 +253,8 @@ class _Stop:
 
     def __enter__(self) -> _Stop:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._asked)
-        # writing to a worker that just died must be an error to handle, not our end
+            self._before[number] = signal.signal(number, self._on_signal)
+        # writing to a worker that has just died must raise an error, not end this process
         self._before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         return self
 
@@ -262,7 +262,7 @@ class _Stop:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _asked(self, number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self.signal is not None or not self.running:
             raise SystemExit(128 + number)
         self.signal, self.since = number, time.monotonic()

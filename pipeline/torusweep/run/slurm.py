@@ -70,7 +70,7 @@ def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> S
 def wait_for_worker(client: Client, jobs: SLURMCluster) -> None:
     """Wait for the first worker, and say at most once a minute why Slurm does not start the jobs.
 
-    Raises BadInput with Slurm's reason where none starts within JOIN_SECONDS.
+    Raises BadInput with Slurm's reason where none starts within START_SECONDS.
     """
     waiting = ""
     for _ in range(START_SECONDS // SQUEUE_SECONDS):

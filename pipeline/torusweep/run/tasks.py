@@ -19,15 +19,15 @@ from distributed import Client, KilledWorker
 
 from torusweep.errors import BadInput
 
-DIED = "died"  # of what, nobody knows
+DIED = "died"  # for an unknown reason
 NEVER = float("-inf")
-ANSWER_SECONDS = 5.0  # that an answer, a digest and counts, may take to come
+ANSWER_SECONDS = 5.0  # in which an answer, a digest and counts, must arrive
 SILENT_SECONDS = 15.0  # that the scheduler may take to say which workers it has; one that takes longer is lost
 TICKETS = itertools.count()  # of all stages that this process drives: a scheduler may still know an earlier one's
 
 
 def _kill(dask_worker: Any) -> None:
-    """Kill a worker, which a task that hangs need not hear: run by its nanny, or where it has none by itself."""
+    """Kill a worker, even if its task hangs. Its nanny runs this; without a nanny, the worker itself does."""
     os.kill(getattr(dask_worker, "pid", os.getpid()), signal.SIGKILL)
 
 
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 class LostWorkers(BadInput):
-    """Nobody computes any more: the scheduler is gone, or every worker. Published shards are kept."""
+    """The scheduler or all workers are gone. Published shards are kept."""
 
 
 class LostScheduler(LostWorkers):
@@ -91,7 +91,7 @@ class InProcess:
 
 
 class Workers:
-    """Dask workers. Never more tasks are out than there are places: nothing queues behind a poisoned task."""
+    """Dask workers. At most as many tasks run as there are places: no task waits behind one that kills its worker."""
 
     def __init__(self, client: Client, description: str, patience: Patience) -> None:
         self.description = description
@@ -100,7 +100,7 @@ class Workers:
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
         self._stopped: dict[int, str] = {}  # tasks whose worker we stopped, and why
-        self._lost: set[int] = set()  # tasks whose worker died with the answer: the scheduler has them computed again
+        self._lost: set[int] = set()  # tasks whose worker died before it answered: the scheduler starts them again
         self._present, self._counted = 1, NEVER
         self._seen = time.monotonic()  # when a worker was there
 
@@ -190,8 +190,10 @@ class Workers:
                 self._client.run(_kill, workers=at, nanny=nanny, on_error="ignore")  # it dies before it can answer
 
     def _what_happened(self, ticket: int, worker: str) -> str:
-        """What a dead worker did, as its nanny and the scheduler saw it."""
-        self._counted = NEVER  # a place fewer until another worker is there: a task behind would count as guilty
+        """How a worker died, according to its nanny and the scheduler."""
+        self._counted = (
+            NEVER  # one place less until another worker is there: a waiting task would be blamed for the next death
+        )
         if ticket in self._stopped:
             return self._stopped.pop(ticket)
         for _, event in self._client.get_events("worker-restart-memory"):
@@ -208,7 +210,7 @@ class Workers:
 
     @contextlib.contextmanager
     def _scheduler_alive(self) -> Iterator[None]:
-        """A talk with the scheduler, which may be gone before it or in the middle."""
+        """Requests to the scheduler; raises LostScheduler where it is gone."""
         if self._client.status != "running":
             raise LostScheduler
         try:

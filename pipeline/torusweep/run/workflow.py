@@ -20,7 +20,7 @@ from torusweep.sweep.points import program_digest, stage_digest
 from torusweep.sweep.requested import requested_files, requested_stages
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
-OVERRIDES = ("backend", "symmetry", "workers")  # how, never what: they change no result
+OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result
 DEFAULT = "config/default.yaml"
 
 

@@ -48,7 +48,7 @@ class Network:
 
 
 class Stage(Protocol):
-    """One kind of computation; `torusweep.stages.STAGES` lists all. What stands here is what a stage may leave out.
+    """One kind of computation; `torusweep.stages.STAGES` lists all. Members with a body here are optional.
 
     name      of its table, its section of the configuration, its shards
     columns   of its table, in order

@@ -44,7 +44,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
     Raises BadInput for an unknown family or parameter and for a listed family that cannot be
     searched; Refused where far more than `limit` networks would have to be looked at.
     """
-    families = _asked(requirement)
+    families = _families(requirement)
     known = {parameter.name for name in families for parameter in parameters(name)}
     for key in requirement.parameters:
         if key not in known:
@@ -81,8 +81,8 @@ def _given(parameter: Parameter, requirement: Requirement) -> Sequence[Any]:
     return [value for value in values if type(value) is not int or whole.contains(value)]
 
 
-def _asked(requirement: Requirement) -> list[str]:
-    """Names of the families that are asked, those that cannot be searched left out of 'all' and refused in a list."""
+def _families(requirement: Requirement) -> list[str]:
+    """Names of the families to search. Those that cannot be searched are left out of 'all', and refused in a list."""
     wanted = list(FAMILIES) if requirement.families == "all" else list(dict.fromkeys(requirement.families))
     for name in [*wanted, *requirement.excluded]:
         if name not in FAMILIES:

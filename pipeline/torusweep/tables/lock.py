@@ -54,7 +54,7 @@ def held(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """Wait for our turn at something short: two steps that update one manifest."""
+    """Hold a lock that others hold only briefly, such as that of a manifest that two steps update; wait for it."""
     with open_for_writing(path) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -3,12 +3,12 @@
     results/<sweep>/
       points.parquet                 what the sweep asks for
       shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
-      static.parquet loads.parquet deadlock.parquet layout.parquet distances.parquet verification.parquet
+      static.parquet, …              a table of each stage, and the tables derived from them
       manifest.json                  digest of every table, origin of every shard
 
-A file is written under a temporary name, synced and renamed, so that whatever moment a run dies at,
-what has its final name is whole. A shard whose content is not what its name says is worth nothing
-and is computed again; a table whose content is not what the manifest says is refused.
+A file is written under a temporary name, synced and renamed: a file with its final name is whole, even if the
+run was killed. A shard whose content does not match its name is computed again; a table whose content does not
+match the manifest is refused.
 """
 
 from __future__ import annotations
