@@ -85,7 +85,7 @@ def gpu_errors(kernel: str) -> Iterator[None]:
         raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
 
 
-def halved(width: int, run: Callable[[int], Result]) -> Result:
+def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
     """Call run(width); while the GPU's memory, which others use too, is too small, halve the width, down to 1."""
     cupy = importlib.import_module("cupy")
     while True:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
-from torusweep_kernels.cuts import Channels, both_ways, dominating, least_cut, spanning
+from torusweep_kernels.cuts import Channels, both_ways, dominating_set, least_cut, spanning_tree
 
 PLENTY = 10**12
 
@@ -119,7 +119,7 @@ def test_dominating(seed, directed):
     links = random_links(nodes, 2, seed, 1, directed)
     matrix = csr_array((np.ones(len(links)), ([u for u, *_ in links], [v for _, v, _ in links])), shape=(nodes, nodes))
     dense, transposed = matrix.toarray() > 0, csr_array(matrix.T)
-    members, cluster = dominating(matrix.indptr, matrix.indices, transposed.indptr, transposed.indices)
+    members, cluster = dominating_set(matrix.indptr, matrix.indices, transposed.indptr, transposed.indices)
     chosen = np.zeros(nodes, bool)
     chosen[members] = True
     assert (chosen | dense[:, members].any(axis=1)).all()  # every node leads to a member
@@ -144,7 +144,7 @@ def test_spanning(seed, clusters):
     links = random_links(40, 1, seed)
     matrix = csr_array((np.ones(len(links)), ([u for u, *_ in links], [v for _, v, _ in links])), shape=(40, 40))
     cluster = np.random.default_rng(seed).permutation(np.arange(40, dtype=np.int32) % clusters)
-    parent = spanning(matrix.indptr.astype(np.int64), matrix.indices, cluster, clusters).tolist()
+    parent = spanning_tree(matrix.indptr.astype(np.int64), matrix.indices, cluster, clusters).tolist()
     graph = nx.DiGraph((int(cluster[u]), int(cluster[v])) for u, v, _ in links)
     graph.add_nodes_from(range(clusters))
     depth = nx.single_source_shortest_path_length(graph, 0)

@@ -190,7 +190,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):  # 15
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(BadInput, match=r"cannot write in .*file.*--results"),
-        lock.held(tmp_path / "file" / "sweep" / store.LOCK),
+        lock.hold(tmp_path / "file" / "sweep" / store.LOCK),
     ):
         pytest.fail("computed")
 
@@ -260,7 +260,7 @@ def test_a_second_run_is_told_who_the_first_is_and_a_dead_one_locks_nothing(tmp_
 import sys
 from pathlib import Path
 from torusweep.tables import lock
-with lock.held(Path({str(path)!r})):
+with lock.hold(Path({str(path)!r})):
     print("mine", flush=True)
     sys.stdin.read()
 """
@@ -270,13 +270,13 @@ with lock.held(Path({str(path)!r})):
         start = time.monotonic()
         with (
             pytest.raises(BadInput, match=f"in use by process {first.pid} on {os.uname().nodename} since 20"),
-            lock.held(path),
+            lock.hold(path),
         ):
             pytest.fail("both hold the lock")
         assert time.monotonic() - start < 1
         first.kill()
     assert lock.holder(path) is None
-    with lock.held(path):
+    with lock.hold(path):
         assert (lock.holder(path) or {})["pid"] == os.getpid()
 
 
@@ -286,7 +286,7 @@ def test_a_lock_on_a_full_disk_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr("torusweep.tables.lock.open_for_writing", lambda path: full())
     monkeypatch.setattr("fcntl.flock", lambda *_: None)
-    with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), lock.held(tmp_path / ".lock"):
+    with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), lock.hold(tmp_path / ".lock"):
         pytest.fail("locked")
 
 

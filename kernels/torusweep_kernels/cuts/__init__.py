@@ -53,7 +53,7 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
     return LeastCut(*cpu.least_cut(*channels, *pairs, enough, looks))
 
 
-def dominating(
+def dominating_set(
     first: np.ndarray, to: np.ndarray, into: np.ndarray, origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(members int32[M], cluster int32[N]): a dominating set in both directions, in order of nodes.
@@ -68,10 +68,10 @@ def dominating(
     """
     from torusweep_kernels.cuts import cpu
 
-    return cpu.dominating(first, to, into, origin)
+    return cpu.dominating_set(first, to, into, origin)
 
 
-def spanning(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: int) -> np.ndarray:
+def spanning_tree(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: int) -> np.ndarray:
     """int32[clusters]: each cluster's parent in a breadth-first tree from cluster 0; −1 = root or not reached.
 
     first, to  int64[N + 1], int32[E]  channels first[u] … first[u + 1] − 1 lead from node u to `to`
@@ -79,4 +79,4 @@ def spanning(first: np.ndarray, to: np.ndarray, cluster: np.ndarray, clusters: i
     """
     from torusweep_kernels.cuts import cpu
 
-    return cpu.spanning(first, to, cluster, clusters)
+    return cpu.spanning_tree(first, to, cluster, clusters)

@@ -113,7 +113,7 @@ def ways_back(first, to):
 
 
 @cached
-def dominating(first, to, into, origin):
+def dominating_set(first, to, into, origin):
     """See the package."""
     nodes = len(first) - 1
     leads, led = (
@@ -142,7 +142,7 @@ def dominating(first, to, into, origin):
 
 
 @cached
-def spanning(first, to, cluster, clusters):
+def spanning_tree(first, to, cluster, clusters):
     """See the package."""
     nodes = len(first) - 1
     begin = np.zeros(clusters + 1, np.int64)

@@ -190,7 +190,7 @@ def dependencies_of(held: np.ndarray, escapes: Escapes) -> np.ndarray:
     return _swept("dependencies_of", held, escapes)
 
 
-def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
+def raise_heights(height: np.ndarray, escapes: Escapes) -> np.ndarray:
     """int32[C]: heights of the escape channels, each raised above those of its dependencies.
 
     height   int32[C]  heights before
@@ -202,7 +202,7 @@ def raised(height: np.ndarray, escapes: Escapes) -> np.ndarray:
 
     def part(of: tuple[np.ndarray, ...]) -> np.ndarray:
         found = height.copy()
-        cpu.raised(found, *of, escapes.ports, escapes.ends)
+        cpu.raise_heights(found, *of, escapes.ports, escapes.ends)
         return found
 
     return np.maximum.reduce(_shared_out(part, escapes.channel, escapes.away, escapes.order))

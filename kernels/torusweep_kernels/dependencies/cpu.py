@@ -213,7 +213,7 @@ def dependencies_of(held, requested, channel, away, order, ports, ends):
 
 
 @cached
-def raised(height, channel, away, order, ports, ends):
+def raise_heights(height, channel, away, order, ports, ends):
     """See `raised` in the package; raises `height`."""
     nodes, degree = ports.shape
     ahead = np.empty(nodes, np.int32)  # the greatest height on shortest paths from here, this node's own included

@@ -26,7 +26,7 @@ def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.nd
             network.make_room(words)
             return collect(task, [network.part(block) for block in blocks(slots, words, per_lane)])
 
-        return cuda.halved(network.width(len(slots) // WORD), search)
+        return cuda.halve_until_it_fits(network.width(len(slots) // WORD), search)
 
 
 class Network:

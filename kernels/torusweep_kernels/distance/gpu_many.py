@@ -47,7 +47,7 @@ def distances(tasks: Sequence[Task]) -> list[Answer]:
                 parts = rounds([tasks[i] for i in some], free, together)
                 return [answer for part in parts for answer in searched(cupy, search, part, threads)]
 
-            answers |= zip(some, cuda.halved(max(len(some), 1), run), strict=True)
+            answers |= zip(some, cuda.halve_until_it_fits(max(len(some), 1), run), strict=True)
     return [answers[i] if i in answers else gpu.distances(task) for i, task in enumerate(tasks)]
 
 

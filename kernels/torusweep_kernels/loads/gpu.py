@@ -27,7 +27,7 @@ def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
             of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
             return network.load(), Totals(*np.concatenate(of_root, axis=1))
 
-        return cuda.halved(network.lanes(), search)
+        return cuda.halve_until_it_fits(network.lanes(), search)
 
 
 class Network:

@@ -35,7 +35,7 @@ def simulated(task: Task, threads: int | None = None, progress: Callable[[float]
                 task, [outcome for some in rounds(task, free // 2, most) for outcome in Round(network, some).outcomes()]
             )
 
-        return cuda.halved(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
+        return cuda.halve_until_it_fits(max(map(len, rounds(task, free // 2, len(task.batch.first))), default=1), run)
 
 
 def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:

@@ -32,7 +32,7 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
                 begin = end
             return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
 
-        return cuda.halved(network.lanes(len(targets)), walk)
+        return cuda.halve_until_it_fits(network.lanes(len(targets)), walk)
 
 
 class Network:

@@ -74,11 +74,11 @@ def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: S
     sweep, folder = _checked(config, results)
     files = input_files(sweep)
     points = weighed_points(sweep, folder)
-    with lock.held(folder / RUN_LOCK):
+    with lock.hold(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(
-                f"{folder} is in use by {lock.described(folder / store.LOCK)}; wait until it ends, or stop it, and run"
-                " again"
+                f"{folder} is in use by {lock.describe_holder(folder / store.LOCK)};"
+                " wait until it ends, or stop it, and run again"
             )
         _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder)
         _set_future_times_to_now([config, *map(Path, files), *folder.glob("[!.]*.*")])

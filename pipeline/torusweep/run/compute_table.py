@@ -34,7 +34,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         config=sweep.digest,
     )
     schema = schema_of(name)
-    with lock.held(folder / store.LOCK):
+    with lock.hold(folder / store.LOCK):
         store.clean(folder)
         before = store.read_shards(folder, name, schema)
         for complaint in before.complaints:

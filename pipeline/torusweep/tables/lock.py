@@ -15,9 +15,11 @@ from typing import Any
 
 from torusweep.errors import BadInput
 
+MANIFEST = ".manifest.lock"  # held while the manifest is updated
+
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
+def hold(path: Path) -> Iterator[None]:
     """Hold the lock file `path`, which says who we are, for the length of a `with` block.
 
     The kernel drops the lock when the holder dies, however it dies: a file that stays behind locks nothing.
@@ -28,7 +30,7 @@ def held(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadInput(
-                f"{path.parent} is in use by {described(path)}; wait until it ends, or stop it, and run again"
+                f"{path.parent} is in use by {describe_holder(path)}; wait until it ends, or stop it, and run again"
             ) from None
         me = {
             "pid": os.getpid(),
@@ -53,7 +55,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def turn(path: Path) -> Iterator[None]:
+def wait_for(path: Path) -> Iterator[None]:
     """Hold a lock that others hold only briefly, such as that of a manifest that two steps update; wait for it."""
     with open_for_writing(path) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -77,7 +79,7 @@ def holder(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def described(path: Path) -> str:
+def describe_holder(path: Path) -> str:
     """The holder in words."""
     who = holder(path)
     if not who:
@@ -87,7 +89,7 @@ def described(path: Path) -> str:
 
 def open_for_writing(path: Path) -> Any:
     """The lock file, made where missing. Raises BadInput where the folder cannot be written or links lead out of it."""
-    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", ".manifest.lock"))):
+    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", MANIFEST))):
         if place.is_symlink():
             raise BadInput(
                 f"{place}: expected no symbolic link, got one to {os.readlink(place)};"

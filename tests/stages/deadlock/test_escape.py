@@ -12,7 +12,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling
 from torusweep.stages.deadlock.escape import _escapes
-from torusweep_kernels.dependencies import raised
+from torusweep_kernels.dependencies import raise_heights
 
 
 def record(network, rule, number, name="adaptive"):
@@ -147,7 +147,7 @@ def test_heights_are_the_longest_chains_of_dependencies(network, sides, wraps):
     case = deadlock_case(build(network), routing="adaptive", vc_rule="dateline", virtual_channels=3)
     escapes, used = _escapes(case.form, case.rule.within(2))
     height = np.zeros(len(used), np.int32)
-    while not np.array_equal(height, after := raised(height, escapes)):
+    while not np.array_equal(height, after := raise_heights(height, escapes)):
         height = after
     classes = len(used) // escapes.ports.size
     ours = {

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
-from torusweep_kernels.dependencies import Escapes, dependencies_of, dependents_of, nearest_first, raised
+from torusweep_kernels.dependencies import Escapes, dependencies_of, dependents_of, nearest_first, raise_heights
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
@@ -96,7 +96,7 @@ def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
     """Whether a few passes give every channel a height above those of its dependencies, which excludes cycles."""
     height = np.zeros(channels, np.int32)
     for number in range(PASSES):
-        before, height = height, raised(height, escapes)
+        before, height = height, raise_heights(height, escapes)
         if np.array_equal(height, before):
             return True
         if progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from torusweep_kernels.cuts import both_ways, dominating, least_cut, spanning
+from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
 
 from torusweep.counts import counted
 from torusweep.networks.links import LinkOrbits, strengths
@@ -81,18 +81,18 @@ def _dominating_pairs(out: Rows, into: Rows) -> Pairs:
     |S| ≤ δ nodes have at least |S|(δ − |S| + 1) ≥ δ links to other nodes. Some node of each side therefore has no
     link across, and its dominators lie on its side; the dominating set has members on both (Matula 1987).
     """
-    members, cluster = dominating(*out, *into)
+    members, cluster = dominating_set(*out, *into)
     tails, heads = _tree(out, into, cluster, len(members))
     return members[tails], members[heads]
 
 
 def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
     """(tails, heads) of a breadth-first tree of clusters out of the first and, if directed, of one into it."""
-    parent = spanning(*out, cluster, clusters)
+    parent = spanning_tree(*out, cluster, clusters)
     children = np.flatnonzero(parent >= 0)
     tails, heads = parent[children], children
     if into is not out:
-        parent = spanning(*into, cluster, clusters)
+        parent = spanning_tree(*into, cluster, clusters)
         children = np.flatnonzero(parent >= 0)
         tails, heads = np.append(tails, children), np.append(heads, parent[children])
     return tails, heads
