@@ -49,7 +49,7 @@ gpu-check: .venv/ready
 	$(BIN)/python -m benchmarks.gpu_check
 
 docs: .venv/ready
-	$(BIN)/python -c "from torusweep.stages.tables import markdown; print(markdown(), end=\"\")" > docs/tables.md
+	$(BIN)/python -c "from torusweep.stages.all_columns import markdown; print(markdown(), end=\"\")" > docs/tables.md
 	$(BIN)/python -c "from torusweep.sweep.configuration.documentation import documentation; print(documentation(), end=\"\")" > docs/config.md
 
 lint: .venv/ready-dev

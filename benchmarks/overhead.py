@@ -24,8 +24,8 @@ from unittest.mock import patch
 
 from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 from torusweep.tables.store import read_shards

@@ -16,7 +16,7 @@ FLOORS = (
     ("cli",),
     ("run",),
     ("sweep", "papers", "results"),
-    ("stages/tables",),
+    ("stages/all_columns",),
     ("stages",),
     ("stages/static", "stages/loads", "stages/deadlock", "stages/layout", "stages/simulation"),
     ("stages/stage", "stages/entry", "models", "capacity", "routing", "traffic", "workloads", "screening", "charts"),

@@ -24,7 +24,7 @@ cluster: {workers: 0, batch_seconds: 0.01}
 
 def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
     from torusweep.sweep.configuration import load
-    from torusweep.sweep.requested import requested_points
+    from torusweep.sweep.requested_points import requested_points
 
     rings.config.write_text(SWEEP)
     predicted = disk_bytes(estimates(requested_points(load(rings.config))), 0.01)

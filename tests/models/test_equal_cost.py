@@ -10,7 +10,7 @@ import pytest
 from torusweep.cli.latency import latency as command
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
-from torusweep.sweep.requested import requested_points, requested_stages
+from torusweep.sweep.requested_points import requested_points, requested_stages
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import load_sweep, of, run, said

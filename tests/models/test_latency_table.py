@@ -23,7 +23,7 @@ from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
 from torusweep.sweep.model_inputs import static_of, with_loads
-from torusweep.sweep.requested import requested_points
+from torusweep.sweep.requested_points import requested_points
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import load_sweep, of, run, said

@@ -32,11 +32,11 @@ from torusweep.papers.verification import (
     summary,
     verification_rows,
 )
+from torusweep.stages.all_columns import VERIFICATION
 from torusweep.stages.loads import loads_record
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
-from torusweep.stages.tables import VERIFICATION
 
 ROWS = load_expected(PAPERS)
 Address = tuple[int, ...]

@@ -15,8 +15,8 @@ from torusweep.networks.families import build
 from torusweep.results.designs import Axis, combinations, designs, is_better_large, joined_tables, sample_of
 from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages import STAGES
+from torusweep.stages.all_columns import TABLES
 from torusweep.stages.static import static_record
-from torusweep.stages.tables import TABLES
 
 from tests.results.test_report import unpacked
 

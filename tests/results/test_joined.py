@@ -12,7 +12,7 @@ from torusweep.results.choices import Choices
 from torusweep.results.joined import join, unnamed, words_of
 from torusweep.results.pareto import front_of, left_out
 from torusweep.results.query import query
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.tables.store import publish_table
 
 COST = {"a": 8, "b": 6, "c": 4, "d": 2}

@@ -16,9 +16,9 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.results import plot
 from torusweep.results.choices import Choices
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
-from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 
 from tests.results import vega_lite

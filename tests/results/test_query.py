@@ -22,7 +22,7 @@ from torusweep.results.pareto import EXCLUDED, front, front_of, pareto
 from torusweep.results.query import answer, query
 from torusweep.results.query_limits import crashed
 from torusweep.results.table_text import print_aligned
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 from torusweep.tables.store import publish_table
 
 STATIC = pa.table(

@@ -28,11 +28,11 @@ from torusweep.results.page import glossary
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
 from torusweep.routing import ROUTINGS
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.deadlock.rules import RULES
 from torusweep.stages.layout.placements import PLACEMENTS
 from torusweep.stages.static import section as networks
 from torusweep.stages.static import static_record
-from torusweep.stages.tables import schema_of
 from torusweep.tables import store
 from torusweep.traffic import PATTERNS
 

@@ -8,8 +8,8 @@ import pytest
 from torusweep.charts.chart import specification
 from torusweep.charts.section import Section
 from torusweep.results import page as report
+from torusweep.stages.all_columns import TABLES
 from torusweep.stages.simulation.section import MOST_LINES, section
-from torusweep.stages.tables import TABLES
 
 from tests.results import vega_lite
 from tests.results.test_report import MANIFEST, Page

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.sweep.configuration import load
-from torusweep.sweep.requested import requested_points
+from torusweep.sweep.requested_points import requested_points
 
 from tests.run.rings import Run
 

@@ -17,9 +17,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import Outcome
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.stage import Options
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.stages.tables import schema_of
 from torusweep.sweep.batches import Batches
 from torusweep.sweep.points import Point, estimates
 from torusweep.tables.store import read_shards

@@ -13,8 +13,8 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.results.query import query
 from torusweep.stages import STAGES
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.loads.stage import LoadsRequest
-from torusweep.stages.tables import schema_of
 from torusweep.sweep.configuration import load
 from torusweep.sweep.expansion import expand, expand_stage
 from torusweep.sweep.points import Point

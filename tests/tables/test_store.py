@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.static.columns import STATIC
-from torusweep.stages.tables import schema_of
 from torusweep.tables import lock, store
 
 SCHEMA = schema_of("static")

@@ -49,7 +49,7 @@ def complete_from(table: str, *, skip: int = 1) -> Completer:
 
 def complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Shell completion of columns of the joined designs, in a list separated by commas too."""
-    from torusweep.stages.tables import TABLES
+    from torusweep.stages.all_columns import TABLES
 
     listed, comma, start = incomplete.rpartition(",")
     meanings = {column.name: column.meaning for table in TABLES.values() for column in table}

@@ -43,7 +43,7 @@ def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
     from torusweep.sweep.configuration import load
     from torusweep.sweep.forecast import forecast
     from torusweep.sweep.points import estimates
-    from torusweep.sweep.requested import requested_points
+    from torusweep.sweep.requested_points import requested_points
 
     sweep = load(config)
     cluster = sweep.cluster_under({} if workers is None else {"workers": workers})

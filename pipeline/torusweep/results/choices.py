@@ -16,7 +16,7 @@ from torusweep import traffic as patterns
 from torusweep.errors import BadInput, nearest
 from torusweep.results.joined import ALL, BEST, SECONDARY, SHARED, Join, Named, distinguishing
 from torusweep.results.query import query
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 
 Row = Mapping[str, Any]
 SHOWN = 3  # values that a message names

@@ -17,7 +17,7 @@ from torusweep.charts.networks import comparable, distinct
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import Record, Tables
 from torusweep.results.joined import NUMBERS, joined_tables
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 
 MOST = 20_000  # designs that a page or a picture holds

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from torusweep.errors import BadInput, nearest
 from torusweep.stages import STAGES
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 
 # of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`

@@ -29,7 +29,7 @@ import torusweep_kernels
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.results import joined, table_text
 from torusweep.results.query_limits import crashed, too_large, too_slow
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 LONGEST_WAIT = 86_400  # seconds

@@ -10,7 +10,7 @@ import pyarrow as pa
 from torusweep.errors import BadInput, nearest
 from torusweep.results.joined import VIEW, view_columns
 from torusweep.stages import STAGES
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
 

@@ -24,7 +24,7 @@ from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.forecast import LONG, Forecast, forecast
 from torusweep.sweep.points_table import weighed_points
-from torusweep.sweep.requested import requested_stages
+from torusweep.sweep.requested_points import requested_stages
 from torusweep.tables import lock, store
 
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]

@@ -9,7 +9,7 @@ from typing import Any
 from torusweep.errors import BadInput
 from torusweep.run import driver
 from torusweep.run.tasks import LostWorkers
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import load
 from torusweep.sweep.points import Point, stage_digest
 from torusweep.tables import lock, store

@@ -24,7 +24,7 @@ from torusweep.run import workers as cluster
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
 from torusweep.stages import stage
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.batches import Batch, Batches
 from torusweep.sweep.points import Point, rows_of, stage_digest
 from torusweep.tables import store

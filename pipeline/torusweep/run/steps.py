@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from torusweep.counts import counted
 from torusweep.papers.verification import summary, verification_rows
-from torusweep.stages.tables import TABLES, schema_of
+from torusweep.stages.all_columns import TABLES, schema_of
 from torusweep.sweep.configuration import load
 from torusweep.sweep.derived_tables import DERIVED, requested_derived
 from torusweep.sweep.points_table import points_table, weighed_points
-from torusweep.sweep.requested import requested_stages
+from torusweep.sweep.requested_points import requested_stages
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 

@@ -17,7 +17,7 @@ from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family
 from torusweep.sweep.derived_tables import requested_derived
 from torusweep.sweep.points import program_digest, stage_digest
-from torusweep.sweep.requested import requested_files, requested_stages
+from torusweep.sweep.requested_points import requested_files, requested_stages
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result

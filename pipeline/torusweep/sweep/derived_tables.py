@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.expansion import SweepNetwork
 from torusweep.sweep.latency import has_latency, latency_requests, latency_stages, latency_table

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from torusweep.counts import counted
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.points import Point, estimates
-from torusweep.sweep.requested import requested_points
+from torusweep.sweep.requested_points import requested_points
 from torusweep.tables import store
 
 
@@ -29,6 +29,6 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
-    """A row (torusweep.stages.tables: POINTS) for every point."""
+    """A row (torusweep.stages.all_columns: POINTS) for every point."""
     rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
     return pa.Table.from_pylist(rows, schema=schema_of("points"))

@@ -11,8 +11,8 @@ import numpy as np
 
 from torusweep.errors import BadInput, nearest, one_line, printable
 from torusweep.networks.topology import Meaning
+from torusweep.workloads.file_rows import Row, rows_of
 from torusweep.workloads.messages import Workload, flits_of
-from torusweep.workloads.tables import Row, rows_of
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.stages.all_columns import schema_of
 from torusweep.stages.loads import channel_table, exact_loads, layered, loads_record, record_of
 from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
-from torusweep.stages.tables import schema_of
 from torusweep.traffic import PATTERNS, traffic
 
 from tests.stages.static.networks import as_networkx, network

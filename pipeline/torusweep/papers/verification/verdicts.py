@@ -30,7 +30,7 @@ from torusweep.papers.verification.quantities import (
 from torusweep.papers.verification.requests import cubes_of, deadlock_request, placement_of
 from torusweep.papers.verification.rows import Expected, load_expected
 from torusweep.papers.verification.simulated import Simulated, is_simulated
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers

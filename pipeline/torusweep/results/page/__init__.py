@@ -29,7 +29,7 @@ from torusweep.results.page.papers import papers_section
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
 from torusweep.stages import STAGES
-from torusweep.stages.tables import schema_of
+from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 REQUIRED = ("static", "verification")

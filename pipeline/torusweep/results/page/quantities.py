@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from torusweep.charts.section import Record, Tables
 from torusweep.results.designs import NUMBERS, is_better_large, joined_tables
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 
 DIGITS = 7  # of a number in the page

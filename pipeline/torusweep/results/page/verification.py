@@ -17,7 +17,7 @@ from torusweep.charts.section import (
     word_field,
 )
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
-from torusweep.stages.tables import TABLES
+from torusweep.stages.all_columns import TABLES
 
 Record = Mapping[str, Any]
 
