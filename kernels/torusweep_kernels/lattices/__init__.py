@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 6
 MOST_NODES = 2**20
 
 
-class Distances(NamedTuple):
+class Properties(NamedTuple):
     """Of B lattice graphs, which look the same from each node.
 
     degree     int32[B]     neighbours of a node: 2n, or fewer where generators vanish or coincide
@@ -36,7 +36,7 @@ class Distances(NamedTuple):
 
 def measure_lattices(
     forms: np.ndarray, *, loads: bool = True, backend: str = "auto", threads: int | None = None
-) -> Distances:
+) -> Properties:
     """Distances and loads of many lattice graphs.
 
     forms    int32[B, n, n]  Hermite normal forms, n ≤ 6, of at most 2²⁰ nodes each
@@ -54,10 +54,10 @@ def measure_lattices(
     check(forms)
     chosen = backends.resolve("numba" if backend == "auto" else backend)
     if not len(forms):
-        return Distances(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
+        return Properties(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
     degree, histogram, load = backends.implementation(__name__, chosen).measure(forms, loads, thread_count(threads))
     width = int(np.flatnonzero(histogram.any(axis=0))[-1]) + 1
-    return Distances(degree, np.ascontiguousarray(histogram[:, :width]), load)
+    return Properties(degree, np.ascontiguousarray(histogram[:, :width]), load)
 
 
 def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None = None) -> np.ndarray:
