@@ -24,11 +24,13 @@ from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.route_table import RouteTable
+from torusweep.screening.lattices import representatives
 from torusweep.stages.simulation.routes import routes_of
 from torusweep.stages.simulation.setup import Parameters, set_up
 from torusweep.tables.provenance import software
 from torusweep_kernels.backend import array_module, device_name, gpu_count
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.router import Batch, simulate
 from torusweep_kernels.routes import route_flows
@@ -169,6 +171,16 @@ def network(
     return Case("router", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
 
 
+def lattices(nodes: int, dimensions: int) -> Case:
+    """All classes of lattices of a size."""
+    forms = np.concatenate([part.forms for part in representatives(nodes, dimensions)])
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return tuple(measure_lattices(forms, backend=backend, threads=threads))
+
+    return Case("lattices", f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}", run)
+
+
 def small() -> Iterator[Case]:
     yield distance("torus(radices=[7, 5, 3])")
     yield many(20, 8, 64)
@@ -177,6 +189,7 @@ def small() -> Iterator[Case]:
     yield from (walks("torus(radices=[6, 5])", 2000, split) for split in SPLITS)
     yield network("torus(radices=[6, 5])", 0.4, 300, 3)
     yield network("torus(radices=[6, 5])", 0.4, 300, 3, router="bluegene")
+    yield lattices(30, 3)
 
 
 def large() -> Iterator[Case]:
@@ -188,6 +201,7 @@ def large() -> Iterator[Case]:
     yield network("torus(k=8, n=2)", 0.3, 2000, 512, 64 * 2000 * 512 / 1e9)
     yield network("torus(k=16, n=3)", 0.15, 1000, 64, 4096 * 1000 * 64 / 1e9)
     yield network("torus(radices=[64, 32, 32])", 0.04, 1000, 1, 1000 / 1e5)
+    yield lattices(512, 3)
 
 
 def largest() -> Iterator[Case]:

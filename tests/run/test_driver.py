@@ -220,7 +220,7 @@ def test_altered_points_are_refused(rings: Run, column: str, altered: Any):
     pq.write_table(
         table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type)), path
     )
-    with pytest.raises(BadInput, match=r"points.parquet does not fit"):
+    with pytest.raises(BadInput, match=r"points.parquet was made by other code"):
         rings.here("static", workers=0)
 
 

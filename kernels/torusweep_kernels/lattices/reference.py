@@ -9,16 +9,20 @@ import numpy as np
 
 from torusweep_kernels.backend import host
 
+ENTRIES = 2**21  # nodes of the lattices measured at once, about 200 bytes each
+
 
 def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`."""
     nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
-    results = [measure_alike(forms[nodes == size], int(size), loads, xp) for size in np.unique(nodes)]
-    place = np.argsort(np.argsort(nodes, kind="stable"), kind="stable")
     width = int(nodes.max()) // 2 + 1
-    degree = np.concatenate([degree for degree, _, _ in results])
-    histogram = np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for _, rows, _ in results])
-    return degree[place], histogram[place], np.concatenate([load for _, _, load in results])[place]
+    degree, histogram = np.zeros(len(forms), np.int32), np.zeros((len(forms), width), np.int32)
+    load = np.zeros((len(forms), forms.shape[1] * loads))
+    for size in np.unique(nodes).tolist():
+        alike, rows = np.flatnonzero(nodes == size), max(1, ENTRIES // size)
+        for some in (alike[first : first + rows] for first in range(0, len(alike), rows)):
+            degree[some], histogram[some, : size // 2 + 1], load[some] = measure_alike(forms[some], size, loads, xp)
+    return degree, histogram, load
 
 
 def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
