@@ -64,13 +64,14 @@ class ToyStage(Stage):
                 raise BadInput("expected another factor than 7, got 7; choose one")
         yield ToyRequest(entry.factor)
 
-    def seconds(self, planned, request):
+    def seconds(self, network, request):
         return 1e-3
 
-    def row_count(self, request):
+    def row_count(self, network, request):
         return request.factor
 
-    def rows(self, topology, request, options):
+    def rows(self, network, request, options):
+        topology = network.topology
         factors = range(1, request.factor + 1)
         products = [factor * topology.nodes for factor in factors]
         return pa.table({"topology": [topology.spelling] * len(factors), "factor": factors, "product": products})

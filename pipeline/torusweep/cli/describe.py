@@ -8,6 +8,7 @@ from torusweep_kernels.backend import device_name, resolve
 from torusweep.cli import options
 from torusweep.cli.describe_text import print_description
 from torusweep.networks.families import build
+from torusweep.stages.stage import Network
 from torusweep.stages.static import static_record
 from torusweep.stages.static.stage import StaticRequest, choose_backend
 
@@ -39,7 +40,7 @@ def describe(
     network = build(topology)
     use_symmetry = symmetry == "on"
     request = StaticRequest(fault_nodes)
-    running = resolve(choose_backend(backend, network.plan, request, use_symmetry=use_symmetry))
+    running = resolve(choose_backend(backend, Network(topology), request, use_symmetry=use_symmetry))
     record = static_record(network, fault_nodes=fault_nodes, backend=running, use_symmetry=use_symmetry)
     if as_json:
         options.print_json(record)

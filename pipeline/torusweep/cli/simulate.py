@@ -19,6 +19,7 @@ from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation import PRECISION, Completion, Parameters, Request, simulation_records
 from torusweep.stages.simulation.stage import NODE_CYCLE, SimulationRequest, SimulationStage
+from torusweep.stages.stage import Network
 from torusweep.workloads import workload as workload_of
 from torusweep.workloads.messages import least_cycles
 
@@ -250,7 +251,7 @@ def _announce(network: Topology, request: Request) -> None:
     request = request.canonical()
     point = SimulationRequest(request.parameters.traffic, request.spelled())
     at_once = len(request.seeds) * max(len(request.loads), 1)
-    seconds = SimulationStage().seconds(network.plan, point) / min(_cores(), at_once)
+    seconds = SimulationStage().seconds(Network(network.spelling), point) / min(_cores(), at_once)
     search = "the runs that find the saturation"
     runs = f"{counted(at_once, 'run')}{f' and {search}' if request.precision else ''}" if request.loads else search
     _say_duration(f"{runs}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}: about", seconds)

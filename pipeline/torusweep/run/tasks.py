@@ -191,9 +191,8 @@ class Workers:
 
     def _what_happened(self, ticket: int, worker: str) -> str:
         """How a worker died, according to its nanny and the scheduler."""
-        self._counted = (
-            NEVER  # one place less until another worker is there: a waiting task would be blamed for the next death
-        )
+        # one place less until another worker is there: a waiting task would be blamed for the next death
+        self._counted = NEVER
         if ticket in self._stopped:
             return self._stopped.pop(ticket)
         for _, event in self._client.get_events("worker-restart-memory"):

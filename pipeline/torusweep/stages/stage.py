@@ -33,7 +33,11 @@ class Options(NamedTuple):
 
 
 class Network:
-    """A network of a sweep, built when its arrays are first needed. spelling: canonical; memory: as of `Options`."""
+    """A network of a sweep, built when its arrays are first needed.
+
+    spelling  canonical; that of a design space in a stage whose entries name such (`Stage.spaces`): it has no plan
+    memory    as of `Options`
+    """
 
     def __init__(self, spelling: str, memory: int | None = None) -> None:
         self.spelling, self.memory = spelling, memory
@@ -81,27 +85,31 @@ class Stage(Protocol):
         """
         return ()
 
+    def spaces(self, entry: Any) -> Sequence[str]:
+        """Spellings of the design spaces that an entry names; none where it chooses networks of the sweep."""
+        return ()
+
     def check(self, network: Network, request: Any) -> None:
         """Raise BadInput where a request does not suit a network, Refused where it would take too long."""
         return
 
-    def seconds(self, planned: Plan, request: Any) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         """Seconds on one core, within a factor of about five."""
         ...
 
-    def memory(self, planned: Plan, request: Any) -> int:
-        """Bytes that the rows' computation takes beside others, about; 0: no more than the network."""
-        return 0
+    def memory(self, network: Network, request: Any) -> int:
+        """Bytes that the network and the rows' computation take, about."""
+        return network.plan.bytes
 
     def files(self, request: Any) -> Sequence[Path]:
         """Files that a request names."""
         return ()
 
-    def row_count(self, request: Any) -> int:
-        """Rows of a request."""
+    def row_count(self, network: Network, request: Any) -> int:
+        """Rows of a request, about."""
         return 1
 
-    def rows(self, topology: Topology, request: Any, options: Options) -> Rows:
+    def rows(self, network: Network, request: Any, options: Options) -> Rows:
         """The rows of one point: records, or an Arrow table where they are many; exactly the stage's columns, in order.
 
         Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.

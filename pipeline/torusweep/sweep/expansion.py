@@ -87,7 +87,7 @@ def expand_stage(
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
-            spellings = chosen(entry, networks)
+            spellings = stage.spaces(entry) or chosen(entry, networks)
             total = len(spellings) * len(requests)
             if len(found) + total > sweep.limits.points:
                 raise Refused(
@@ -141,7 +141,7 @@ def _suitable(stage: Stage, entry: Choice, network: Network, requests: Iterable[
 
 
 def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> None:
-    needed = stage.memory(network.plan, request)
+    needed = stage.memory(network, request)
     if needed > limit:
         raise Refused(
             f"{stage.name} of {network.spelling} {request} need about {needed / 2**30:.1f} GiB;"

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from torusweep.counts import counted, duration
-from torusweep.networks.families import plan
 from torusweep.stages import STAGES
 from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.configuration.schema import Cluster
@@ -80,7 +79,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
         stages=tuple(stages),
         workers=workers,
         seconds=START_SECONDS + sum(max(stage.longest, stage.seconds / (workers or 1)) for stage in stages),
-        memory=max((_memory(point) for point in estimates), default=0),
+        memory=max((point.memory for point in estimates), default=0),
         disk=disk_bytes(estimates, cluster.batch_seconds),
         expensive=tuple(heapq.nlargest(MOST, estimates.items(), key=lambda item: item[1])),
     )
@@ -95,8 +94,3 @@ def worker_count(cluster: Cluster) -> int | None:
     if cluster.workers == "auto":
         return len(os.sched_getaffinity(0))
     return max(1, cluster.workers)
-
-
-def _memory(point: Point) -> int:
-    planned = plan(point.topology)[1]
-    return max(planned.bytes, STAGES[point.stage].memory(planned, point.request))

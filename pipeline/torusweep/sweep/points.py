@@ -16,9 +16,9 @@ import torusweep_kernels
 
 import torusweep
 from torusweep.errors import BadInput
-from torusweep.networks.families import build, files_of, plan
+from torusweep.networks.families import files_of
 from torusweep.stages import STAGES
-from torusweep.stages.stage import Options, Rows
+from torusweep.stages.stage import Network, Options, Rows
 from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
@@ -31,7 +31,7 @@ class Point:
     """A stage's request of a network: a row of its table, or several.
 
     stage      name (torusweep.stages.STAGES)
-    topology   canonical spelling
+    topology   canonical spelling of the network, or of the design space
     request    the stage's Request
     """
 
@@ -54,11 +54,17 @@ class Point:
     @property
     def seconds(self) -> float:
         """Estimated seconds on one core."""
-        return STAGES[self.stage].seconds(plan(self.topology)[1], self.request)
+        return STAGES[self.stage].seconds(Network(self.topology), self.request)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes, about."""
+        return STAGES[self.stage].memory(Network(self.topology), self.request)
 
     @property
     def row_count(self) -> int:
-        return STAGES[self.stage].row_count(self.request)
+        """Rows that it has, about."""
+        return STAGES[self.stage].row_count(Network(self.topology), self.request)
 
     def record(self) -> dict[str, Any]:
         """Stage, topology and the request's fields, flat."""
@@ -78,8 +84,8 @@ def rows_of(point: Point, options: Options) -> pa.Table:
     They depend on the point and the code alone. Raises BadInput for a network that cannot be built or a request
     that does not suit it, Refused for one that does not fit, BackendUnavailable.
     """
-    topology = build(point.topology, memory=options.memory)
-    return keyed(point, STAGES[point.stage].rows(topology, point.request, options))
+    network = Network(point.topology, options.memory)
+    return keyed(point, STAGES[point.stage].rows(network, point.request, options))
 
 
 def keyed(point: Point, rows: Rows) -> pa.Table:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from torusweep.networks.topology import Plan, Topology
 from torusweep.routing import SHORTEST_PATHS
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.columns import DEADLOCK
@@ -94,7 +93,8 @@ class DeadlockStage(Stage):
             virtual_channels=request.virtual_channels,
         )
 
-    def seconds(self, planned: Plan, request: DeadlockRequest) -> float:
+    def seconds(self, network: Network, request: DeadlockRequest) -> float:
+        planned = network.plan
         if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
             return 2e-7 * planned.nodes**2
         arcs = planned.nodes * max(planned.degree, 1)
@@ -102,9 +102,9 @@ class DeadlockStage(Stage):
             return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
         return 5e-3 + 5e-6 * arcs
 
-    def rows(self, topology: Topology, request: DeadlockRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: DeadlockRequest, options: Options) -> list[dict[str, Any]]:
         record = deadlock_record(
-            topology,
+            network.topology,
             routing=request.routing,
             vc_rule=request.vc_rule,
             virtual_channels=request.virtual_channels,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.layout import canonical, check_suits, layout_record
 from torusweep.stages.layout.columns import LAYOUT
@@ -55,11 +54,11 @@ class LayoutStage(Stage):
     def check(self, network: Network, request: LayoutRequest) -> None:
         check_suits(request.placement, network.plan, network.spelling)
 
-    def seconds(self, planned: Plan, request: LayoutRequest) -> float:
-        return 1e-3 + 4e-7 * planned.nodes * max(planned.degree, 1)
+    def seconds(self, network: Network, request: LayoutRequest) -> float:
+        return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
 
-    def rows(self, topology: Topology, request: LayoutRequest, options: Options) -> list[dict[str, Any]]:
-        return [layout_record(topology, request.placement)]
+    def rows(self, network: Network, request: LayoutRequest, options: Options) -> list[dict[str, Any]]:
+        return [layout_record(network.topology, request.placement)]
 
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import

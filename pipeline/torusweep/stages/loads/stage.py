@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from torusweep.errors import Refused
-from torusweep.networks.topology import Plan, Topology, no_symmetries
+from torusweep.networks.topology import Plan, no_symmetries
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
 from torusweep.stages.entry import Choice, Section, Spellings, under
@@ -139,7 +139,8 @@ class LoadsStage(Stage):
     def files(self, request: LoadsRequest) -> list[Path]:
         return files_of(request.traffic)
 
-    def seconds(self, planned: Plan, request: LoadsRequest) -> float:
+    def seconds(self, network: Network, request: LoadsRequest) -> float:
+        planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 5e-7 * arcs + (min(1e-3 * arcs, LONGEST_BOUNDS) if request.bounds else 0.0)
         if request.packets is not None:
@@ -151,8 +152,9 @@ class LoadsStage(Stage):
             return seconds + 1e-6 * planned.nodes
         return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
 
-    def memory(self, planned: Plan, request: LoadsRequest) -> int:
+    def memory(self, network: Network, request: LoadsRequest) -> int:
         """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""
+        planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
         own = planned.bytes + 80 * channels
         if request.packets is not None:
@@ -165,11 +167,11 @@ class LoadsStage(Stage):
             roots, demands = ROOTS, min(layered.BLOCK, planned.nodes**2)
         return own * states + 25 * planned.nodes * states * roots + 16 * demands
 
-    def rows(self, topology: Topology, request: LoadsRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: LoadsRequest, options: Options) -> list[dict[str, Any]]:
         values = asdict(request)
         packets, seed, error = (values.pop(name) for name in ("packets", "seed", "relative_error"))
         record = loads_record(
-            topology,
+            network.topology,
             **values,
             sample=None if packets is None else Sample(packets, seed or 0, error),
             backend=options.backend,

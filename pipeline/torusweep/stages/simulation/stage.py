@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torusweep.errors import Refused
-from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
@@ -119,22 +118,22 @@ class SimulationStage(Stage):
         workload = request_of(request.simulation).parameters.workload
         return files_of_traffic(request.traffic) + ([] if workload is None else files_of_workload(workload))
 
-    def row_count(self, request: SimulationRequest) -> int:
+    def row_count(self, network: Network, request: SimulationRequest) -> int:
         """A row for each load, or one for the workload or the saturation."""
         return len(request_of(request.simulation).loads) + 1
 
-    def seconds(self, planned: Plan, request: SimulationRequest) -> float:
+    def seconds(self, network: Network, request: SimulationRequest) -> float:
         parameters, loads, seeds, precision = request_of(request.simulation)
         workload = parameters.workload is not None
         runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
         cycles = WORKLOAD_CYCLES if workload else parameters.cycles or 0
         speedup = parameters.input_speedup or PRESETS[parameters.router].input_speedup
-        return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * planned.nodes * cycles * runs
+        return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * network.plan.nodes * cycles * runs
 
-    def rows(self, topology: Topology, request: SimulationRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: SimulationRequest, options: Options) -> list[dict[str, Any]]:
         parameters, loads, seeds, precision = request_of(request.simulation)
         return simulation_records(
-            topology,
+            network.topology,
             parameters,
             loads=loads,
             seeds=seeds,

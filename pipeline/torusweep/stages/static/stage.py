@@ -7,8 +7,8 @@ from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.topology import Plan, Topology, no_symmetries
-from torusweep.stages.stage import Options, Stage
+from torusweep.networks.topology import no_symmetries
+from torusweep.stages.stage import Network, Options, Stage
 from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import MAX_PAIRS
@@ -55,8 +55,9 @@ class StaticStage(Stage):
     def request_for_network(self, fault_nodes: int | None) -> StaticRequest:
         return StaticRequest(fault_nodes)
 
-    def seconds(self, planned: Plan, request: StaticRequest) -> float:
+    def seconds(self, network: Network, request: StaticRequest) -> float:
         """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
+        planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 1e-6 * arcs
         if planned.symmetries is no_symmetries:
@@ -68,9 +69,9 @@ class StaticStage(Stage):
             seconds += min(1.3e-10 * arcs * comb(planned.nodes, request.fault_nodes), LONGEST_FAULT_SEARCH)
         return seconds
 
-    def rows(self, topology: Topology, request: StaticRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: StaticRequest, options: Options) -> list[dict[str, Any]]:
         record = static_record(
-            topology,
+            network.topology,
             fault_nodes=request.fault_nodes,
             backend=options.backend,
             use_symmetry=options.use_symmetry,
@@ -85,12 +86,12 @@ class StaticStage(Stage):
         return section(tables)
 
 
-def choose_backend(backend: str, planned: Plan, request: StaticRequest, *, use_symmetry: bool) -> str:
+def choose_backend(backend: str, network: Network, request: StaticRequest, *, use_symmetry: bool) -> str:
     """`backend`, but NumPy for `auto` where Numba would take longer to load than NumPy to compute the record.
 
     Of symmetric networks one node of each orbit is searched from, and of small ones all, in little time.
     """
-    searches_little = planned.symmetries is not no_symmetries or planned.nodes <= SMALL
+    searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
     if backend != "auto" or not use_symmetry or request.fault_nodes is not None or not searches_little:
         return backend
-    return "numpy" if StaticStage().seconds(planned, request) <= LOADING else backend
+    return "numpy" if StaticStage().seconds(network, request) <= LOADING else backend
