@@ -9,7 +9,8 @@ from typing import Any
 import igraph
 import numpy as np
 from torusweep.networks.families import build
-from torusweep.screening.lattices import representatives, spell
+from torusweep.screening.lattices import representatives
+from torusweep.screening.measure import screen_lattices
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.lattices import measure_lattices
 
@@ -48,7 +49,7 @@ def sampled(
     forms: np.ndarray, loads: bool, share: float
 ) -> tuple[dict[str, Callable[[], np.ndarray]], dict[str, float]]:
     """A graph at a time, built before: igraph, and for distances our kernel for one network."""
-    ports = [build(spell(form.ravel().tolist())).ports for form in forms]
+    ports = [build(spelling).ports for spelling in screen_lattices(forms)["topology"].to_pylist()]
     graphs: list[igraph.Graph] = [in_igraph(one) for one in ports]
     source = np.zeros(1, np.int32)
     contenders: dict[str, Callable[[], Any]] = {}

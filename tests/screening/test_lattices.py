@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations, product
 from math import ceil, sqrt
+from typing import Any
 
 import networkx
 import numpy as np
@@ -11,14 +14,20 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.hermite import hermite
 from torusweep.screening import bounds
-from torusweep.screening.best import Objective, best_lattices, objectives
+from torusweep.screening.best import Best, Objective, best_lattices, objectives
 from torusweep.screening.known import form_of, known_lattices
-from torusweep.screening.lattices import check_space, lattice_count, lattice_forms, representatives, spell
+from torusweep.screening.lattices import check_space, lattice_count, lattice_forms, representatives
 from torusweep.screening.measure import screen_lattices
+from torusweep.screening.spaces import Space, screen_space
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static.record import static_record
 
 from tests.kernels.test_lattices import plain_graph
+
+
+def best(nodes: int, dimensions: int, chosen: Sequence[Objective], **options: Any) -> Best:
+    space = Space(dimensions, nodes)
+    return best_lattices(space, chosen, parts=screen_space(space), **options)
 
 
 def divisors(number: int) -> list[int]:
@@ -56,7 +65,7 @@ def test_classes_hold_all_lattices(dimensions):
 def test_the_least_diameter_in_two_dimensions():
     """⌈(√(2N − 1) − 1) / 2⌉ for every N (Wong & Coppersmith 1974; Boesch & Wang 1985)."""
     for nodes in range(5, 201):
-        found = best_lattices(nodes, 2, [Objective("diameter", 1)], show=1)
+        found = best(nodes, 2, [Objective("diameter", 1)], show=1)
         assert found.rows[0]["diameter"] == ceil((sqrt(2 * nodes - 1) - 1) / 2), nodes
 
 
@@ -64,14 +73,28 @@ def test_the_least_diameter_in_two_dimensions():
 def test_the_fcc_lattice_is_found_again(a):
     """Cámara et al. 2010, table 1, for even a: diameter 3a/2, mean distance 7a/8 − 1/(4a)."""
     form = form_of(f"pdtt(a={a})")
-    row = screen_lattices(form[None], np.ones(1, np.int32)).to_pylist()[0]
+    row = screen_lattices(form[None]).to_pylist()[0]
     assert row["diameter"] == 3 * a // 2
     assert row["mean_distance"] == pytest.approx((7 * a * a - 2) / (8 * a), rel=1e-14)
     if a <= 4:
-        parts = list(representatives(2 * a**3, 3))
-        table = screen_lattices(*(np.concatenate(rows) for rows in zip(*((p.forms, p.sizes) for p in parts))))
-        alike = [other for other in table.to_pylist() if other["distance_histogram"] == row["distance_histogram"]]
-        assert any(np.allclose(other["max_channel_load"], row["max_channel_load"]) for other in alike)
+        found = [other for part in screen_space(Space(3, 2 * a**3)) for other in part.rows.to_pylist()]
+        (own,) = [other for other in found if tuple(other["matrix"]) in orbit(form)]
+        assert own["class_size"] == len(orbit(form))
+        assert {name: own[name] for name in SAME_IN_A_CLASS} == {name: row[name] for name in SAME_IN_A_CLASS}
+
+
+SAME_IN_A_CLASS = ("degree", "links", "diameter", "distance_sum", "distance_histogram", "saturation_load")
+
+
+def orbit(form: np.ndarray) -> set[tuple[int, ...]]:
+    """The Hermite normal forms, row by row, of all signed permutations of a lattice."""
+    n = len(form)
+    images = (
+        [[int(sign * entry) for entry in form[place]] for sign, place in zip(signs, order)]
+        for order in permutations(range(n))
+        for signs in product((1, -1), repeat=n)
+    )
+    return {tuple(int(entry) for row in zip(*hermite(image).columns) for entry in row) for image in images}
 
 
 # generators that vanish, coincide, are their own negative; tori, twisted tori, one dimension and five
@@ -96,12 +119,12 @@ NETWORKS = [
 @pytest.mark.parametrize("spelling", NETWORKS)
 def test_screening_says_what_the_stages_say(spelling):
     network = build(spelling)
-    row = screen_lattices(form_of(spelling)[None], np.ones(1, np.int32)).to_pylist()[0]
+    row = screen_lattices(form_of(spelling)[None]).to_pylist()[0]
     static = static_record(network)
     for name in ("nodes", "links", "diameter", "mean_distance", "mean_distance_distinct"):
         assert row[name] == static[name], name
     assert row["degree"] == static["degree_min"] == static["degree_max"]
-    assert [row["nodes"] * count for count in row["distance_histogram"]] == static["distance_histogram"]
+    assert row["distance_histogram"] == static["distance_histogram"]
     loads = loads_record(network, traffic="uniform", routing="minimal")
     assert row["saturation_load"] == pytest.approx(loads["saturation_load"], rel=1e-12)
     classes = dict(loads["per_class_load"])
@@ -139,8 +162,8 @@ def test_the_best_by_networkx(nodes, dimensions):
     """All lattices, not only one of each class, as plain graphs."""
     graphs = [(form, plain_graph(form)) for part in lattice_forms(nodes, dimensions) for form in part]
     sums = [sum(networkx.single_source_shortest_path_length(graph, next(iter(graph))).values()) for _, graph in graphs]
-    found = best_lattices(nodes, dimensions, [Objective("mean_distance", 1)], show=1000)
-    assert found.rows[0]["distance_sum"] == min(sums)
+    found = best(nodes, dimensions, [Objective("mean_distance", 1)], show=1000)
+    assert found.rows[0]["distance_sum"] == nodes * min(sums)
     assert found.attained == sums.count(min(sums))
     assert found.lattices == len(graphs)
     assert found.winners == len(found.rows)
@@ -148,8 +171,8 @@ def test_the_best_by_networkx(nodes, dimensions):
 
 
 def test_objectives_decide_in_order():
-    first = best_lattices(54, 3, objectives(["mean_distance"], []), show=100)
-    both = best_lattices(54, 3, objectives(["diameter"], ["saturation_load"]), show=100)
+    first = best(54, 3, objectives(["mean_distance"], []), show=100)
+    both = best(54, 3, objectives(["diameter"], ["saturation_load"]), show=100)
     assert first.rows[0]["mean_distance"] < both.rows[0]["mean_distance"]
     assert both.rows[0]["saturation_load"] > first.rows[0]["saturation_load"]
     assert both.rows[0]["diameter"] == first.rows[0]["diameter"]
@@ -171,7 +194,7 @@ def test_known_networks_of_a_size():
 
 def test_progress_ends_at_one():
     shares: list[float] = []
-    best_lattices(48, 3, objectives([], []), progress=shares.append)
+    best(48, 3, objectives([], []), progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
 
@@ -191,5 +214,7 @@ def test_what_cannot_be_compared_is_refused(nodes, dimensions, kind, said):
         check_space(nodes, dimensions)
 
 
-def test_spelling():
-    assert spell([8, 4, 0, 2]) == "lattice(matrix=[[8, 4], [0, 2]])"
+def test_spellings():
+    forms = np.array([[[8, 4], [0, 2]], [[1, 0], [0, 16]]], np.int32)
+    spellings = ["lattice(matrix=[[8, 4], [0, 2]])", "lattice(matrix=[[1, 0], [0, 16]])"]
+    assert screen_lattices(forms)["topology"].to_pylist() == spellings == [plan(text)[0] for text in spellings]

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import click
+import pyarrow as pa
 
 from torusweep.cli import options
 from torusweep.cli.best_text import print_best
 from torusweep.cli.progress import share_progress
+from torusweep.screening.atlas import screened_before
 from torusweep.screening.best import OBJECTIVES, best_lattices, objectives
+from torusweep.screening.spaces import Space, screen_space
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in OBJECTIVES if name.startswith(incomplete)]
+
+
+def _condition(where: str | None) -> Callable[[pa.Table], pa.Table]:
+    """What keeps the rows that meet a condition."""
+    if where is None:
+        return lambda rows: rows
+    # only a condition needs the database, which takes long to import
+    from torusweep.results.query import matching
+
+    return lambda rows: matching(rows, where)
 
 
 @click.command()
@@ -29,15 +45,29 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option(
     "--maximise", "--maximize", multiple=True, shell_complete=_complete, help="What should be great, after these."
 )
+@click.option("--where", help='An SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8".')
 @click.option("--show", type=click.IntRange(1), default=5, show_default=True, help="How many of the winners to show.")
-@options.backend
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Folder of a sweep whose table screen answers; a size that it lacks is computed.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "numpy", "numba", "cupy"]),
+    default="auto",
+    show_default=True,
+    help="What computes. auto: Numba. The results are the same.",
+)
 @options.json_output
 def best(
     nodes: int,
     dimensions: int,
     minimise: tuple[str, ...],
     maximise: tuple[str, ...],
+    where: str | None,
     show: int,
+    results: Path | None,
     backend: str,
     as_json: bool,
 ) -> None:
@@ -62,11 +92,23 @@ def best(
       torusweep best --nodes 128
       torusweep best --nodes 512 --minimise diameter,mean_distance
       torusweep best --nodes 128 --maximise saturation_load --show 1
+      torusweep best --nodes 128 --where "diameter <= 6" --maximise saturation_load
+      torusweep best --nodes 256 --results results/atlas
       torusweep best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json
     """
     chosen = objectives(options.listed(minimise), options.listed(maximise))
+    space = Space(dimensions, nodes)
+    space.check()
+    parts = (screened_before(results, space) if results else None) or screen_space(space, backend=backend)
     with share_progress("lattices compared") as progress:
-        found = best_lattices(nodes, dimensions, chosen, show=show, backend=backend, progress=progress)
+        found = best_lattices(
+            space,
+            chosen,
+            parts=parts,
+            keep=_condition(where),
+            show=show,
+            progress=progress,
+        )
     if as_json:
         options.print_json(
             {

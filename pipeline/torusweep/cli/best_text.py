@@ -40,20 +40,21 @@ def print_best(dimensions: int, found: Best) -> None:
         for note in NOTES:
             print_note(console, note)
         if found.winners > len(found.rows):
-            print_note(console, f"{found.winners - len(found.rows):,} more classes are as good; --show lists more.")
+            print_note(console, f"{found.winners - len(found.rows):,} more are as good; --show lists more.")
 
 
 def _proof(found: Best) -> str:
     """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'."""
     goal = ", then ".join(map(str, found.objectives))
-    compared, attained = (
-        _count(*numbers) for numbers in ((found.lattices, found.classes), (found.attained, found.winners))
-    )
-    return f"proved: {goal} of all {compared}; attained by {attained}"
+    compared, attained = _count(found.lattices, found.measured), _count(found.attained, found.winners)
+    kept = "" if found.kept == found.measured else f" that meet the condition, {found.kept:,} of those measured"
+    return f"proved: {goal} of all {compared}{kept}; attained by {attained}"
 
 
-def _count(lattices: int, classes: int) -> str:
-    return f"{counted(lattices, 'lattice')} ({classes:,} class{'' if classes == 1 else 'es'})"
+def _count(lattices: int, measured: int) -> str:
+    """As in '4 lattices (1 class)'; without classes where each lattice was measured."""
+    classes = f" ({measured:,} class{'' if measured == 1 else 'es'})" if measured < lattices else ""
+    return f"{counted(lattices, 'lattice')}{classes}"
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ DERIVED = {
 }
 
 # the same of tables that are not joined with others
-DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic")}
+DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic"), "best": ("dimensions", "network")}
 NUMBERS = ("int64", "double")  # types of columns
 VIEW = "designs"
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
@@ -85,7 +85,11 @@ class Join(NamedTuple):
 
 def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
     """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
-    stages = {name: (stage.columns, stage.distinguishing) for name, stage in STAGES.items() if name != "static"}
+    stages = {
+        name: (stage.columns, stage.distinguishing)
+        for name, stage in STAGES.items()
+        if stage.of_networks and name != "static"
+    }
     return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
 
 

@@ -15,7 +15,7 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,23 @@ def serve() -> None:
     sys.stdout.buffer.write(sink.getvalue())
 
 
+def matching(table: pa.Table, condition: str) -> pa.Table:
+    """The rows of a table that meet an SQL condition on its columns. Raises BadInput and Refused as `query` does."""
+    sql = f"SELECT * FROM rows WHERE {CONDITION}"
+    found = answer(
+        sql,
+        {"rows": table},
+        time_limit=TIME_LIMIT,
+        memory_gib=MEMORY_GIB,
+        max_rows=max(1, table.num_rows),
+        condition=condition,
+    )
+    return found.cast(table.schema)
+
+
 def answer(
     sql: str,
-    folder: Path,
+    source: Path | Mapping[str, pa.Table],
     *,
     time_limit: float,
     memory_gib: float,
@@ -131,6 +145,7 @@ def answer(
 ) -> pa.Table:
     """The answer, computed in this process. Raises as `query` does.
 
+    source     a results folder, or tables by name
     contained  limit the whole process to memory_gib beyond its present memory, until it ends
     """
     if not sql.strip():
@@ -148,7 +163,7 @@ def answer(
                     _check_condition(connection, condition)
                     sql = sql.replace(CONDITION, f"(\n{condition}\n)")
                 mentioned = _check(connection, sql)
-                tables = _tables(folder, mentioned)
+                tables = source if isinstance(source, Mapping) else _tables(source, mentioned)
                 for name, table in tables.items():
                     connection.register(name, table)
                 if joined.VIEW in mentioned and joined.VIEW not in tables:

@@ -23,6 +23,8 @@ ROWS = {  # what a row of a table is
     "channel_loads": "a network, routing, traffic and channel: its load",
     "deadlock": "a network, routing and virtual-channel rule: verdict",
     "layout": "a network and placement: wires, volume",
+    "screen": "a network, or a class of lattices: distances, loads, bounds",
+    "best": "a size: the best lattice, a known network, or the bound",
     "latency": "a network, model and rate: mean latency by a paper's model",
     "simulation": "a network, routing, traffic and offered load: latency, saturation",
     "verification": "a paper's number beside ours",

@@ -247,6 +247,8 @@ def summary(folder: Path) -> str:
     tables = store.read_manifest(folder)["tables"]
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
     query = "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5"
+    if not tables["static"]["rows"]:
+        query = "SELECT network, topology, mean_distance FROM best WHERE nodes = 64"
     return "\n".join(
         [
             *lines,

@@ -40,6 +40,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         for complaint in before.complaints:
             _say(complaint)
         done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
+        del before  # its rows may be millions
         try:
             computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
         except LostWorkers as lost:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest
+from torusweep.screening.columns import SCREEN
 from torusweep.screening.known import known_lattices
-from torusweep.screening.lattices import check_space, lattice_count, representatives, spell
 from torusweep.screening.measure import screen_lattices
+from torusweep.screening.spaces import Screened, Space, lattices_of
+from torusweep.tables.columns import arrow_schema
 
 OBJECTIVES = ("mean_distance", "diameter", "max_channel_load", "saturation_load", "links", "degree")
 EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
 TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
-HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
 
 
 class Objective(NamedTuple):
@@ -34,16 +36,18 @@ class Best(NamedTuple):
 
     objectives  in order: the second decides between those that are equally good in the first
     lattices    compared, of all classes
-    classes     classes of lattices, each measured once
-    winners     classes that are equally good in all objectives
-    attained    lattices of these classes
-    rows        records of the first winners, with their spellings
-    known       records of the networks people know at that size, with their names and spellings
+    measured    lattices that were measured: one of each class, or all
+    kept        of these, lattices that meet the condition
+    winners     of these, lattices that are equally good in all objectives
+    attained    lattices of their classes
+    rows        records of the first winners (`SCREEN`)
+    known       records of the networks people know at that size, with their names
     """
 
     objectives: tuple[Objective, ...]
     lattices: int
-    classes: int
+    measured: int
+    kept: int
     winners: int
     attained: int
     rows: list[dict[str, Any]]
@@ -66,50 +70,51 @@ def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Object
 
 
 def best_lattices(
-    nodes: int,
-    dimensions: int,
+    space: Space,
     chosen: Sequence[Objective],
     *,
+    parts: Iterable[Screened],
+    keep: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     show: int = 5,
-    backend: str = "auto",
     progress: Callable[[float], None] = lambda share: None,
 ) -> Best:
-    """The best of all lattices of so many nodes and dimensions, by an ordered list of objectives.
+    """The best lattices of a space, by an ordered list of objectives.
 
+    parts     the space, as `screen_space` yields it
+    keep      the rows of a table among which the best is looked for
     show      winners to return
-    progress  called with the share of the lattices compared so far
+    progress  called with the share of the space compared so far
 
-    Raises BadInput where there is no such space, Refused where it has more lattices than can be compared,
-    BackendUnavailable for cupy without a GPU.
+    Raises BadInput where no lattice is kept.
     """
-    check_space(nodes, dimensions)
-    lattices, classes, compared = lattice_count(nodes, dimensions), 0, 0
-    ahead: pa.Table | None = None  # the best so far
-    for part in representatives(nodes, dimensions):
-        for first in range(0, len(part.forms), rows := max(1, HISTOGRAM_ENTRIES // nodes)):
-            block = slice(first, first + rows)
-            table = screen_lattices(part.forms[block], part.sizes[block], backend=backend)
-            ahead = _keep_best(table if ahead is None else pa.concat_tables([ahead, table]), chosen)
-            progress((compared + part.lattices * min(first + rows, len(part.forms)) / len(part.forms)) / lattices)
-        classes += len(part.forms)
-        compared += part.lattices
-    assert ahead is not None, "a size has at least one lattice"
-    known = known_lattices(nodes, dimensions)
-    forms = np.array([network.form for network in known], np.int32).reshape(-1, dimensions, dimensions)
-    beside = screen_lattices(forms, np.ones(len(known), np.int32), backend=backend).drop_columns("class_size")
-    rows_shown = ahead.sort_by([(column, "ascending") for column in TIES]).slice(0, show).to_pylist()
+    measured = kept = 0
+    ahead = arrow_schema(SCREEN).empty_table()  # the best so far
+    for part in parts:
+        among = keep(part.rows)
+        ahead = _keep_best(pa.concat_tables([ahead, among]), chosen)
+        measured, kept = measured + len(part.rows), kept + len(among)
+        progress(part.share)
+    if not kept:
+        raise BadInput(f"--where leaves none of the {counted(space.lattices, 'lattice')}: ask for less")
+    rows = ahead.sort_by([(column, "ascending") for column in TIES]).slice(0, show)
     return Best(
         objectives=tuple(chosen),
-        lattices=lattices,
-        classes=classes,
+        lattices=space.lattices,
+        measured=measured,
+        kept=kept,
         winners=len(ahead),
-        attained=int(ahead["class_size"].to_numpy().sum()),
-        rows=[{"topology": spell(row["matrix"]), **row} for row in rows_shown],
-        known=[
-            {"name": network.name, "topology": network.spelling, **row}
-            for network, row in zip(known, beside.to_pylist())
-        ],
+        attained=lattices_of(ahead),
+        rows=rows.to_pylist(),
+        known=known_rows(space),
     )
+
+
+def known_rows(space: Space) -> list[dict[str, Any]]:
+    """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings."""
+    known = known_lattices(space.nodes, space.dimensions)
+    forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
+    rows = screen_lattices(forms, backend="numpy").to_pylist()  # few: Numba takes longer to load
+    return [{**row, "name": network.name, "topology": network.spelling} for network, row in zip(known, rows)]
 
 
 def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
@@ -118,7 +123,7 @@ def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
     for objective in chosen:
         values = table[objective.column].to_numpy()[left] * objective.sign
         if np.isnan(values).all():
-            break  # a single node sends nothing
+            continue  # a single node sends nothing
         least = np.nanmin(values)
         left = left[values <= least + EQUAL * abs(least)]
     return table.take(left)

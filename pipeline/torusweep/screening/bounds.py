@@ -6,15 +6,15 @@ from collections.abc import Callable
 from math import comb
 
 
-def moore_levels(nodes: int, degree: int) -> list[int]:
+def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
     """The most nodes that can be at distance 0, 1, 2, … from a node of a graph: 1, d, d(d − 1), d(d − 1)², … until all
-    nodes are reached.
+    nodes are reached; 1, d, d², … where d links leave a node and other links lead to it.
 
     Raises ValueError where no connected graph has this degree.
     """
-    if nodes > degree + 1 and degree < 2:
+    if nodes > degree + 1 and degree < 2 - directed:
         raise ValueError(f"no connected graph of {nodes} nodes has degree {degree}")
-    return _fill(nodes, lambda distance: degree * (degree - 1) ** (distance - 1))
+    return _fill(nodes, lambda distance: degree * (degree - (not directed)) ** (distance - 1))
 
 
 def lattice_levels(nodes: int, dimensions: int) -> list[int]:

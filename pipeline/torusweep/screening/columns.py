@@ -1,24 +1,32 @@
-"""The few numbers that choose a network."""
+"""The few numbers that choose a network, and the winners of each size."""
 
 from torusweep.tables.columns import Column
 
 SCREEN = (
+    Column("topology", "string", "", "canonical spelling"),
     Column("nodes", "int64", "nodes", "nodes"),
-    Column("dimensions", "int64", "", "dimensions n of the lattice Zⁿ/L"),
+    Column("dimensions", "int64", "", "dimensions n of the lattice Zⁿ/L; null for a network that is none"),
     Column("matrix", "list<int64>", "", "rows of the Hermite normal form, whose columns generate L"),
-    Column("class_size", "int64", "", "lattices that a signed permutation of the dimensions maps to this one"),
-    Column("degree", "int64", "links", "links of a node: 2n, or fewer where generators vanish or coincide"),
-    Column("links", "int64", "links", "bidirectional links"),
-    Column("diameter", "int64", "hops", "longest shortest path"),
-    Column("distance_sum", "int64", "hops", "sum of the distances from a node to all nodes"),
-    Column("mean_distance", "double", "hops", "mean shortest path, a node to itself included: distance_sum / N"),
-    Column("mean_distance_distinct", "double", "hops", "the same over distinct nodes: distance_sum / (N - 1)"),
-    Column("distance_histogram", "list<int64>", "nodes", "nodes at distance 0, 1, 2, … from a node"),
+    Column(
+        "class_size",
+        "int64",
+        "",
+        "lattices that a signed permutation of the dimensions maps to this one; null where each has a row",
+    ),
+    Column("degree", "int64", "links", "most links of a node; of a lattice 2n, or fewer where some vanish or coincide"),
+    Column("links", "int64", "links", "links; a bidirectional link counts once"),
+    Column("connected", "bool", "", "whether every node reaches every other"),
+    Column("diameter", "int64", "hops", "longest shortest path between terminals"),
+    Column("distance_sum", "int64", "hops", "sum of the distances over ordered pairs of terminals"),
+    Column("mean_distance", "double", "hops", "mean shortest path, a terminal to itself included"),
+    Column("mean_distance_distinct", "double", "hops", "the same over distinct terminals"),
+    Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, …"),
     Column(
         "load",
         "list<double>",
         "flits/cycle",
-        "load of a channel of each dimension, at one flit a terminal and cycle, uniform traffic on all shortest paths",
+        "load of a lattice's channel of each dimension, or the largest of each link class,"
+        " at one flit a terminal and cycle, uniform traffic on all shortest paths",
     ),
     Column("max_channel_load", "double", "flits/cycle", "the largest of these loads"),
     Column("saturation_load", "double", "flits/cycle/terminal", "1 / max_channel_load; null without load"),
@@ -28,4 +36,27 @@ SCREEN = (
     ),
     Column("lattice_diameter_bound", "int64", "hops", "no lattice of this size has a smaller diameter: Zⁿ's own"),
     Column("lattice_mean_distance_bound", "double", "hops", "no lattice of this size has a smaller mean_distance"),
+)
+
+BEST = (
+    Column("dimensions", "int64", "", "dimensions of the lattices that were compared"),
+    Column("nodes", "int64", "nodes", "nodes of these lattices"),
+    Column(
+        "network",
+        "string",
+        "",
+        "least mean distance | greatest saturation | a known network's name, as in cube | bound of lattices",
+    ),
+    Column("topology", "string", "", "canonical spelling; null for the bound"),
+    Column("degree", "int64", "links", "links of a node"),
+    Column("diameter", "int64", "hops", "longest shortest path"),
+    Column("mean_distance", "double", "hops", "mean shortest path, a node to itself included"),
+    Column(
+        "saturation_load",
+        "double",
+        "flits/cycle/terminal",
+        "uniform traffic on all shortest paths; of the bound: its mean distance shared by 2n channels a node",
+    ),
+    Column("attained", "int64", "", "lattices that are as good; null for a known network and the bound"),
+    Column("lattices", "int64", "", "lattices of this size, all of which were compared"),
 )

@@ -6,9 +6,9 @@ tori, twisted tori, circulants and the crystal lattices among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from math import isqrt, prod
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -65,24 +65,30 @@ def lattice_forms(nodes: int, dimensions: int) -> Iterator[np.ndarray]:
             yield forms
 
 
-class Representatives(NamedTuple):
-    """A lattice of each of C classes under signed permutations of the dimensions.
+class Part(NamedTuple):
+    """Lattices of a size.
 
-    forms     int32[C, n, n]  Hermite normal forms
-    sizes     int32[C]        lattices of each class
+    forms     int32[C, n, n]  Hermite normal forms: of one lattice of each of C classes, or of each lattice
+    sizes     int32[C]        lattices of each class; None where each lattice has a form
     lattices  that were looked at for it, those of other representatives' classes included
     """
 
     forms: np.ndarray
-    sizes: np.ndarray
+    sizes: np.ndarray | None
     lattices: int
 
 
-def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Representatives]:
-    """All classes of lattices of N nodes, part by part."""
-    for part in _gather(lattice_forms(nodes, dimensions)):
-        sizes = class_sizes(part, threads=threads)
-        yield Representatives(part[sizes > 0], sizes[sizes > 0], len(part))
+def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Part]:
+    """One lattice of each class under signed permutations of the dimensions, part by part."""
+    for forms in _gather(lattice_forms(nodes, dimensions)):
+        sizes = class_sizes(forms, threads=threads)
+        yield Part(forms[sizes > 0], sizes[sizes > 0], len(forms))
+
+
+def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Part]:
+    """Every lattice, part by part."""
+    for forms in _gather(lattice_forms(nodes, dimensions)):
+        yield Part(forms, None, len(forms))
 
 
 def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
@@ -95,12 +101,6 @@ def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
             held = []
     if held:
         yield np.concatenate(held)
-
-
-def spell(entries: Sequence[int]) -> str:
-    """The spelling that every command takes of the lattice whose matrix has these entries, row by row."""
-    n = isqrt(len(entries))
-    return f"lattice(matrix={[list(entries[i * n : i * n + n]) for i in range(n)]})"
 
 
 @cache

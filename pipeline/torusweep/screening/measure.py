@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from torusweep_kernels.lattices import measure_lattices
 
 from torusweep.screening import bounds
@@ -14,35 +15,37 @@ from torusweep.tables.columns import arrow_schema
 
 
 def screen_lattices(
-    forms: np.ndarray, sizes: np.ndarray, *, backend: str = "auto", threads: int | None = None
+    forms: np.ndarray, sizes: np.ndarray | None = None, *, backend: str = "auto", threads: int | None = None
 ) -> pa.Table:
     """A row for each lattice, with the columns `SCREEN`.
 
     forms  int32[B, n, n]  Hermite normal forms of lattices of as many nodes each
-    sizes  int32[B]        lattices of each one's class
+    sizes  int32[B]        lattices of each one's class; null in the rows if None
 
     Raises BackendUnavailable for cupy without a GPU.
     """
     n = forms.shape[1]
     nodes = int(np.diagonal(forms[0]).astype(np.int64).prod()) if len(forms) else 1
     measured = measure_lattices(forms, backend=backend, threads=threads)
-    degree, histogram = measured.degree.astype(np.int64), measured.histogram.astype(np.int64)
+    degree, histogram = measured.degree.astype(np.int64), nodes * measured.histogram.astype(np.int64)
     diameter = (histogram > 0).sum(axis=1) - 1
     total = histogram @ np.arange(histogram.shape[1])
     busiest = measured.load.max(axis=1)
     of_graphs = {int(d): bounds.moore_levels(nodes, int(d)) for d in np.unique(degree)}
     of_lattices = bounds.lattice_levels(nodes, n)
     values = {
+        "topology": _spellings(forms),
         "nodes": np.full(len(forms), nodes),
         "dimensions": np.full(len(forms), n),
         "matrix": _lists(forms.reshape(len(forms), n * n), np.full(len(forms), n * n)),
-        "class_size": sizes,
+        "class_size": pa.nulls(len(forms)) if sizes is None else sizes,
         "degree": degree,
         "links": nodes * degree // 2,
+        "connected": np.ones(len(forms), bool),
         "diameter": diameter,
         "distance_sum": total,
-        "mean_distance": total / nodes,
-        "mean_distance_distinct": total / max(nodes - 1, 1),
+        "mean_distance": total / nodes**2,
+        "mean_distance_distinct": total / max(nodes * (nodes - 1), 1),
         "distance_histogram": _lists(histogram, diameter + 1),
         "load": _lists(measured.load, np.full(len(forms), n)),
         "max_channel_load": busiest,
@@ -62,3 +65,14 @@ def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     flat: pa.Array[Any] = pa.array(rows[np.arange(rows.shape[1]) < lengths[:, None]])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
+
+
+def _spellings(forms: np.ndarray) -> pa.Array[Any]:
+    """The spelling that every command takes of each lattice, as in lattice(matrix=[[4, 2], [0, 2]])."""
+    n = forms.shape[1]
+    pieces: list[Any] = []
+    for row in range(n):
+        pieces.append("], [" if row else "lattice(matrix=[[")
+        for column in range(n):
+            pieces += [", "] * (column > 0) + [pa.array(forms[:, row, column]).cast(pa.string())]
+    return pc.binary_join_element_wise(*pieces, "]])", "")

@@ -3,6 +3,7 @@
 from torusweep.stages.deadlock.stage import DeadlockStage
 from torusweep.stages.layout.stage import LayoutStage
 from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.screen.stage import ScreenStage
 from torusweep.stages.simulation.stage import SimulationStage
 from torusweep.stages.stage import Stage
 from torusweep.stages.static.stage import StaticStage
@@ -14,6 +15,7 @@ STAGES: dict[str, Stage] = {
     "deadlock": DeadlockStage(),
     "layout": LayoutStage(),
     "simulation": SimulationStage(),
+    "screen": ScreenStage(),
 }
 
 __all__ = ["STAGES", "Stage"]

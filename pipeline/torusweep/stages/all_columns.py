@@ -12,6 +12,7 @@ from typing import get_args, get_type_hints
 import pyarrow as pa
 
 from torusweep.models.columns import LATENCY
+from torusweep.screening.columns import BEST
 from torusweep.stages import STAGES
 from torusweep.stages.loads.columns import CHANNEL_LOADS
 from torusweep.tables.columns import Column, arrow_schema
@@ -85,6 +86,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     **{stage.name: stage.columns for stage in STAGES.values()},
     "channel_loads": CHANNEL_LOADS,
     "distances": DISTANCES,
+    "best": BEST,
     "latency": LATENCY,
     "verification": VERIFICATION,
 }

@@ -59,6 +59,8 @@ class Stage(Protocol):
     sources   packages and modules whose code its rows depend on
     Entry     an entry of its section of the configuration; None where its requests come from the networks alone
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
+    row_bytes  on disk: of a row in its shard, its table and those made of it
+    of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
     """
@@ -70,6 +72,8 @@ class Stage(Protocol):
     Request: type[Any]
     description: str = ""
     distinguishing: tuple[str, ...] = ()
+    row_bytes: int = 1_500
+    of_networks: bool = True
 
     def request_for_network(self, fault_nodes: int | None) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.

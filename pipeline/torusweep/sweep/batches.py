@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from torusweep.stages import STAGES
 from torusweep.sweep.points import Point
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
@@ -14,7 +15,6 @@ PATIENCE = 20.0  # times its estimate a batch may take: estimates are right with
 
 
 SHARD_BYTES = 24_000  # of a shard or table without its rows: the columns' names, units and meanings
-ROW_BYTES = 1_500  # of a row in its shard, its table and those that follow from it
 PAGE_BYTES = 6_000_000  # of the report, the figures and the manifest
 FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those of dead workers are halved
 
@@ -108,4 +108,5 @@ def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
     shards = sum(
         min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows
     )
-    return int(SHARD_BYTES * (shards + 2 * len(rows)) + ROW_BYTES * rows.total() + PAGE_BYTES)
+    of_rows = sum(STAGES[stage].row_bytes * count for stage, count in rows.items())
+    return int(SHARD_BYTES * (shards + 2 * len(rows)) + of_rows + PAGE_BYTES)

@@ -1,4 +1,4 @@
-"""Tables made of stages' tables: distances and latency. They have no points; one step makes all."""
+"""Tables made of stages' tables: distances, best and latency. They have no points; one step makes all."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from torusweep.screening.best_table import best_table
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep
 from torusweep.sweep.expansion import SweepNetwork
@@ -54,8 +55,14 @@ def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     return latency_table(sweep, **tables)
 
 
+def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The winners of every size that was screened whole."""
+    return best_table(tables["screen"])
+
+
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
+    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), best),
     "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
 }
 

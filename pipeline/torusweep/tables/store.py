@@ -16,14 +16,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import operator
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from torusweep.errors import BadInput, Refused
@@ -34,6 +38,7 @@ SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
+ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
 
 
 class CannotWrite(BadInput):
@@ -106,7 +111,7 @@ def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
     """The table as a Parquet file, the same bytes for the same rows however they were put together."""
     whole = table.combine_chunks().replace_schema_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
     sink = pa.BufferOutputStream()
-    pq.write_table(whole, sink, compression="zstd", write_page_checksum=True, row_group_size=1 << 20)
+    pq.write_table(whole, sink, compression="zstd", write_page_checksum=True, row_group_size=ROW_GROUP)
     return sink.getvalue().to_pybytes()
 
 
@@ -129,12 +134,25 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
     return _rows(content, checked=True)
 
 
-def _rows(content: bytes, *, checked: bool = False) -> pa.Table:
+def _rows(content: bytes, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
     """What a Parquet file holds, its pages' checksums looked at if `checked`.
 
-    `pq.read_table` would import pandas, for a third of a second.
+    where    as of `open_table`; row groups whose statistics exclude these values are not read
+    `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
-    return pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked).read()
+    file = pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked)
+    if not where:
+        return file.read()
+    rows = file.read_row_groups([group for group in range(file.num_row_groups) if _may_have(file, group, where)])
+    return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
+
+
+def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
+    """Whether a row group's least and greatest values of some columns leave room for rows with these values."""
+    columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]
+    bounds: dict[str, Any] = {column.path_in_schema: column.statistics for column in columns}
+    known = [(bounds[name], value) for name, value in where.items() if bounds[name] and bounds[name].has_min_max]
+    return all(bound.min <= value <= bound.max for bound, value in known)
 
 
 def arrow_buffer(content: bytes) -> pa.Buffer:
@@ -219,8 +237,8 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
 
 
 def keys_of(rows: pa.Table) -> list[str]:
-    """The keys of a shard's rows."""
-    return [str(key) for key in rows.column("key").to_pylist()]
+    """The keys of a shard's points, in order."""
+    return [str(key) for key in rows.column("key").unique().to_pylist()]
 
 
 def finished(shards: Iterable[Shard], keys: Collection[str], schema: pa.Schema) -> pa.Table:
@@ -229,17 +247,22 @@ def finished(shards: Iterable[Shard], keys: Collection[str], schema: pa.Schema) 
     schema   of the stage's table
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
-    pieces = [shard.rows for shard in shards]
-    rows = pa.concat_tables(pieces) if pieces else shard_schema(schema).empty_table()
-    place: dict[str, list[int]] = {}
-    begin = 0
-    for piece in pieces:
-        here: dict[str, list[int]] = {}
-        for index, key in enumerate(keys_of(piece), start=begin):
-            here.setdefault(key, []).append(index)
-        place = here | place  # a key that an earlier shard has keeps its rows
-        begin += piece.num_rows
-    return rows.take(pa.array([index for key in keys for index in place.get(key, ())], pa.int64()))
+    found: dict[str, pa.Table] = {}
+    for shard in shards:
+        for key, rows in _points_of(shard.rows):
+            found.setdefault(key, rows)  # a key that an earlier shard has keeps its rows
+    return pa.concat_tables([shard_schema(schema).empty_table(), *(found[key] for key in keys if key in found)])
+
+
+def _points_of(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """A shard's rows point by point: the rows of a point follow each other."""
+    if not rows.num_rows:
+        return
+    keys = rows.column("key").combine_chunks()
+    number = keys.dictionary_encode().indices.to_numpy()
+    first = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
+    for begin, end in zip(first, [*first[1:], rows.num_rows]):
+        yield str(keys[begin]), rows.slice(begin, end - begin)
 
 
 # --- tables and their manifest -----------------------------------------------------------------
@@ -335,18 +358,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
 
 
-def open_table(path: Path) -> pa.Table:
-    """A published table, checked against its manifest. Raises BadInput, naming it, where it is missing or altered."""
+def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
+    """A published table, checked against its manifest.
+
+    where    whole numbers by column: only rows that have them are read
+    Raises BadInput, naming it, where it is missing or altered.
+    """
     path = Path(path)
-    return _rows(_whole(path, lambda: read_manifest(path.parent)))
+    return _rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
 
 
-def open_current(path: Path, schema: pa.Schema) -> pa.Table:
+def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
     """A published table that has the columns of its schema, which is this version's.
 
+    where    as of `open_table`
     Raises BadInput as `open_table` does, and where another version wrote it.
     """
-    table = open_table(path)
+    table = open_table(path, where)
     missing = [name for name in schema.names if name not in table.column_names]
     if missing:
         raise BadInput(

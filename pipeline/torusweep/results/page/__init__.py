@@ -33,6 +33,7 @@ from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 REQUIRED = ("static", "verification")
+BESIDE = ("best",)  # tables that a sweep may have, of which no rows are of its networks
 THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
 SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
 HERE = Path(__file__).resolve().parent
@@ -45,7 +46,7 @@ def write_report(folder: Path, out: Path) -> Tables:
     Raises BadInput where a required table or the manifest is missing, altered or of another version.
     """
     manifest = store.read_manifest(folder)
-    names = [*REQUIRED, *(name for name in joined_tables() if name in manifest["tables"])]
+    names = [*REQUIRED, *(name for name in (*joined_tables(), *BESIDE) if name in manifest["tables"])]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)).to_pylist() for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables
@@ -99,6 +100,8 @@ def _lead(manifest: Mapping[str, Any]) -> str:
 
 
 def _tiles(networks: Sequence[Record]) -> str:
+    if not networks:
+        return ""
     tiles = [
         (f"{len(networks):,}", "networks"),
         (f"{len({record['family'] for record in networks}):,}", "families"),

@@ -258,8 +258,11 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _something(self) -> Settings:
-        if not self.topologies and not self.papers:
-            raise ValueError("expected topologies or papers, got neither; add for example topologies: [ring(k=8)]")
+        spaces = any(stage.spaces(entry) for stage in STAGES.values() for entry in self.entries(stage.name))
+        if not (self.topologies or self.papers or spaces):
+            raise ValueError(
+                "expected topologies, papers or a design space, got none; add for example topologies: [ring(k=8)]"
+            )
         return self
 
     def entries(self, stage: str) -> tuple[Any, ...]:

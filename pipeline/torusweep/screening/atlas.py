@@ -1,0 +1,19 @@
+"""Design spaces that a sweep has screened: the rows of its table `screen`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torusweep.screening.columns import SCREEN
+from torusweep.screening.spaces import Screened, Space, is_whole
+from torusweep.tables import store
+from torusweep.tables.columns import arrow_schema
+
+
+def screened_before(folder: Path, space: Space) -> list[Screened] | None:
+    """A whole design space as the table `screen` of a results folder has it; None where it does not.
+
+    Raises BadInput where the folder has no such table, or an altered one.
+    """
+    rows = store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), space._asdict())
+    return [Screened(rows, 1.0)] if is_whole(space, rows) else None

@@ -1,0 +1,1 @@
+"""What chooses a network, for very many of them: distances, loads, bounds."""

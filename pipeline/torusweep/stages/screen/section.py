@@ -1,0 +1,143 @@
+"""The page's section on design spaces: what the best twist is worth, and what hand-picked twists leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import altair as alt
+
+from torusweep.charts.chart import Chart, log_ticks
+from torusweep.charts.lines import Line, line_chart
+from torusweep.charts.section import (
+    Panel,
+    Record,
+    Section,
+    Tables,
+    heading,
+    meanings,
+    number_field,
+    paragraph,
+    table,
+    word_field,
+)
+from torusweep.networks.families import plan
+from torusweep.screening.best_table import BOUND, GREATEST_SATURATION, LEAST_MEAN
+from torusweep.screening.columns import BEST
+
+MEANING = meanings(BEST)
+LONGEST_SIDE = 2  # times the shortest one: of the rectangular tori that are drawn
+FEWEST_NODES = 16  # of what is drawn and counted as a gain
+LINES = {  # network → its line
+    LEAST_MEAN: Line("best lattice", "#006DAD", "circle"),
+    GREATEST_SATURATION: Line("best lattice", "#006DAD", "circle"),
+    "square torus": Line("square torus", "#B84300", "square", (5, 3)),
+    "cube": Line("cube", "#B84300", "square", (5, 3)),
+    "rectangular torus": Line("rectangular torus", "#C48600", "diamond", (5, 3)),
+    "RTT": Line("RTT", "#CB73A3", "cross"),
+    "PTT": Line("PTT", "#008A62", "triangle-up"),
+    "PDTT, the FCC lattice": Line("PDTT, the FCC lattice", "#CB73A3", "cross"),
+    "BCC lattice": Line("BCC lattice", "#379AD8", "triangle-down"),
+}
+QUANTITIES = (  # column, title, the winner that is drawn
+    ("mean_distance", "Mean distance relative to the bound", LEAST_MEAN),
+    ("saturation_load", "Saturation load relative to the bound", GREATEST_SATURATION),
+)
+CAPTION = (
+    "1 is the bound: no lattice of that size and dimension is better. The best lattice is the best of all twists,"
+    " by enumeration; the others are networks that people know. Rectangular tori are drawn where no side is longer"
+    f" than {LONGEST_SIDE} × another."
+)
+
+
+def section(tables: Tables) -> Section | None:
+    """Charts of the table `best` for each number of dimensions, and the table; None without it."""
+    rows = tables.get("best", ())
+    if not rows:
+        return None
+    panels = [
+        Panel(
+            f"best_{column}_{dimensions}d",
+            f"{title}, {dimensions}D",
+            _against_size(drawn, column),
+            escape(CAPTION),
+            wide=False,
+        )
+        for dimensions in sorted({row["dimensions"] for row in rows})
+        for column, title, winner in QUANTITIES
+        if (drawn := _drawn([row for row in rows if row["dimensions"] == dimensions], column, winner))
+    ]
+    listed = heading("Every size", "Winners, networks of that size that people know, the bound.")
+    return Section("best", "The best of all lattices", [paragraph(_worth(rows)), panels, listed + table(FIELDS, rows)])
+
+
+FIELDS = (
+    number_field("dimensions", "dimensions", MEANING),
+    number_field("nodes", "nodes", MEANING),
+    word_field("network", "network", MEANING),
+    word_field("topology", "spelling", MEANING, "name"),
+    number_field("mean_distance", "mean distance", MEANING, 6),
+    number_field("diameter", "diameter", MEANING),
+    number_field("saturation_load", "saturation", MEANING, 6),
+    number_field("attained", "lattices as good", MEANING),
+    number_field("lattices", "lattices", MEANING),
+)
+
+
+def _worth(rows: Sequence[Record]) -> str:
+    """How many lattices were compared, and what the best twist gains over the torus of a size."""
+    sizes = {(row["dimensions"], row["nodes"]): row["lattices"] for row in rows}
+    compared = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
+    best = {(row["dimensions"], row["nodes"]): row["mean_distance"] for row in rows if row["network"] == LEAST_MEAN}
+    gains = [
+        (1 - best[row["dimensions"], row["nodes"]] / row["mean_distance"], row["topology"])
+        for row in rows
+        if row["network"] in ("square torus", "cube") and row["nodes"] >= FEWEST_NODES
+    ]
+    if not gains:
+        return compared
+    most, name = max(gains)
+    least = min(gains)[0]
+    return (
+        f"{compared} The best twist shortens the mean distance of a square torus or a cube by {least:.1%} to"
+        f" {most:.1%} ({escape(name)})."
+    )
+
+
+def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, Any]]:
+    """Rows of the chart, line by line: the share of the bound. None where there are fewer than two sizes."""
+    rows = list(rows)
+    shown = (LINES.keys() - {LEAST_MEAN, GREATEST_SATURATION}) | {winner}
+    bounds = {row["nodes"]: row[column] for row in rows if row["network"] == BOUND}
+    found = [
+        {**row, "line": LINES[row["network"]].name, "share": row[column] / bounds[row["nodes"]]}
+        for row in rows
+        if row["network"] in shown and row[column] and row["nodes"] >= FEWEST_NODES and _is_compact(row)
+    ]
+    return found if len({row["nodes"] for row in found}) > 1 else []
+
+
+def _is_compact(row: Record) -> bool:
+    """False for a rectangular torus with a side that is much longer than another."""
+    sides = plan(row["topology"])[1].radices if row["network"] == "rectangular torus" else (1,)
+    return max(sides) <= LONGEST_SIDE * min(sides)
+
+
+def _against_size(rows: Sequence[dict[str, Any]], column: str) -> Chart:
+    ticks = alt.Axis(values=log_ticks([row["nodes"] for row in rows]), format="~s")
+    tooltip = [
+        alt.Tooltip("line:N", title="network"),
+        alt.Tooltip("topology:N", title="spelling"),
+        alt.Tooltip("nodes:Q", format=","),
+        alt.Tooltip(f"{column}:Q", title=MEANING[column], format=".6~g"),
+        alt.Tooltip("share:Q", title="relative to the bound", format=".4~f"),
+    ]
+    return line_chart(
+        rows,
+        list(dict.fromkeys(LINES.values())),
+        alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=14), axis=ticks),
+        alt.Y("share:Q", title="relative to the bound", scale=alt.Scale(zero=False, padding=14)),
+        tooltip,
+        size=20,
+    )
