@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from torusweep.cli import torusweep
+from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
 
 
@@ -37,12 +40,54 @@ def test_more_winners_are_told_of():
     assert "more are as good; --show lists more" in said("--nodes", "64", "--minimise", "diameter", "--show", "1")
 
 
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory) -> Path:
+    """The results of a sweep that screened the lattices of 48 nodes."""
+    home = tmp_path_factory.mktemp("atlas")
+    config = home / "atlas.yaml"
+    config.write_text("sweep: atlas\nscreen: [{family: lattices, dimensions: 3, nodes: {from: 47, to: 49}}]\n")
+    for step in ("points", "static", "screen"):
+        assert run_step(step, config, home / "results", {} if step == "points" else {"workers": 0}) == 0
+    return home / "results"
+
+
+def test_an_atlas_gives_the_computed_answer(atlas, monkeypatch):
+    asked = ("--nodes", "48", "--maximise", "saturation_load", "--json")
+    computed = said(*asked)
+    assert said("--nodes", "50", "--results", str(atlas), "--json") == said("--nodes", "50", "--json")  # not in it
+    monkeypatch.setattr("torusweep.cli.best.screen_space", None)  # nothing is computed
+    assert said(*asked, "--results", str(atlas)) == computed
+
+
+def test_an_altered_atlas_is_refused(atlas, tmp_path):
+    folder = shutil.copytree(atlas, tmp_path / "altered")
+    with (folder / "screen.parquet").open("ab") as file:
+        file.write(b"x")
+    done = CliRunner().invoke(torusweep, ["best", "--nodes", "48", "--results", str(folder)], standalone_mode=False)
+    assert isinstance(done.exception, BadInput)
+    assert "was altered" in str(done.exception)
+
+
+def test_the_best_under_a_condition():
+    found = json.loads(said("--nodes", "64", "--where", "diameter <= 5 AND degree = 6", "--show", "99", "--json"))
+    free = json.loads(said("--nodes", "64", "--show", "99", "--json"))
+    assert 0 < found["kept"] < found["measured"] == free["measured"]
+    assert all(row["diameter"] <= 5 and row["degree"] == 6 for row in found["rows"])
+    cheap = said("--nodes", "64", "--where", "degree = 4")
+    assert "that meet the condition, " in cheap
+    assert json.loads(said("--nodes", "64", "--where", "degree = 4", "--json"))["rows"][0]["degree"] == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--nodes", "12", "--minimise", "diametre"], "did you mean 'diameter'"),
         (["--nodes", "12", "--minimise", "diameter,diameter"], "expected each column once"),
         (["--nodes", "12", "--minimise", "diameter", "--maximise", "diameter"], "expected each column once"),
+        (["--nodes", "12", "--where", "diameter < 1"], "none of the 455 lattices meets the condition"),
+        (["--nodes", "12", "--where", "diameter <"], "expected one SQL condition"),
+        (["--nodes", "12", "--where", "diametre < 9"], "diametre"),
+        (["--nodes", "12", "--results", "nowhere"], "run the sweep first"),
         (["--nodes", "-4"], "nodes: expected 1 … 65,536, got -4"),
     ],
 )

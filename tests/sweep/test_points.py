@@ -372,7 +372,11 @@ AMONG = {
     },
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
-    "screen": {"torusweep_kernels/lattices/cpu.py", "torusweep/screening/measure.py", "torusweep/stages/loads/exact.py"},
+    "screen": {
+        "torusweep_kernels/lattices/cpu.py",
+        "torusweep/screening/measure.py",
+        "torusweep/stages/loads/exact.py",
+    },
     "simulation": {
         "torusweep_kernels/router/__init__.py",
         "torusweep/stages/deadlock/rules.py",

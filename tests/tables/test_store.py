@@ -62,6 +62,29 @@ def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
     assert {part.origin["host"] for part in found.whole} == {"here"}
 
 
+def test_a_points_rows_come_from_one_shard(tmp_path):
+    shard(tmp_path, "a", "a", "bb")
+    shard(tmp_path, "c", "a", "a", "a")
+    found = store.read_shards(tmp_path, "static", SCHEMA).whole
+    of_a = found[0].rows.column("key").to_pylist().count("a")
+    assert store.finished(found, ["c", "a"], SCHEMA).column("key").to_pylist() == ["c", *["a"] * of_a]
+    assert [store.keys_of(part.rows) for part in found] in (
+        [["a", "bb"], ["c", "a"]],
+        [["c", "a"], ["a", "bb"]],
+    )
+
+
+def test_rows_of_some_numbers_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "ROW_GROUP", 3)
+    path = publish_static(tmp_path, *(f"{index:0{length}}" for index, length in enumerate([1, 1, 2, 2, 2, 3, 1, 4, 4])))
+    whole = store.open_table(path)
+    assert pq.ParquetFile(path).num_row_groups == 3
+    for nodes in sorted({*whole["nodes"].to_pylist(), 77}):
+        rows = store.open_table(path, {"nodes": nodes})
+        assert rows.to_pylist() == [row for row in whole.to_pylist() if row["nodes"] == nodes]
+        assert rows.schema.equals(whole.schema)
+
+
 def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
     one, many = tmp_path / "one", tmp_path / "many"
     keys = [f"{index:03}" for index in range(50)]

@@ -95,7 +95,7 @@ def best_lattices(
         measured, kept = measured + len(part.rows), kept + len(among)
         progress(part.share)
     if not kept:
-        raise BadInput(f"--where leaves none of the {counted(space.lattices, 'lattice')}: ask for less")
+        raise BadInput(f"none of the {counted(space.lattices, 'lattice')} meets the condition; ask for less")
     rows = ahead.sort_by([(column, "ascending") for column in TIES]).slice(0, show)
     return Best(
         objectives=tuple(chosen),

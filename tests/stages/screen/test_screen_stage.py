@@ -1,0 +1,138 @@
+"""The stage `screen`: networks as in the other tables, whole design spaces, what a configuration may ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.screening import bounds
+from torusweep.screening.lattices import lattice_count
+from torusweep.stages import STAGES
+from torusweep.stages.loads import loads_record
+from torusweep.stages.screen.stage import ScreenRequest
+from torusweep.stages.stage import Network, Options
+from torusweep.stages.static import static_record
+from torusweep.sweep.configuration import load
+from torusweep.sweep.forecast import forecast
+from torusweep.sweep.points import estimates
+from torusweep.sweep.requested_points import requested_points
+from torusweep.tables.store import ROW_GROUP, parquet
+
+NETWORKS = [
+    "mesh(k=4, n=2)",
+    "pruned_torus(k=4, n=3)",
+    "torus(k=3, n=2, directed=true)",
+    "mh3dt(m=4, n=2, levels=2, q=0)",
+    "rtt(a=3)",
+    "hypercube(n=4)",
+    "ccc(n=3)",
+    "faulty(torus(k=4, n=2), links=5, seed=1)",
+    "faulty(torus(k=4, n=2), nodes=3, seed=1)",
+]
+
+
+def screened(spelling: str, each: str | None = None) -> list[dict]:
+    rows = STAGES["screen"].rows(Network(spelling), ScreenRequest(each), Options())
+    return rows if isinstance(rows, list) else rows.to_pylist()
+
+
+@pytest.mark.parametrize("spelling", NETWORKS)
+def test_a_network_is_the_same_as_in_the_other_tables(spelling):
+    (row,) = screened(spelling)
+    static, loads = static_record(build(spelling)), loads_record(build(spelling))
+    for name in (
+        "topology",
+        "nodes",
+        "links",
+        "connected",
+        "diameter",
+        "mean_distance",
+        "mean_distance_distinct",
+        "distance_histogram",
+    ):
+        assert row[name] == static[name], name
+    assert row["degree"] == static["degree_max"]
+    assert row["distance_sum"] == sum(d * pairs for d, pairs in enumerate(static["distance_histogram"]))
+    assert row["saturation_load"] == loads["saturation_load"]
+    assert row["max_channel_load"] == max(row["load"]) == loads["max_channel_load"]
+    assert row["diameter_bound"] <= row["diameter"]
+    assert row["mean_distance_bound"] <= row["mean_distance"]
+
+
+def test_a_network_in_parts_has_no_loads():
+    (row,) = screened("faulty(ring(k=8), links=2, seed=1)")
+    assert not row["connected"]
+    assert row["diameter"] >= 0
+    assert [row[name] for name in ("load", "saturation_load", "diameter_bound", "mean_distance_bound")] == [None] * 4
+
+
+def test_the_bound_of_directed_graphs():
+    assert bounds.moore_levels(8, 2, directed=True) == [1, 2, 4, 1]
+    assert bounds.moore_levels(5, 1, directed=True) == [1, 1, 1, 1, 1]  # a directed ring
+    assert bounds.moore_levels(8, 3) == [1, 3, 4]
+
+
+def test_a_space_has_a_row_for_each_class_or_lattice():
+    spelling = "lattices(dimensions=3, nodes=24)"
+    classes, lattices = (screened(spelling, each) for each in ("class", "lattice"))
+    assert sum(row["class_size"] for row in classes) == len(lattices) == lattice_count(24, 3)
+    assert {row["class_size"] for row in lattices} == {None}
+    assert len({row["topology"] for row in lattices}) == len(lattices)
+    sums = np.unique([row["distance_sum"] for row in lattices], return_counts=True)
+    weights = {int(total): 0 for total in sums[0]}
+    for row in classes:
+        weights[row["distance_sum"]] += row["class_size"]
+    assert list(weights.values()) == sums[1].tolist()
+    assert {row["topology"] for row in classes} <= {row["topology"] for row in lattices}
+
+
+def configured(folder: Path, entries: str) -> Path:
+    path = folder / "screen.yaml"
+    path.write_text(f"sweep: screen\nscreen:\n{entries}")
+    return path
+
+
+def test_spaces_are_counted_first(tmp_path):
+    path = configured(tmp_path, "  - {family: lattices, dimensions: [2, 3], nodes: {from: 2, to: 40}, each: lattice}\n")
+    points = requested_points(load(path))
+    assert [str(point) for point in points[:2]] == [
+        "lattices(dimensions=2, nodes=2) screened, each lattice",
+        "lattices(dimensions=2, nodes=3) screened, each lattice",
+    ]
+    expected = sum(lattice_count(nodes, n) for nodes in range(2, 41) for n in (2, 3))
+    (stage,) = forecast(estimates(points), load(path).cluster).stages
+    assert (stage.points, stage.rows) == (78, expected)
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind", "said"),
+    [
+        ("{family: lattices, nodes: 8}", BadInput, "expected dimensions and nodes of a design space, as in"),
+        ("{family: lattices, dimensions: 2}", BadInput, "expected dimensions and nodes of a design space, as in"),
+        ("{dimensions: 2}", BadInput, "expected dimensions with a design space only; add family: lattices"),
+        ("{family: tori, dimensions: 2, nodes: 8}", BadInput, "lattices"),
+        ("{family: lattices, dimensions: 6, nodes: 8}", BadInput, "dimensions"),
+        ("{family: lattices, dimensions: 2, nodes: 8, families: [ring]}", BadInput, "write two entries"),
+        ("{family: lattices, dimensions: 2, nodes: 0}", BadInput, "nodes: expected 1 … 65,536, got 0"),
+        ("{family: lattices, dimensions: 3, nodes: 4096}", Refused, "44,731,051 lattices have 4,096 nodes"),
+        ("{family: lattices, dimensions: 3, nodes: {from: 8, to: 200000}}", Refused, "limits.points is 100,000"),
+    ],
+)
+def test_what_cannot_be_screened_is_one_line(tmp_path, entry, kind, said):
+    with pytest.raises(kind) as refusal:
+        requested_points(load(configured(tmp_path, f"  - {entry}\n")))
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert str(refusal.value).startswith(f"{tmp_path / 'screen.yaml'}:")
+
+
+def test_row_groups_are_small_enough_to_be_skipped(tmp_path):
+    rows = STAGES["screen"].rows(Network("lattices(dimensions=3, nodes=64)"), ScreenRequest("class"), Options())
+    many = rows.take(np.resize(np.arange(rows.num_rows), ROW_GROUP + 1))
+    path = tmp_path / "many.parquet"
+    path.write_bytes(parquet(many, {}))
+    assert pq.ParquetFile(path).num_row_groups == 2
