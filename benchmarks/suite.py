@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from torusweep.tables import store
+from torusweep.tables.parquet import foreign_table, parquet
 
 from benchmarks.machine import described
 from benchmarks.race import Row, rows
@@ -73,11 +74,11 @@ def main() -> int:
     draw(found, RESULTS / "growth.svg")
     print(f"{RESULTS / 'benchmarks.parquet'}   {len(found)} rows; {RESULTS / 'growth.svg'}")
     if options.record:
-        store.publish(RECORDED, store.parquet(table, about))
+        store.publish(RECORDED, parquet(table, about))
         replace(HERE / "README.md", markdown(found, about))
         draw(found, HERE / "growth.svg")
         return 0
-    lost = fallen(found, store.foreign_table(RECORDED.read_bytes(), MOST).to_pylist()) if RECORDED.exists() else []
+    lost = fallen(found, foreign_table(RECORDED.read_bytes(), MOST).to_pylist()) if RECORDED.exists() else []
     print("\n".join(lost) or "no ratio fell")
     return 1 if lost else 0
 

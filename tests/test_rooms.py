@@ -18,7 +18,7 @@ FLOORS = (
     ("sweep", "papers", "results"),
     ("stages/all_columns",),
     ("stages",),
-    ("stages/static", "stages/loads", "stages/deadlock", "stages/layout", "stages/simulation"),
+    ("stages/static", "stages/loads", "stages/deadlock", "stages/layout", "stages/simulation", "stages/screen"),
     ("stages/stage", "stages/entry", "models", "capacity", "routing", "traffic", "workloads", "screening", "charts"),
     ("networks",),
     ("tables",),

@@ -360,6 +360,7 @@ BESIDES = {
     "torusweep/tables/__init__.py",
     "torusweep/tables/lock.py",
     "torusweep/tables/manifest.py",
+    "torusweep/tables/parquet.py",
     "torusweep/tables/columns.py",
     "torusweep/tables/store.py",
 }
@@ -373,7 +374,7 @@ AMONG = {
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "screen": {
-        "torusweep_kernels/lattices/cpu.py",
+        "torusweep_kernels/lattices/__init__.py",
         "torusweep/screening/measure.py",
         "torusweep/stages/loads/exact.py",
     },

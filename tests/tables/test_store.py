@@ -16,6 +16,7 @@ from torusweep.errors import BadInput
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.static.columns import STATIC
 from torusweep.tables import lock, store
+from torusweep.tables.parquet import arrow_buffer, parquet
 
 SCHEMA = schema_of("static")
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
@@ -75,7 +76,7 @@ def test_a_points_rows_come_from_one_shard(tmp_path):
 
 
 def test_rows_of_some_numbers_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "ROW_GROUP", 3)
+    monkeypatch.setattr("torusweep.tables.parquet.ROW_GROUP", 3)
     path = publish_static(tmp_path, *(f"{index:0{length}}" for index, length in enumerate([1, 1, 2, 2, 2, 3, 1, 4, 4])))
     whole = store.open_table(path)
     assert pq.ParquetFile(path).num_row_groups == 3
@@ -92,7 +93,7 @@ def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
     for key in reversed(keys):
         shard(many, key)
     content = [
-        store.parquet(
+        parquet(
             store.finished(store.read_shards(folder, "static", SCHEMA).whole, keys, SCHEMA),
             {},
         )
@@ -138,7 +139,7 @@ def test_a_damaged_shard_is_named_and_its_points_are_missing(tmp_path, damage):
 
 
 def _other_columns(folder: Path) -> Path:
-    content = store.parquet(pa.table({"key": ["a"]}), {"origin": "{}"})
+    content = parquet(pa.table({"key": ["a"]}), {"origin": "{}"})
     path = folder / "shards" / f"{store.digest(content)}.parquet"
     store.publish(path, content)
     return path
@@ -146,7 +147,7 @@ def _other_columns(folder: Path) -> Path:
 
 def _other_version(folder: Path) -> Path:
     rows = pa.Table.from_pylist([record("a")], schema=store.shard_schema(SCHEMA))
-    content = store.parquet(rows, {"origin": "{}", "schema_version": "0"})
+    content = parquet(rows, {"origin": "{}", "schema_version": "0"})
     path = folder / "shards" / f"{store.digest(content)}.parquet"
     store.publish(path, content)
     return path
@@ -180,6 +181,7 @@ def test_leftovers_of_a_dead_run_are_removed_and_never_read(tmp_path):  # 16
 import os, signal
 from pathlib import Path
 from torusweep.tables import store
+from torusweep.tables.parquet import arrow_buffer, parquet
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
 """
@@ -196,6 +198,7 @@ def test_disk_full_is_one_line_and_leaves_nothing_half_written(tmp_path):  # 14
 import resource
 from pathlib import Path
 from torusweep.tables import store
+from torusweep.tables.parquet import arrow_buffer, parquet
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     store.publish(Path({str(tmp_path / "shards" / "big.parquet")!r}), bytes(100_000))
@@ -269,6 +272,7 @@ import sys
 from pathlib import Path
 import pyarrow as pa
 from torusweep.tables import store
+from torusweep.tables.parquet import arrow_buffer, parquet
 for index in range(10):
     store.publish_table(Path(sys.argv[1]), f"{sys.argv[2]}{index}", pa.table({"x": [index]}))
 """
@@ -317,7 +321,7 @@ def test_arrow_reads_bytes_of_its_own():
     """Its threads outlive the interpreter's lock, which Python's bytes need when they are released."""
     content = bytes(range(256)) * 64
     references = sys.getrefcount(content)
-    reader = pa.BufferReader(store.arrow_buffer(content))
+    reader = pa.BufferReader(arrow_buffer(content))
     assert sys.getrefcount(content) == references
     assert reader.read() == content
     assert (pa.BufferReader(content), sys.getrefcount(content))[1] > references, "this test can fail"

@@ -226,7 +226,7 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
         name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
     }
     empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
-    if empty:
+    if empty and not any(table.num_rows for table in tables.values()):
         raise BadInput(
             f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.topology import Topology, default_memory
-from torusweep.tables.store import foreign_table
+from torusweep.tables.parquet import foreign_table
 from torusweep.traffic.matrix import Traffic, from_pairs
 
 COLUMNS = ("source", "destination", "demand")

@@ -14,7 +14,7 @@ from pyarrow import types
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.topology import default_memory
-from torusweep.tables.store import foreign_table
+from torusweep.tables.parquet import foreign_table
 
 MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
 MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little

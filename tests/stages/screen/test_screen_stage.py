@@ -20,7 +20,7 @@ from torusweep.sweep.configuration import load
 from torusweep.sweep.forecast import forecast
 from torusweep.sweep.points import estimates
 from torusweep.sweep.requested_points import requested_points
-from torusweep.tables.store import ROW_GROUP, parquet
+from torusweep.tables.parquet import ROW_GROUP, parquet
 
 NETWORKS = [
     "mesh(k=4, n=2)",

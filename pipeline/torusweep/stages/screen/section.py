@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from torusweep.charts.chart import Chart, log_ticks
-from torusweep.charts.lines import Line, line_chart
+from torusweep.charts.lines import Line, compared, line_chart
 from torusweep.charts.section import (
     Panel,
     Record,
@@ -40,14 +40,14 @@ LINES = {  # network → its line
     "PDTT, the FCC lattice": Line("PDTT, the FCC lattice", "#CB73A3", "cross"),
     "BCC lattice": Line("BCC lattice", "#379AD8", "triangle-down"),
 }
-QUANTITIES = (  # column, title, the winner that is drawn
-    ("mean_distance", "Mean distance relative to the bound", LEAST_MEAN),
-    ("saturation_load", "Saturation load relative to the bound", GREATEST_SATURATION),
+QUANTITIES = (  # column, title, the winner that is drawn, caption
+    ("mean_distance", "Mean distance relative to the bound", LEAST_MEAN, "Lower is better."),
+    ("saturation_load", "Saturation load relative to the bound", GREATEST_SATURATION, "Higher is better."),
 )
-CAPTION = (
-    "1 is the bound: no lattice of that size and dimension is better. The best lattice is the best of all twists,"
-    " by enumeration; the others are networks that people know. Rectangular tori are drawn where no side is longer"
-    f" than {LONGEST_SIDE} × another."
+DRAWN = (
+    "In the charts, 1 is the bound: no lattice of that size and dimension is better. The best lattice is the best of"
+    " all twists, by enumeration; the others are networks that people know. Rectangular tori are drawn where no side"
+    f" is longer than {LONGEST_SIDE} × another."
 )
 
 
@@ -61,15 +61,16 @@ def section(tables: Tables) -> Section | None:
             f"best_{column}_{dimensions}d",
             f"{title}, {dimensions}D",
             _against_size(drawn, column),
-            escape(CAPTION),
+            caption,
             wide=False,
         )
         for dimensions in sorted({row["dimensions"] for row in rows})
-        for column, title, winner in QUANTITIES
+        for column, title, winner, caption in QUANTITIES
         if (drawn := _drawn([row for row in rows if row["dimensions"] == dimensions], column, winner))
     ]
     listed = heading("Every size", "Winners, networks of that size that people know, the bound.")
-    return Section("best", "The best of all lattices", [paragraph(_worth(rows)), panels, listed + table(FIELDS, rows)])
+    note = paragraph(f"{_worth(rows)} {escape(DRAWN)}")
+    return Section("best", "The best of all lattices", [note, panels, listed + table(FIELDS, rows)])
 
 
 FIELDS = (
@@ -88,7 +89,7 @@ FIELDS = (
 def _worth(rows: Sequence[Record]) -> str:
     """How many lattices were compared, and what the best twist gains over the torus of a size."""
     sizes = {(row["dimensions"], row["nodes"]): row["lattices"] for row in rows}
-    compared = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
+    found = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
     best = {(row["dimensions"], row["nodes"]): row["mean_distance"] for row in rows if row["network"] == LEAST_MEAN}
     gains = [
         (1 - best[row["dimensions"], row["nodes"]] / row["mean_distance"], row["topology"])
@@ -96,17 +97,17 @@ def _worth(rows: Sequence[Record]) -> str:
         if row["network"] in ("square torus", "cube") and row["nodes"] >= FEWEST_NODES
     ]
     if not gains:
-        return compared
+        return found
     most, name = max(gains)
     least = min(gains)[0]
     return (
-        f"{compared} The best twist shortens the mean distance of a square torus or a cube by {least:.1%} to"
+        f"{found} The best twist shortens the mean distance of a square torus or a cube by {least:.1%} to"
         f" {most:.1%} ({escape(name)})."
     )
 
 
 def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, Any]]:
-    """Rows of the chart, line by line: the share of the bound. None where there are fewer than two sizes."""
+    """Rows of the chart, line by line: the share of the bound. none where there are not two lines and two sizes."""
     rows = list(rows)
     shown = (LINES.keys() - {LEAST_MEAN, GREATEST_SATURATION}) | {winner}
     bounds = {row["nodes"]: row[column] for row in rows if row["network"] == BOUND}
@@ -115,7 +116,7 @@ def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, A
         for row in rows
         if row["network"] in shown and row[column] and row["nodes"] >= FEWEST_NODES and _is_compact(row)
     ]
-    return found if len({row["nodes"] for row in found}) > 1 else []
+    return compared(found, "nodes")
 
 
 def _is_compact(row: Record) -> bool:
