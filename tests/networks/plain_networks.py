@@ -147,6 +147,17 @@ def lattice(matrix: list[list[int]], nodes: list[Address]) -> Arcs:
     return arcs
 
 
+def circulant(n: int, *steps: int) -> Arcs:
+    """With 1 as first step, node i is the address (i, 0, …)."""
+    others = (0,) * (len(steps) - 1)
+    arcs: Arcs = {}
+    for i in range(n):
+        for j, step in enumerate(steps):
+            for to in (i + step, i - step):
+                arcs.setdefault(((i, *others), (to % n, *others)), j)
+    return arcs
+
+
 def sequin(k: int, s: int, t: int) -> Arcs:
     arcs: Arcs = {}
     for x, y in product(range(k), repeat=2):

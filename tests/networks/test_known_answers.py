@@ -12,6 +12,7 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
+from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
@@ -187,6 +188,21 @@ def test_illiac_is_a_circulant():
     ports = build(f"illiac(k={k})").ports
     expected = {(i, (i + step) % (k * k)) for i in range(k * k) for step in (1, -1, k, -k)}
     assert {(i, int(j)) for i in range(k * k) for j in ports[i]} == expected
+
+
+@pytest.mark.parametrize(("n", "steps"), [(6, [2, 3]), (15, [3, 5]), (16, [4, 3, 6]), (30, [6, 10, 15]), (17, [5])])
+def test_circulants_without_step_1_are_isomorphic_to_networkx(n, steps):
+    ours = nx.Graph()
+    ours.add_edges_from(
+        (i, int(j)) for i, row in enumerate(build(f"circulant(n={n}, steps={steps})").ports) for j in row
+    )
+    assert nx.is_isomorphic(ours, nx.circulant_graph(n, steps))
+
+
+@pytest.mark.parametrize(("n", "steps"), [(8, [2, 4]), (9, [0]), (9, [9]), (9, []), (1, [1])])
+def test_circulants_that_are_none(n, steps):
+    with pytest.raises(BadInput):
+        build(f"circulant(n={n}, steps={steps})")
 
 
 # --- hierarchical networks and their rivals ----------------------------------------------------------

@@ -59,6 +59,11 @@ def test_known_drawings(topology: str, picture: str) -> None:
     assert text_picture(build(topology)) == picture
 
 
+def test_links_that_are_not_drawn_are_counted_once() -> None:
+    """13 of the 26 links of a circulant lie along the circle."""
+    assert text_picture(build("circulant(n=13, steps=[1, 5])")).endswith("\n13 more links are not drawn")
+
+
 @pytest.mark.parametrize(
     ("topology", "across", "down"),
     [("torus(k=4, n=2)", 12, 12), ("mesh(radices=[5, 3])", 12, 10), ("rtt(a=4)", 28, 24)],

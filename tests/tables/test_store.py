@@ -181,7 +181,6 @@ def test_leftovers_of_a_dead_run_are_removed_and_never_read(tmp_path):  # 16
 import os, signal
 from pathlib import Path
 from torusweep.tables import store
-from torusweep.tables.parquet import arrow_buffer, parquet
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
 """
@@ -198,7 +197,6 @@ def test_disk_full_is_one_line_and_leaves_nothing_half_written(tmp_path):  # 14
 import resource
 from pathlib import Path
 from torusweep.tables import store
-from torusweep.tables.parquet import arrow_buffer, parquet
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     store.publish(Path({str(tmp_path / "shards" / "big.parquet")!r}), bytes(100_000))
@@ -272,7 +270,6 @@ import sys
 from pathlib import Path
 import pyarrow as pa
 from torusweep.tables import store
-from torusweep.tables.parquet import arrow_buffer, parquet
 for index in range(10):
     store.publish_table(Path(sys.argv[1]), f"{sys.argv[2]}{index}", pa.table({"x": [index]}))
 """

@@ -19,7 +19,7 @@ KINDS = {
     "mesh": ("mesh",),
     "pruned": ("pruned_torus", "partly_pruned_torus", "pruned_t1", "pruned_t2", "pruned_xy"),
     "directed": ("directed_torus", "pruned_directed_torus"),
-    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "illiac", "sequin"),
+    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "circulant", "illiac", "sequin"),
     "hierarchical": ("ccc", "tesh", "h3dt", "mh3dt"),
     "other": (),
 }

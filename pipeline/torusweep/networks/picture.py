@@ -37,6 +37,7 @@ SMALL: dict[str, dict[int, str]] = {
     "pt": {0: "pt(a=4)"},
     "ptt": {0: "ptt(a=4)"},
     "pdtt": {0: "pdtt(a=4)"},
+    "circulant": {0: "circulant(n=13, steps=[1, 5])"},
     "illiac": {0: "illiac(k=8)"},
     "twisted_torus": {
         3: "twisted_torus(radices=[4, 4, 4], twists={2: {0: 2}})",
@@ -151,7 +152,11 @@ class _Block:
         z = where[2]
         heads = self.out[self.at[where]]
         places = [self.place[v] for v in heads if v in self.place]
-        self.undrawn += sum(not _is_step(where, b) and self._stub(where, b) is None for b in places if b[2] == z)
+        self.undrawn += sum(
+            not _is_step(where, b) and self._stub(where, b) is None
+            for b in places
+            if b[2] == z and (where < b or self.at[where] not in self.out[self.at[b]])  # a link of two directions once
+        )
         self.oblique += sum(b[2] > z and b[:2] != where[:2] for b in places)
         if len(self.topology.plan.radices) > 3 and len(places) < len(heads):
             return self._mark("◆", "has links that leave this corner")

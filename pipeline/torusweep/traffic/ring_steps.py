@@ -12,7 +12,7 @@ from torusweep.networks.families.grids import translation
 from torusweep.networks.topology import Topology
 
 TORI = ("ring", "torus", "hypercube", "rt", "pt")
-LATTICES = ("rtt", "ptt", "pdtt", "twisted_torus", "illiac", "lattice")
+LATTICES = ("rtt", "ptt", "pdtt", "twisted_torus", "illiac", "lattice", "circulant")
 MESHES = ("mesh",)
 
 

@@ -17,7 +17,7 @@ from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
 from torusweep.networks.families.faults import faulty
 from torusweep.networks.families.graph_files import check_files, files_of, graph, with_path
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
-from torusweep.networks.families.lattices import illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
+from torusweep.networks.families.lattices import circulant, illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
 from torusweep.networks.families.pruned import (
     directed_torus,
     partly_pruned_torus,
@@ -37,7 +37,7 @@ FAMILIES: dict[str, Callable[..., Plan]] = {
     for family in (
         *(ring, torus, mesh, hypercube),
         *(pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy, directed_torus, pruned_directed_torus),
-        *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, illiac, sequin),
+        *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin),
         *(ccc, tesh, h3dt, mh3dt),
         *(graph, faulty),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
-from math import prod
+from math import gcd, prod
 from typing import Annotated
 
 import numpy as np
@@ -13,12 +13,15 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.cubes import torus
 from torusweep.networks.families.grids import class_names, digit, validate_radices
-from torusweep.networks.families.hermite import Lattice, determinant, hermite, triangular
+from torusweep.networks.families.hermite import Lattice, determinant, hermite, kernel, triangular
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require, simple_graph
 
 Side = Annotated[int, Whole(2, "a, half the longest side")]
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Matrix = Annotated[list[list[int]], Meaning("rows of M, each the entries of one dimension")]
+Nodes = Annotated[int, Whole(2, "nodes in a circle")]
+Step = Annotated[int, Whole(1, "nodes from one end of a link to the other")]
+Steps = Annotated[list[Step], Meaning("steps along the circle: a node has links s nodes further and back for each s")]
 Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
 Twists = Annotated[
     dict[int, dict[int, int]],
@@ -91,6 +94,27 @@ def illiac(k: Radix) -> Plan:
     Source: Cámara et al. 2010, sec. 2.
     """
     return twisted_torus(radices=[k, k], twists={0: {1: 1}})
+
+
+def circulant(n: Nodes, steps: Steps) -> Plan:
+    """Circulant graph (multi-loop network): n nodes in a circle, each with links to those s nodes further and back.
+
+    If the first step is 1, nodes are numbered along the circle; otherwise in the order of the lattice of all
+    combinations of steps that come back to a node. Steps that lead to the same nodes add one link, as 3 and 5 of 8
+    nodes.
+
+    Constraints: 1 to 16 steps from 1 to n − 1, and no divisor of n that is common to all steps: it would leave parts
+    that are not joined.
+    Source: Wong & Coppersmith 1974; Boesch & Wang 1985.
+    """
+    require(1 <= len(steps) <= MOST_DIMENSIONS, "steps", steps, f"1 … {MOST_DIMENSIONS} steps", "each is a dimension")
+    for step in steps:
+        require(1 <= step < n, "steps", steps, f"steps from 1 to {n - 1}", f"{step} leads to no other node")
+    common = gcd(n, *steps)
+    require(
+        common == 1, "steps", steps, f"steps that have no divisor in common with {n}", f"all are multiples of {common}"
+    )
+    return _lattice_graph(kernel(steps, n))
 
 
 def rt(a: Side) -> Plan:
