@@ -22,6 +22,7 @@ COMMANDS = {
     "plan": ("plan", "What a sweep will take: points, time, memory, disk."),
     "topologies": ("topologies", "List the families of networks."),
     "best": ("best", "The best network of a size, with proof."),
+    "search": ("search", "A graph with short distances, by simulated annealing."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),

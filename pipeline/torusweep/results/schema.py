@@ -25,6 +25,7 @@ ROWS = {  # what a row of a table is
     "layout": "a network and placement: wires, volume",
     "screen": "a network, or a class of lattices: distances, loads, bounds",
     "best": "a size: the best lattice, a known network, or the bound",
+    "search": "a search by simulated annealing: the best graph that it found",
     "latency": "a network, model and rate: mean latency by a paper's model",
     "simulation": "a network, routing, traffic and offered load: latency, saturation",
     "verification": "a paper's number beside ours",

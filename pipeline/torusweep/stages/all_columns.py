@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from torusweep.models.columns import LATENCY
 from torusweep.screening.columns import BEST
+from torusweep.search.columns import SEARCH
 from torusweep.stages import STAGES
 from torusweep.stages.loads.columns import CHANNEL_LOADS
 from torusweep.tables.columns import Column, arrow_schema
@@ -87,6 +88,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "channel_loads": CHANNEL_LOADS,
     "distances": DISTANCES,
     "best": BEST,
+    "search": SEARCH,
     "latency": LATENCY,
     "verification": VERIFICATION,
 }

@@ -1,0 +1,95 @@
+"""Simulated annealing by plain loops: the specification."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torusweep_kernels.annealing.quotient import (
+    BLOCK,
+    LOGARITHMS,
+    NEGATIVE_LOG,
+    UNREACHED,
+    Annealed,
+    Goal,
+    Quotient,
+    lifted,
+)
+from torusweep_kernels.philox import below, philox
+
+HALF = 2**32
+
+
+def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int, seed: int, chain: int) -> Annealed:
+    """See `torusweep_kernels.annealing.anneal`. The quotient's arrays change."""
+    here, diameter = evaluate(lifted(quotient), len(quotient.head), goal, None)
+    best, best_energy, best_diameter = _copy(quotient), here, diameter
+    moves = accepted = 0
+    for place, temperature in enumerate(temperatures):
+        for move in range(first + place * BLOCK, first + (place + 1) * BLOCK):
+            if best_energy <= goal.energy and best_diameter <= goal.diameter:
+                return Annealed(quotient, here, best, best_energy, best_diameter, moves, accepted)
+            moves += 1
+            words = philox((move % HALF, move // HALF, chain, 0), (seed % HALF, seed // HALF))
+            changed = _exchanged(quotient, words)
+            if changed is None:
+                continue
+            most = here + int(temperature * NEGATIVE_LOG[int(words[3]) * LOGARITHMS // HALF])
+            there, diameter = evaluate(lifted(changed), len(changed.head), goal, most)
+            if there > most:
+                continue
+            quotient, here, accepted = changed, there, accepted + 1
+            if here < best_energy:
+                best, best_energy, best_diameter = _copy(quotient), here, diameter
+    return Annealed(quotient, here, best, best_energy, best_diameter, moves, accepted)
+
+
+def evaluate(ports: np.ndarray, sources: int, goal: Goal, most: int | None) -> tuple[int, int]:
+    """(energy, diameter) over all pairs from the first nodes; (more than `most`, 0) as soon as that is known."""
+    nodes = len(ports)
+    to = np.where(ports < 0, np.arange(nodes)[:, None], ports)
+    reached = np.eye(nodes, sources, dtype=bool)
+    level, total = 0, 0
+    left = nodes * sources - sources
+    while left:
+        total += left * (goal.penalty if level >= goal.diameter else 1)
+        if most is not None and total > most:
+            return total, 0
+        level += 1
+        reached = reached | reached[to].any(axis=1)
+        before, left = left, nodes * sources - int(reached.sum())
+        if left == before:
+            return total + left * UNREACHED * nodes * goal.penalty, nodes
+    return total, level
+
+
+def _exchanged(quotient: Quotient, words: tuple[np.ndarray, ...]) -> Quotient | None:
+    """The graph after a move; None where it changes nothing."""
+    s, head, shift, mate = quotient
+    m, d = head.shape
+    e, f, turn = int(below(words[0], m * d)), int(below(words[1], m * d)), int(below(words[2], s))
+    heads, shifts, mates = head.ravel(), shift.ravel(), mate.ravel()
+    if heads[e] < 0 or heads[f] < 0 or f in (e, mates[e]):
+        return None
+    back, ahead = int(mates[e]), int(mates[f])  # the other ends of the two links
+    a, b, c, g = e // d, back // d, f // d, ahead // d
+    other = int(turn + shifts[f] - shifts[e]) % s
+    if (a == c and turn == 0) or (b == g and other == 0):
+        return None
+    changed = _copy(quotient)
+    heads, shifts, mates = (array.reshape(-1) for array in changed[1:])
+    for port, node, way, end in (
+        (e, c, turn, f),
+        (f, a, -turn % s, e),
+        (back, g, other, ahead),
+        (ahead, b, -other % s, back),
+    ):
+        heads[port], shifts[port], mates[port] = node, way, end
+    for port in (e, f, back, ahead):
+        own = range(port // d * d, port // d * d + d)
+        if any(heads[p] == heads[port] and shifts[p] == shifts[port] for p in own if p != port):
+            return None
+    return changed
+
+
+def _copy(quotient: Quotient) -> Quotient:
+    return Quotient(quotient.copies, *(array.copy() for array in quotient[1:]))

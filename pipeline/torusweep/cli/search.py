@@ -1,0 +1,94 @@
+"""torusweep search: a graph of a size and degree with short distances, by simulated annealing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from torusweep.cli import options
+from torusweep.cli.progress import share_progress
+from torusweep.cli.search_text import print_search
+from torusweep.errors import BadInput
+from torusweep.search.run import search as run_search
+from torusweep.search.wanted import OBJECTIVES, Wanted
+
+
+@click.command()
+@click.option("--nodes", type=int, required=True, help="Nodes of the graph.")
+@click.option("--degree", type=int, required=True, help="Most links of a node.")
+@click.option(
+    "--minimise",
+    "--minimize",
+    type=click.Choice(OBJECTIVES),
+    default="mean_distance",
+    show_default=True,
+    help="What should be small.",
+)
+@click.option(
+    "--symmetry",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves.",
+)
+@click.option("--seconds", type=click.FloatRange(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
+@click.option(
+    "--moves", type=click.IntRange(1), help="Moves of each chain, instead: the result is the same on any machine."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random numbers.")
+@click.option("--chains", type=int, help="Searches from graphs of their own.  [default: one for each core]")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results/search"),
+    show_default=True,
+    help="Folder of the graphs, checkpoints and the table search.",
+)
+@options.json_output
+def search(
+    nodes: int,
+    degree: int,
+    minimise: str,
+    symmetry: int,
+    seconds: float | None,
+    moves: int | None,
+    seed: int,
+    chains: int | None,
+    results: Path,
+    as_json: bool,
+) -> None:
+    """Search for a graph with short distances: any graph of this size and degree, not only lattices.
+
+    Simulated annealing exchanges pairs of links, from random regular graphs. The search ends with "optimal" where a
+    graph attains the bound that holds for all graphs: Moore's for the diameter, Cerf's for the mean distance. A search
+    that was stopped goes on with the same command; one that came to its end goes on for as long again.
+
+    \b
+    Examples:
+      torusweep search --nodes 256 --degree 8 --symmetry 16
+      torusweep search --nodes 20 --degree 5 --minimise diameter
+      torusweep search --nodes 512 --degree 4 --symmetry 16 --moves 1000000 --seed 2 --chains 2
+      torusweep query "SELECT * FROM search ORDER BY nodes" --results results/search
+    """
+    cores = len(os.sched_getaffinity(0))
+    if seconds is not None and moves is not None:
+        raise BadInput("expected --seconds or --moves, got both: leave one out")
+    wanted = Wanted(
+        nodes, degree, "diameter" if minimise == "diameter" else "mean_distance", symmetry, seed, chains or cores
+    )
+    wanted.check()
+    with share_progress("searched") as progress:
+        row = run_search(
+            wanted,
+            results,
+            seconds=60.0 if moves is None and seconds is None else seconds,
+            moves=moves,
+            threads=cores,
+            progress=lambda share, _: progress(share),
+        )
+    if as_json:
+        options.print_json(row)
+    else:
+        print_search(row)

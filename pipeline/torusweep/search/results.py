@@ -1,0 +1,76 @@
+"""What a search found: a graph file, and a row of the table `search`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from torusweep_kernels.annealing import lifted
+from torusweep_kernels.distance import all_pairs_distance
+
+from torusweep.networks.spelling import format_value
+from torusweep.screening import bounds
+from torusweep.search.chains import Chain, best_of
+from torusweep.search.columns import SEARCH
+from torusweep.search.wanted import Wanted
+from torusweep.tables import store
+from torusweep.tables.columns import arrow_schema
+
+SAME_SEARCH = ("nodes", "degree", "symmetry", "objective", "seed", "chains")
+
+
+def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]:
+    """Write the best graph of a search and its row, in place of an earlier row of the same search; the row.
+
+    Raises CannotWrite.
+    """
+    chain = best_of(wanted, chains)
+    ports = lifted(chain.best)
+    path = folder / f"{wanted.name}.edges"
+    store.publish(path, _edge_list(ports).encode())
+    row = search_row(wanted, chain, ports, path)
+    schema = arrow_schema(SEARCH)
+    table = folder / "search.parquet"
+    before = store.open_current(table, schema).to_pylist() if table.exists() else []
+    others = [other for other in before if any(other[name] != row[name] for name in SAME_SEARCH)]
+    rows = sorted([*others, row], key=lambda each: tuple(each[name] for name in SAME_SEARCH))
+    store.publish_table(folder, "search", pa.Table.from_pylist(rows, schema=schema))
+    return row
+
+
+def search_row(wanted: Wanted, chain: Chain, ports: np.ndarray, path: Path) -> dict[str, Any]:
+    """The row of the table `search` for a graph; its distances are searched again, from all nodes.
+
+    ports   int32[N, d]  of the graph
+    """
+    nodes = len(ports)
+    everyone = np.arange(nodes, dtype=np.int32)
+    histogram = all_pairs_distance(ports, everyone, np.zeros(nodes, np.int32)).histogram[0]
+    total, diameter = int(histogram @ np.arange(len(histogram))), len(histogram) - 1
+    limit = wanted.levels
+    least_sum, least_diameter = bounds.distance_sum(limit) * nodes, bounds.diameter(limit)
+    reached, least = (diameter, least_diameter) if wanted.objective == "diameter" else (total, least_sum)
+    values = {
+        "topology": f"graph(path={format_value(str(path))})",
+        **{name: getattr(wanted, name) for name in SAME_SEARCH},
+        "moves": chain.moves,
+        "diameter": diameter,
+        "distance_sum": total,
+        "mean_distance": total / nodes**2,
+        "mean_distance_distinct": total / (nodes * (nodes - 1)),
+        "diameter_bound": least_diameter,
+        "mean_distance_bound": least_sum / nodes**2,
+        "gap": reached / least - 1,
+        "optimal": reached == least,
+    }
+    return {column.name: values[column.name] for column in SEARCH}
+
+
+def _edge_list(ports: np.ndarray) -> str:
+    """A line for each link."""
+    tail, port = np.nonzero(ports >= 0)
+    head = ports[tail, port]
+    lines = [f"{u} {v}" for u, v in zip(tail.tolist(), head.tolist()) if u < v]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,62 @@
+"""A search from beginning to end: so many seconds or moves, saved every few seconds, stopped where it is optimal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from torusweep_kernels.annealing import BLOCK
+
+from torusweep.search.chains import advance, begin, best_of, is_optimal
+from torusweep.search.checkpoint import load, save
+from torusweep.search.results import publish
+from torusweep.search.wanted import Wanted
+
+SAVE_SECONDS = 2.0  # between checkpoints
+
+
+def search(
+    wanted: Wanted,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    moves: int | None = None,
+    threads: int = 1,
+    progress: Callable[[float, dict[str, int]], None] = lambda share, state: None,
+) -> dict[str, Any]:
+    """Search, write the best graph and its row (`torusweep.search.columns`) to a folder, and return the row.
+
+    seconds   to search; the search ends within a few blocks of moves of it
+    moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
+              depends on what is wanted and on these alone
+    progress  called with the share of the work done, and the best diameter and energy
+
+    A search of the same in the same folder is continued. Raises BadInput for what cannot be searched, and for a
+    damaged checkpoint; CannotWrite.
+    """
+    wanted.check()
+    checkpoint = folder / f"{wanted.name}.checkpoint.npz"
+    chains = load(checkpoint, wanted) or begin(wanted)
+    started = saved = time.monotonic()
+    limit = None if moves is None else -(-moves // BLOCK)
+    blocks = 1
+    while not any(is_optimal(wanted, chain) for chain in chains):
+        done = max(chain.moves for chain in chains) // BLOCK
+        now = time.monotonic()
+        if (seconds is not None and now - started >= seconds) or (limit is not None and done >= limit):
+            break
+        chains = advance(wanted, chains, blocks if limit is None else min(blocks, limit - done), threads)
+        took = time.monotonic() - now
+        left = SAVE_SECONDS if seconds is None else min(SAVE_SECONDS, max(started + seconds - time.monotonic(), 0.05))
+        blocks = max(1, min(2 * blocks, int(blocks * left / max(took, 1e-6))))
+        if time.monotonic() - saved > SAVE_SECONDS:
+            save(checkpoint, wanted, chains)
+            saved = time.monotonic()
+        ahead = best_of(wanted, chains)
+        by_time = 0.0 if seconds is None else (time.monotonic() - started) / seconds
+        by_moves = 0.0 if limit is None else ahead.moves / BLOCK / limit
+        progress(min(1.0, max(by_time, by_moves)), {"diameter": ahead.diameter, "energy": ahead.energy})
+    save(checkpoint, wanted, chains)
+    return publish(folder, wanted, chains)

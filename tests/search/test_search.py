@@ -1,0 +1,130 @@
+"""A search: known optima, the same result however it was divided, what is written, what is refused."""
+
+from __future__ import annotations
+
+import networkx
+import numpy as np
+import pytest
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.search import chains as chains_of
+from torusweep.search.chains import advance, begin, best_of
+from torusweep.search.run import search
+from torusweep.search.start import random_graph
+from torusweep.search.wanted import Wanted
+from torusweep.stages.static import static_record
+from torusweep.tables.store import open_table
+from torusweep_kernels.annealing import lifted
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree", "diameter"),
+    [(10, 3, 2), (15, 4, 2), (20, 3, 3), (20, 5, 2), (25, 6, 2), (30, 5, 3), (40, 6, 3)],
+)
+def test_optimal_diameters_are_found(nodes, degree, diameter, tmp_path):
+    row = search(Wanted(nodes, degree, "diameter", chains=2), tmp_path, moves=200_000)
+    assert (row["diameter"], row["optimal"], row["gap"]) == (diameter, True, 0)
+    assert row["diameter"] == row["diameter_bound"]
+
+
+def test_the_petersen_graph_is_found(tmp_path):
+    """The only graph of 10 nodes and degree 3 that attains the bound of the mean distance."""
+    row = search(Wanted(10, 3, symmetry=5), tmp_path, moves=100_000)
+    graph = networkx.Graph(list(map(tuple, np.loadtxt(next(tmp_path.glob("*.edges")), int).tolist())))
+    assert row["optimal"]
+    assert row["mean_distance_distinct"] == pytest.approx(15 / 9)
+    assert networkx.is_isomorphic(graph, networkx.petersen_graph())
+
+
+def test_the_row_is_what_the_file_has(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    row = search(Wanted(48, 4, symmetry=4, seed=3), tmp_path / "found", moves=3000)
+    static = static_record(build(row["topology"]))
+    for name in ("nodes", "diameter", "mean_distance", "mean_distance_distinct"):
+        assert row[name] == static[name], name
+    assert row["degree"] == static["degree_max"] == static["degree_min"]
+    assert row["mean_distance_bound"] < row["mean_distance"]
+    assert row["moves"] == 3072
+    search(Wanted(48, 4, symmetry=4, seed=1), tmp_path / "found", moves=300)
+    search(Wanted(48, 4, symmetry=4, seed=3), tmp_path / "found", moves=6000)
+    rows = open_table(tmp_path / "found" / "search.parquet").to_pylist()
+    assert [(each["seed"], each["moves"]) for each in rows] == [(1, 512), (3, 6144)]
+
+
+def test_the_result_depends_on_the_moves_alone(tmp_path, monkeypatch):
+    """Not on threads, on how often the search was saved, nor on where it was stopped."""
+    wanted = Wanted(36, 4, symmetry=3, seed=5, chains=3)
+    files = []
+    for name, threads, stops in (("one", 1, [30_000]), ("many", 4, [30_000]), ("stopped", 2, [256, 9_000, 30_000])):
+        monkeypatch.setattr("torusweep.search.run.SAVE_SECONDS", 0.001 if name == "many" else 2.0)
+        rows = [search(wanted, tmp_path / name, moves=moves, threads=threads) for moves in stops]
+        files.append(((tmp_path / name / f"{wanted.name}.edges").read_bytes(), rows[-1] | {"topology": ""}))
+    assert files[0] == files[1] == files[2]
+
+
+def test_chains_advance_alike_in_any_parts():
+    wanted = Wanted(20, 3, seed=2, chains=2)
+    whole = advance(wanted, begin(wanted), 150, 1)
+    parts = begin(wanted)
+    for blocks in (1, 62, 2, 80, 5):  # the first cycle has 64 blocks
+        parts = advance(wanted, parts, blocks, 2)
+    for one, other in zip(whole, parts):
+        assert one[2:] == other[2:]
+        assert np.array_equal(lifted(one.graph), lifted(other.graph))
+        assert np.array_equal(lifted(one.best), lifted(other.best))
+    assert best_of(wanted, whole).energy == min(chain.energy for chain in whole)
+
+
+def test_cycles_cool_and_begin_anew():
+    parts = list(chains_of._cycles(Wanted(64, 4), 0, 64 + 128 + 10))
+    assert [(first, len(temperatures)) for first, temperatures in parts] == [(0, 64), (64, 128), (192, 10)]
+    for _, temperatures in parts:
+        assert temperatures[0] == parts[0][1][0]
+        assert (np.diff(temperatures) < 0).all()
+    inside = next(chains_of._cycles(Wanted(64, 4), 100, 5))
+    assert np.array_equal(inside[1], parts[1][1][36:41])
+
+
+@pytest.mark.parametrize(("nodes", "degree", "symmetry"), [(15, 3, 3), (12, 11, 1), (60, 7, 4), (7, 6, 7)])
+def test_a_search_begins_with_a_regular_graph(nodes, degree, symmetry):
+    ports = lifted(random_graph(Wanted(nodes, degree, "diameter", symmetry), 0))
+    neighbours = [set(row[row >= 0].tolist()) for row in ports]
+    degrees = [len(each - {node}) for node, each in enumerate(neighbours)]
+    assert sum(degrees) == (ports >= 0).sum()  # none parallel, none to itself
+    assert min(degrees) >= degree - 1
+    assert degrees.count(degree) >= nodes - (symmetry if nodes // symmetry * degree % 2 else 0)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted(2, 2), "nodes: expected 3 … 16,384, got 2"),
+        (Wanted(8, 1), "degree: expected 2 … 64, got 1"),
+        (Wanted(8, 8), "degree: expected less than the 8 nodes"),
+        (Wanted(20, 3, symmetry=3), "symmetry: expected a divisor of the 20 nodes, got 3; 2 is one"),
+        (Wanted(20, 3, symmetry=0), "symmetry: expected 1 … 20, got 0"),
+        (Wanted(20, 3, "girth"), "objective: expected one of mean_distance, diameter, got 'girth'"),
+        (Wanted(20, 3, chains=0), "chains: expected 1"),
+        (Wanted(20, 3, seed=-1), "seed: expected 0"),
+    ],
+)
+def test_what_cannot_be_searched_is_one_line(wanted, said, tmp_path):
+    with pytest.raises(BadInput, match=said):
+        search(wanted, tmp_path / "none", moves=1)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    wanted = Wanted(12, 3)
+    search(wanted, tmp_path, moves=256)
+    (checkpoint,) = tmp_path.glob("*.npz")
+    whole = checkpoint.read_bytes()
+    for content in (whole[:-40], whole[:300] + bytes(9) + whole[309:], b"", b"PK\x03\x04" + bytes(200)):
+        checkpoint.write_bytes(content)
+        with pytest.raises(BadInput, match="is damaged, or of another search: delete it"):
+            search(wanted, tmp_path, moves=512)
+    other = Wanted(12, 3, seed=2)
+    search(other, tmp_path, moves=256)
+    checkpoint.write_bytes((tmp_path / f"{other.name}.checkpoint.npz").read_bytes())
+    with pytest.raises(BadInput, match="of another search"):
+        search(wanted, tmp_path, moves=512)
