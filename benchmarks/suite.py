@@ -25,7 +25,10 @@ from benchmarks.table import SCHEMA, draw, markdown, replace
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
-NAMES = ("distance", "loads", "walks", "network", "cuts", "lattices", "limits", "growth", "sweep", "scheduler")
+NAMES = (
+    *("distance", "loads", "walks", "network", "cuts", "lattices", "search"),
+    *("limits", "growth", "sweep", "scheduler"),
+)
 RESULTS = HERE.parent / "results" / "bench"
 MOST = 2**30  # bytes that the recorded rows may take
 

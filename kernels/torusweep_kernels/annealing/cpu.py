@@ -21,6 +21,8 @@ from torusweep_kernels.compile import cached, intrinsic
 from torusweep_kernels.philox.cpu import below, philox4x32
 
 WORD = 64
+U1, U2, U3, U4, U5, U6, U7 = (np.uint64(number) for number in range(1, 8))  # a signed index may be negative
+WIDTHS = 1, 4, 8  # words of a group of sources: Numba compiles a search for each
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 LOG_SHIFT = np.uint32(32 - (LOGARITHMS.bit_length() - 1))
@@ -48,10 +50,13 @@ def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int,
     head, shift, mate = (array.reshape(-1) for array in quotient[1:])
     graph = Graph(quotient.copies, head, shift, mate, ports)
     best = tuple(array.copy() for array in graph[1:4])
-    rows = np.empty((2, len(ports) * -(-m // WORD)), np.uint64)
+    width = (0,) * next(words for words in WIDTHS if words >= min(-(-m // WORD), WIDTHS[-1]))
+    rows = np.empty((2, -(-m // (WORD * len(width))), len(ports) * len(width)), np.uint64)
     limits = np.array([goal.diameter, goal.penalty, goal.energy], np.int64)
     key = np.array([seed % 2**32, seed >> 32, chain], np.uint64)
-    energy, best_energy, best_diameter, moves, accepted = _anneal(graph, best, rows, temperatures, limits, first, key)
+    energy, best_energy, best_diameter, moves, accepted = _anneal(
+        graph, best, rows, temperatures, limits, first, key, width
+    )
     found = Quotient(quotient.copies, *(array.reshape(m, d) for array in best))
     return Annealed(quotient, energy, found, best_energy, best_diameter, moves, accepted)
 
@@ -67,13 +72,13 @@ def _ones(context, word):
 
 
 @cached
-def _anneal(graph, best, rows, temperatures, limits, first, key):
-    """best: copies of the graph's head, shift and mate."""
+def _anneal(graph, best, rows, temperatures, limits, first, key, width):
+    """best: copies of the graph's head, shift and mate; width: a tuple of as many elements as a group has words."""
     nodes, d = graph.ports.shape
     m = nodes // graph.copies
     changed = np.empty(4, np.int64)
     before = np.empty((3, 4), np.int32)
-    here, diameter = _evaluate(graph.ports, m, rows, limits, np.int64(2**62))
+    here, diameter = _evaluate(graph.ports, m, rows, limits, np.int64(2**62), width)
     best_energy, best_diameter = here, diameter
     moves = accepted = 0
     for place in range(len(temperatures)):
@@ -88,7 +93,7 @@ def _anneal(graph, best, rows, temperatures, limits, first, key):
                 continue
             _connect(graph, changed)
             most = here + np.int64(temperatures[place] * NEGATIVE_LOG[w3 >> LOG_SHIFT])
-            there, diameter = _evaluate(graph.ports, m, rows, limits, most)
+            there, diameter = _evaluate(graph.ports, m, rows, limits, most, width)
             if there > most:
                 _restore(graph, changed, before)
                 _connect(graph, changed)
@@ -152,14 +157,14 @@ def _connect(graph, changed):
 
 
 @cached
-def _evaluate(ports, sources, rows, limits, most):
+def _evaluate(ports, sources, rows, limits, most, width):
     """(energy, diameter); (more than `most`, 0) as soon as that is known."""
     nodes = len(ports)
-    words = rows.shape[1] // nodes
     old, new = rows[0], rows[1]
     old[:] = 0
     for a in range(sources):
-        old[a * words + a // WORD] = np.uint64(1) << np.uint64(a % WORD)
+        group, word = a // (WORD * len(width)), a // WORD % len(width)
+        old[group, a * len(width) + word] = np.uint64(1) << np.uint64(a % WORD)
     pairs = nodes * sources
     left = np.int64(pairs - sources)
     level = np.int64(0)
@@ -169,7 +174,9 @@ def _evaluate(ports, sources, rows, limits, most):
         if total > most:
             return total, np.int64(0)
         level += 1
-        count = _spread_words(ports, old, new) if words == 1 else _spread_rows(ports, words, old, new)
+        count = np.int64(0)
+        for group in range(len(old)):
+            count += _spread(ports, old[group], new[group], width)
         if pairs - count == left:
             return total + left * UNREACHED * nodes * limits[1], np.int64(nodes)
         left = pairs - count
@@ -178,33 +185,61 @@ def _evaluate(ports, sources, rows, limits, most):
 
 
 @cached
+def _spread(ports, old, new, width):
+    """A level of one group of sources, which fits a core's cache; the set bits of all rows.
+
+    The words of a row are variables of their own, so that they stay in registers.
+    """
+    if len(width) == 1:
+        return _spread_words(ports, old, new)
+    if len(width) == 4:
+        return _spread_fours(ports, old, new)
+    return _spread_eights(ports, old, new)
+
+
+@cached
 def _spread_words(ports, old, new):
-    """A level, where a row is a word; the set bits of all rows."""
     nodes, d = ports.shape
     count = np.int64(0)
     for v in range(nodes):
         word = old[v]
         for p in range(d):
-            word |= old[ports[v, p]]
+            word |= old[np.uint64(ports[v, p])]
         new[v] = word
         count += np.int64(_ones(word))
     return count
 
 
 @cached
-def _spread_rows(ports, words, old, new):
-    """A level; the set bits of all rows."""
+def _spread_fours(ports, old, new):
     nodes, d = ports.shape
     count = np.int64(0)
     for v in range(nodes):
-        row = new[v * words : (v + 1) * words]
-        own = old[v * words : (v + 1) * words]
-        for w in range(words):
-            row[w] = own[w]
+        i = np.uint64(4 * v)
+        a, b, c, e = old[i], old[i + U1], old[i + U2], old[i + U3]
         for p in range(d):
-            other = old[ports[v, p] * words : (ports[v, p] + 1) * words]
-            for w in range(words):
-                row[w] |= other[w]
-        for w in range(words):
-            count += np.int64(_ones(row[w]))
+            i = np.uint64(4 * ports[v, p])
+            a, b, c, e = a | old[i], b | old[i + U1], c | old[i + U2], e | old[i + U3]
+        i = np.uint64(4 * v)
+        new[i], new[i + U1], new[i + U2], new[i + U3] = a, b, c, e
+        count += np.int64(_ones(a) + _ones(b) + _ones(c) + _ones(e))
+    return count
+
+
+@cached
+def _spread_eights(ports, old, new):
+    nodes, d = ports.shape
+    count = np.int64(0)
+    for v in range(nodes):
+        i = np.uint64(8 * v)
+        a, b, c, e = old[i], old[i + U1], old[i + U2], old[i + U3]
+        f, g, h, k = old[i + U4], old[i + U5], old[i + U6], old[i + U7]
+        for p in range(d):
+            i = np.uint64(8 * ports[v, p])
+            a, b, c, e = a | old[i], b | old[i + U1], c | old[i + U2], e | old[i + U3]
+            f, g, h, k = f | old[i + U4], g | old[i + U5], h | old[i + U6], k | old[i + U7]
+        i = np.uint64(8 * v)
+        new[i], new[i + U1], new[i + U2], new[i + U3] = a, b, c, e
+        new[i + U4], new[i + U5], new[i + U6], new[i + U7] = f, g, h, k
+        count += np.int64(_ones(a) + _ones(b) + _ones(c) + _ones(e) + _ones(f) + _ones(g) + _ones(h) + _ones(k))
     return count
