@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 
 from torusweep_kernels.annealing.quotient import (
@@ -17,12 +18,11 @@ from torusweep_kernels.annealing.quotient import (
     Quotient,
     lifted,
 )
-from torusweep_kernels.compile import cached, intrinsic
+from torusweep_kernels.compile import INT64, Vectors, cached, intrinsic
 from torusweep_kernels.philox.cpu import below, philox4x32
 
 WORD = 64
-U1, U2, U3, U4, U5, U6, U7 = (np.uint64(number) for number in range(1, 8))  # a signed index may be negative
-WIDTHS = 1, 4, 8  # words of a group of sources: Numba compiles a search for each
+WIDTHS = 1, 2, 4, 8  # words of a group of sources: Numba compiles a search for each
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 LOG_SHIFT = np.uint32(32 - (LOGARITHMS.bit_length() - 1))
@@ -62,13 +62,45 @@ def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int,
 
 
 @intrinsic
-def _ones(context, word):
-    """Set bits of a word."""
+def _spread(context, ports, old, new, nodes, degree, width):
+    """A level of one group of sources, which fits a core's cache: new[v] = old[v] | OR over ports of old[neighbour].
+
+    old, new  uint64[N·W]
+    width     a tuple of W elements
+    Returns the set bits of all rows.
+    """
+    words = len(width)
 
     def codegen(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
+        v = Vectors("ports old new nodes degree width", words, context, builder, signature, arguments)
+        heads, old, new = v.data("ports"), v.data("old", v.words), v.data("new", v.words)
+        row, total = (v.variable(ir.Constant(v.words, None)) for _ in range(2))
+        degree = v.value("degree")
 
-    return types.uint64(types.uint64), codegen
+        def rows(unrolled):
+            with v.loop(ir.Constant(INT64, 0), v.value("nodes")) as (node, _):
+                builder.store(v.load(builder.gep(old, [node])), row)
+
+                def take(port):
+                    other = v.load(builder.gep(old, [v.index(heads, port)]))
+                    builder.store(builder.or_(builder.load(row), other), row)
+
+                first = builder.mul(node, degree)
+                if unrolled:
+                    for place in range(unrolled):
+                        take(builder.add(first, ir.Constant(INT64, place)))
+                else:
+                    with v.loop(first, builder.add(first, degree)) as (port, _):
+                        take(port)
+                after = builder.load(row)
+                v.store(after, builder.gep(new, [node]))
+                count = v.call(f"ctpop.v{words}i64", v.words, after)
+                builder.store(builder.add(builder.load(total), count), total)
+
+        v.by_degree(degree, rows)
+        return v.call(f"vector.reduce.add.v{words}i64", INT64, builder.load(total))
+
+    return types.int64(ports, old, new, types.int64, types.int64, width), codegen
 
 
 @cached
@@ -176,70 +208,9 @@ def _evaluate(ports, sources, rows, limits, most, width):
         level += 1
         count = np.int64(0)
         for group in range(len(old)):
-            count += _spread(ports, old[group], new[group], width)
+            count += _spread(ports, old[group], new[group], nodes, ports.shape[1], width)
         if pairs - count == left:
             return total + left * UNREACHED * nodes * limits[1], np.int64(nodes)
         left = pairs - count
         old, new = new, old
     return total, level
-
-
-@cached
-def _spread(ports, old, new, width):
-    """A level of one group of sources, which fits a core's cache; the set bits of all rows.
-
-    The words of a row are variables of their own, so that they stay in registers.
-    """
-    if len(width) == 1:
-        return _spread_words(ports, old, new)
-    if len(width) == 4:
-        return _spread_fours(ports, old, new)
-    return _spread_eights(ports, old, new)
-
-
-@cached
-def _spread_words(ports, old, new):
-    nodes, d = ports.shape
-    count = np.int64(0)
-    for v in range(nodes):
-        word = old[v]
-        for p in range(d):
-            word |= old[np.uint64(ports[v, p])]
-        new[v] = word
-        count += np.int64(_ones(word))
-    return count
-
-
-@cached
-def _spread_fours(ports, old, new):
-    nodes, d = ports.shape
-    count = np.int64(0)
-    for v in range(nodes):
-        i = np.uint64(4 * v)
-        a, b, c, e = old[i], old[i + U1], old[i + U2], old[i + U3]
-        for p in range(d):
-            i = np.uint64(4 * ports[v, p])
-            a, b, c, e = a | old[i], b | old[i + U1], c | old[i + U2], e | old[i + U3]
-        i = np.uint64(4 * v)
-        new[i], new[i + U1], new[i + U2], new[i + U3] = a, b, c, e
-        count += np.int64(_ones(a) + _ones(b) + _ones(c) + _ones(e))
-    return count
-
-
-@cached
-def _spread_eights(ports, old, new):
-    nodes, d = ports.shape
-    count = np.int64(0)
-    for v in range(nodes):
-        i = np.uint64(8 * v)
-        a, b, c, e = old[i], old[i + U1], old[i + U2], old[i + U3]
-        f, g, h, k = old[i + U4], old[i + U5], old[i + U6], old[i + U7]
-        for p in range(d):
-            i = np.uint64(8 * ports[v, p])
-            a, b, c, e = a | old[i], b | old[i + U1], c | old[i + U2], e | old[i + U3]
-            f, g, h, k = f | old[i + U4], g | old[i + U5], h | old[i + U6], k | old[i + U7]
-        i = np.uint64(8 * v)
-        new[i], new[i + U1], new[i + U2], new[i + U3] = a, b, c, e
-        new[i + U4], new[i + U5], new[i + U6], new[i + U7] = f, g, h, k
-        count += np.int64(_ones(a) + _ones(b) + _ones(c) + _ones(e) + _ones(f) + _ones(g) + _ones(h) + _ones(k))
-    return count
