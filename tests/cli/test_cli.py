@@ -261,7 +261,11 @@ def test_default_results_folder(tmp_path, monkeypatch):
         manifest = tmp_path / "results" / name / "manifest.json"
         manifest.parent.mkdir(parents=True)
         manifest.write_text("{}")
+        manifest.with_name("points.parquet").touch()
         os.utime(manifest, (1_700_000_000 - age, 1_700_000_000 - age))
+    search = tmp_path / "results" / "search" / "manifest.json"  # what a search found is no sweep
+    search.parent.mkdir()
+    search.write_text("{}")
     assert _latest_results(None, None, None) == Path("results/new")
     (tmp_path / "results" / "default").mkdir()
     (tmp_path / "results" / "default" / "manifest.json").write_text("{}")

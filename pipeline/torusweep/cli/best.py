@@ -49,6 +49,7 @@ def _condition(where: str | None) -> Callable[[pa.Table], pa.Table]:
 @click.option("--show", type=click.IntRange(1), default=5, show_default=True, help="How many of the winners to show.")
 @click.option(
     "--results",
+    callback=options.possible_folder,
     type=click.Path(path_type=Path),
     help="Folder of a sweep whose table screen answers; a size that it lacks is computed.",
 )

@@ -159,8 +159,16 @@ def _latest_results(context: click.Context, parameter: click.Parameter, given: P
         return given
     if (DEFAULT_RESULTS / "manifest.json").exists():
         return DEFAULT_RESULTS
-    manifests = sorted(DEFAULT_RESULTS.parent.glob("*/manifest.json"), key=lambda path: path.stat().st_mtime)
-    return manifests[-1].parent if manifests else DEFAULT_RESULTS
+    folders = [path.parent for path in DEFAULT_RESULTS.parent.glob("*/manifest.json")]
+    sweeps = [folder for folder in folders if (folder / "points.parquet").exists()]  # others hold what a search found
+    return max(sweeps, key=lambda folder: (folder / "manifest.json").stat().st_mtime, default=DEFAULT_RESULTS)
+
+
+def possible_folder(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """A folder that is given, refused where no file system takes its name."""
+    if path is not None:
+        check_folder(path)
+    return path
 
 
 def check_folder(path: Path) -> None:

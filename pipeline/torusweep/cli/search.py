@@ -41,6 +41,7 @@ from torusweep.search.wanted import OBJECTIVES, Wanted
 @click.option("--chains", type=int, help="Searches from graphs of their own.  [default: one for each core]")
 @click.option(
     "--results",
+    callback=options.possible_folder,
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results/search"),
     show_default=True,

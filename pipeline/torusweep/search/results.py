@@ -15,9 +15,10 @@ from torusweep.screening import bounds
 from torusweep.search.chains import Chain, best_of
 from torusweep.search.columns import SEARCH
 from torusweep.search.wanted import Wanted
-from torusweep.tables import store
+from torusweep.tables import lock, store
 from torusweep.tables.columns import arrow_schema
 
+LOCK = ".search.lock"  # held by whoever adds a row
 SAME_SEARCH = ("nodes", "degree", "symmetry", "objective", "seed", "chains")
 
 
@@ -33,10 +34,11 @@ def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]
     row = search_row(wanted, chain, ports, path)
     schema = arrow_schema(SEARCH)
     table = folder / "search.parquet"
-    before = store.open_current(table, schema).to_pylist() if table.exists() else []
-    others = [other for other in before if any(other[name] != row[name] for name in SAME_SEARCH)]
-    rows = sorted([*others, row], key=lambda each: tuple(each[name] for name in SAME_SEARCH))
-    store.publish_table(folder, "search", pa.Table.from_pylist(rows, schema=schema))
+    with lock.wait_for(folder / LOCK):
+        before = store.open_current(table, schema).to_pylist() if table.exists() else []
+        others = [other for other in before if any(other[name] != row[name] for name in SAME_SEARCH)]
+        rows = sorted([*others, row], key=lambda each: tuple(each[name] for name in SAME_SEARCH))
+        store.publish_table(folder, "search", pa.Table.from_pylist(rows, schema=schema))
     return row
 
 

@@ -38,7 +38,10 @@ def search(
     """
     wanted.check()
     checkpoint = folder / f"{wanted.name}.checkpoint.npz"
-    chains = load(checkpoint, wanted) or begin(wanted)
+    chains = load(checkpoint, wanted)
+    if chains is None:
+        chains = begin(wanted)
+        save(checkpoint, wanted, chains)  # a folder that cannot be written is refused before the work
     started = saved = time.monotonic()
     limit = None if moves is None else -(-moves // BLOCK)
     blocks = 1
