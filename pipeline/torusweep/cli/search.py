@@ -87,7 +87,7 @@ def search(
             seconds=60.0 if moves is None and seconds is None else seconds,
             moves=moves,
             threads=cores,
-            progress=lambda share, _: progress(share),
+            progress=progress,
         )
     if as_json:
         options.print_json(row)

@@ -9,7 +9,7 @@ from typing import Any
 
 from torusweep_kernels.annealing import BLOCK
 
-from torusweep.search.chains import advance, begin, best_of, is_optimal
+from torusweep.search.chains import advance, begin, is_optimal
 from torusweep.search.checkpoint import load, save
 from torusweep.search.results import publish
 from torusweep.search.wanted import Wanted
@@ -24,14 +24,14 @@ def search(
     seconds: float | None = None,
     moves: int | None = None,
     threads: int = 1,
-    progress: Callable[[float, dict[str, int]], None] = lambda share, state: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Search, write the best graph and its row (`torusweep.search.columns`) to a folder, and return the row.
 
     seconds   to search; the search ends within a few blocks of moves of it
     moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
               depends on what is wanted and on these alone
-    progress  called with the share of the work done, and the best diameter and energy
+    progress  called with the share of the work done
 
     A search of the same in the same folder is continued. Raises BadInput for what cannot be searched, and for a
     damaged checkpoint; CannotWrite.
@@ -57,9 +57,8 @@ def search(
         if time.monotonic() - saved > SAVE_SECONDS:
             save(checkpoint, wanted, chains)
             saved = time.monotonic()
-        ahead = best_of(wanted, chains)
-        by_time = 0.0 if seconds is None else (time.monotonic() - started) / seconds
-        by_moves = 0.0 if limit is None else ahead.moves / BLOCK / limit
-        progress(min(1.0, max(by_time, by_moves)), {"diameter": ahead.diameter, "energy": ahead.energy})
+        by_time = (time.monotonic() - started) / seconds if seconds else 0.0
+        by_moves = max(chain.moves for chain in chains) / BLOCK / limit if limit else 0.0
+        progress(min(1.0, max(by_time, by_moves)))
     save(checkpoint, wanted, chains)
     return publish(folder, wanted, chains)
