@@ -87,6 +87,20 @@ def test_energies_by_networkx(nodes, degree, symmetry, goal):
     assert energy(best, goal) == plain_energy(best, goal)
 
 
+@pytest.mark.parametrize("symmetry", [1, 2, 4])
+def test_no_link_becomes_too_long(symmetry):
+    wanted = Wanted(36, 4, symmetry=symmetry, grid=(6, 6), max_wire=4)
+    start = random_graph(wanted, 0)
+    found = [anneal(start, np.full(6, 9.0), SUM, wires=wanted.wires, backend=b) for b in ("numpy", "numba")]
+    assert same(*found)
+    assert found[0].accepted > 20
+    for graph in (start, found[0].graph, found[0].best):
+        lengths = [np.abs(wanted.wires.place[u] - wanted.wires.place[v]).sum() for u, v in graph_of(graph).edges]
+        assert max(lengths) <= 4
+    with pytest.raises(ValueError, match="places of shape"):
+        anneal(start, np.zeros(0), SUM, wires=wanted.wires._replace(place=np.zeros((9, 2))))
+
+
 def test_parts_that_are_not_joined_cost_more_than_any_path():
     ring = np.array([[1, 2], [2, 0], [0, 1], [4, 5], [5, 3], [3, 4]], np.int32)
     mate = np.array([[3, 4], [5, 0], [1, 2], [9, 10], [11, 6], [7, 8]], np.int32)

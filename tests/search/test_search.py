@@ -8,13 +8,14 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.search import chains as chains_of
-from torusweep.search.chains import advance, begin, best_of
+from torusweep.search.chains import Chain, advance, begin, best_of
+from torusweep.search.results import publish
 from torusweep.search.run import search
 from torusweep.search.start import random_graph
-from torusweep.search.wanted import Wanted
+from torusweep.search.wanted import Wanted, places
 from torusweep.stages.static import static_record
 from torusweep.tables.store import open_table
-from torusweep_kernels.annealing import lifted
+from torusweep_kernels.annealing import Quotient, energy, lifted
 
 
 @pytest.mark.parametrize(
@@ -106,12 +107,70 @@ def test_a_search_begins_with_a_regular_graph(nodes, degree, symmetry):
         (Wanted(20, 3, "girth"), "objective: expected one of mean_distance, diameter, got 'girth'"),
         (Wanted(20, 3, chains=0), "chains: expected 1"),
         (Wanted(20, 3, seed=-1), "seed: expected 0"),
+        (Wanted(20, 3, grid=(5, 5), max_wire=2), "grid: expected columns x rows of 20 places, got 5x5"),
+        (Wanted(20, 3, grid=(5, 4)), "only one of them"),
+        (Wanted(20, 3, grid=(5, 4), max_wire=0), "max-wire: expected 1 or more, got 0"),
+        (Wanted(20, 3, symmetry=4, grid=(5, 4), max_wire=2), "symmetry: expected one of 1, 2 on a grid of 5x4"),
     ],
 )
 def test_what_cannot_be_searched_is_one_line(wanted, said, tmp_path):
     with pytest.raises(BadInput, match=said):
         search(wanted, tmp_path / "none", moves=1)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("grid", "symmetry"), [((6, 6), 1), ((6, 6), 2), ((6, 6), 4), ((9, 4), 2), ((5, 5), 1), ((4, 9), 1)]
+)
+def test_places_turn_into_themselves(grid, symmetry):
+    wanted = Wanted(grid[0] * grid[1], 3, symmetry=symmetry, grid=grid, max_wire=2)
+    wanted.check()
+    place = places(wanted)
+    assert {tuple(each) for each in place.tolist()} == {(x, y) for x in range(grid[0]) for y in range(grid[1])}
+    between = np.abs(place[:, None] - place).sum(axis=2)
+    turned = np.roll(place, -wanted.orbits, axis=0)
+    assert np.array_equal(between, np.abs(turned[:, None] - turned).sum(axis=2))
+
+
+def test_the_bound_of_short_wires_by_a_plain_loop():
+    """No node is nearer than its wires permit, and no more nodes are near than in a tree."""
+    wanted = Wanted(20, 3, grid=(5, 4), max_wire=2)
+    diameter = total = 0
+    for x, y in places(wanted).tolist():
+        reached, hops = 1, 0
+        while reached < 20:
+            hops += 1
+            in_tree = 1 + sum(3 * 2**level for level in range(hops))
+            near = sum(abs(x - u) + abs(y - v) <= 2 * hops for u, v in places(wanted).tolist())
+            total += hops * (min(in_tree, near, 20) - reached)
+            reached = min(in_tree, near, 20)
+        diameter = max(diameter, hops)
+    assert wanted.bound == (diameter, total)
+    assert Wanted(20, 3, grid=(5, 4), max_wire=99).bound == Wanted(20, 3).bound
+
+
+def test_a_grid_of_short_wires_is_searched(tmp_path):
+    """A 4 × 4 mesh has all the links that there can be."""
+    row = search(Wanted(16, 4, grid=(4, 4), max_wire=1), tmp_path, moves=20_000)
+    mesh = static_record(build("mesh(k=4, n=2)"))
+    assert row["mean_distance"] >= mesh["mean_distance"] >= row["mean_distance_bound"]
+    assert (row["grid"], row["max_wire"]) == ("4x4", 1)
+    links = np.loadtxt(next(tmp_path.glob("*.edges")), int)
+    apart = np.abs(links[:, 0] % 4 - links[:, 1] % 4) + np.abs(links[:, 0] // 4 - links[:, 1] // 4)
+    assert set(apart.tolist()) == {1}
+
+
+def test_parts_that_stay_apart_are_no_result(tmp_path):
+    with pytest.raises(BadInput, match="found no connected graph after 0 moves"):
+        publish(tmp_path, wanted := Wanted(8, 2), [_two_rings(wanted)])
+    assert not list(tmp_path.glob("*.edges"))
+
+
+def _two_rings(wanted: Wanted) -> Chain:
+    head = np.array([[1, 3], [2, 0], [3, 1], [0, 2], [5, 7], [6, 4], [7, 5], [4, 6]], np.int32)
+    mate = np.array([[3, 6], [5, 0], [7, 2], [1, 4], [11, 14], [13, 8], [15, 10], [9, 12]], np.int32)
+    graph = Quotient(1, head, np.zeros_like(head), mate)
+    return Chain(graph, graph, *energy(graph, wanted.goal), 0)
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path):

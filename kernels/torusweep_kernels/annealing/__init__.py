@@ -11,7 +11,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.annealing import reference
-from torusweep_kernels.annealing.quotient import BLOCK, NO_PORT, Annealed, Goal, Quotient, lifted
+from torusweep_kernels.annealing.quotient import BLOCK, NO_PORT, Annealed, Goal, Quotient, Wires, lifted
 from torusweep_kernels.checks import expecting
 
 
@@ -28,6 +28,7 @@ def anneal(
     first: int = 0,
     seed: int = 0,
     chain: int = 0,
+    wires: Wires | None = None,
     backend: str = "auto",
 ) -> Annealed:
     """Try moves; a move that raises the energy by at most −T ln u is accepted.
@@ -35,22 +36,25 @@ def anneal(
     temperatures  float64[B] ≥ 0, in units of energy: one for each 256 moves
     first         number of the first move; a search that is continued has the moves of one that was not stopped
     seed, chain   0 … 2⁶⁴ − 1, 0 … 2³² − 1: the random numbers of a move depend on these and its number alone
+    wires         links may be no longer than these say; None: as long as they like
     backend       auto, numba or cupy: compiled, on a CPU; numpy: the specification. The result is the same to the bit
 
     A move takes two links (a, b), (c, g) of the quotient and a rotation r of the second, and joins a to c and b to g in
-    their place, in all copies at once. A move that would make a parallel link or one from a node to itself changes
-    nothing. The energy is summed level by level, and the search ended as soon as the sum of pairs that are further away
-    exceeds what is acceptable.
+    their place, in all copies at once. A move that would make a parallel link, one from a node to itself, or one that
+    is too long changes nothing. The energy is summed level by level, and the search ended as soon as the sum of pairs
+    that are further away exceeds what is acceptable.
 
     Raises ValueError for arrays that contradict each other.
     """
     check(quotient, temperatures, first)
     chosen = backends.resolve("numpy" if backend == "numpy" else "numba")
-    arrays = [np.array(array, np.int32) for array in quotient[1:]]
-    copied = Quotient(quotient.copies, *arrays)
-    return backends.implementation(__name__, chosen).anneal(
-        copied, np.asarray(temperatures, float), goal, first, seed, chain
-    )
+    own = Quotient(quotient.copies, *(np.array(array, np.int32) for array in quotient[1:]))
+    nodes = own.copies * len(own.head)
+    wires = Wires(np.zeros((nodes, 2), np.int32), 0) if wires is None else wires
+    if wires.place.shape != (nodes, 2):
+        raise ValueError(f"anneal: expected places of shape ({nodes}, 2), got {wires.place.shape}")
+    kernel = backends.implementation(__name__, chosen)
+    return kernel.anneal(own, np.asarray(temperatures, float), goal, wires, first, seed, chain)
 
 
 def check(quotient: Quotient, temperatures: np.ndarray, first: int) -> None:
@@ -72,4 +76,4 @@ def check(quotient: Quotient, temperatures: np.ndarray, first: int) -> None:
     expect(first >= 0 and first % BLOCK == 0, f"a first move that is a multiple of {BLOCK}", first)
 
 
-__all__ = ["BLOCK", "NO_PORT", "Annealed", "Goal", "Quotient", "anneal", "check", "energy", "lifted"]
+__all__ = ["BLOCK", "NO_PORT", "Annealed", "Goal", "Quotient", "Wires", "anneal", "check", "energy", "lifted"]

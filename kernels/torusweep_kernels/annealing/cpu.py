@@ -16,6 +16,7 @@ from torusweep_kernels.annealing.quotient import (
     Annealed,
     Goal,
     Quotient,
+    Wires,
     lifted,
 )
 from torusweep_kernels.compile import INT64, Vectors, cached, intrinsic
@@ -33,6 +34,7 @@ class Graph(NamedTuple):
 
     head, shift, mate  int32[m·d]
     ports              int32[N, d]  a missing link leads back to its node
+    place, longest     as of `Wires`
     """
 
     copies: int
@@ -40,15 +42,19 @@ class Graph(NamedTuple):
     shift: np.ndarray
     mate: np.ndarray
     ports: np.ndarray
+    place: np.ndarray
+    longest: int
 
 
-def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int, seed: int, chain: int) -> Annealed:
+def anneal(
+    quotient: Quotient, temperatures: np.ndarray, goal: Goal, wires: Wires, first: int, seed: int, chain: int
+) -> Annealed:
     """See `torusweep_kernels.annealing.anneal`. The quotient's arrays change."""
     m, d = quotient.head.shape
     ports = lifted(quotient)
     ports = np.where(ports < 0, np.arange(len(ports), dtype=np.int32)[:, None], ports)
     head, shift, mate = (array.reshape(-1) for array in quotient[1:])
-    graph = Graph(quotient.copies, head, shift, mate, ports)
+    graph = Graph(quotient.copies, head, shift, mate, ports, np.ascontiguousarray(wires.place, np.int32), wires.longest)
     best = tuple(array.copy() for array in graph[1:4])
     width = (0,) * next(words for words in WIDTHS if words >= min(-(-m // WORD), WIDTHS[-1]))
     rows = np.empty((2, -(-m // (WORD * len(width))), len(ports) * len(width)), np.uint64)
@@ -141,14 +147,17 @@ def _anneal(graph, best, rows, temperatures, limits, first, key, width):
 @cached
 def _exchange(graph, e, f, turn, changed, before):
     """Whether a move changes the graph; if so, it has: ports `changed`, whose heads, shifts and mates were `before`."""
-    s, head, shift, mate, ports = graph
-    d = ports.shape[1]
+    s, head, shift, mate = graph.copies, graph.head, graph.shift, graph.mate
+    nodes, d = graph.ports.shape
     if head[e] < 0 or head[f] < 0 or f == e or f == mate[e]:
         return False
     back, ahead = np.int64(mate[e]), np.int64(mate[f])
     a, b, c, g = e // d, back // d, f // d, ahead // d
     other = (turn + shift[f] - shift[e]) % s
     if (a == c and turn == 0) or (b == g and other == 0):
+        return False
+    m = nodes // s
+    if _length(graph.place, a, turn * m + c) > graph.longest or _length(graph.place, b, other * m + g) > graph.longest:
         return False
     changed[0], changed[1], changed[2], changed[3] = e, f, back, ahead
     for i in range(4):
@@ -166,6 +175,11 @@ def _exchange(graph, e, f, turn, changed, before):
                 _restore(graph, changed, before)
                 return False
     return True
+
+
+@cached
+def _length(place, u, v):
+    return abs(place[u, 0] - place[v, 0]) + abs(place[u, 1] - place[v, 1])
 
 
 @cached

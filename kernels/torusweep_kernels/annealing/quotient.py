@@ -29,6 +29,17 @@ class Quotient(NamedTuple):
     mate: np.ndarray
 
 
+class Wires(NamedTuple):
+    """Where nodes stand, and how long a link may be.
+
+    place    int32[N, 2]  the rotation of the nodes must be one of the places, so that all copies of a link are as long
+    longest  |x − x'| + |y − y'| of a link's ends, at most
+    """
+
+    place: np.ndarray
+    longest: int
+
+
 class Goal(NamedTuple):
     """What is minimised: the sum over pairs of distance + (penalty − 1) · (distance beyond `diameter`).
 

@@ -12,6 +12,7 @@ from torusweep_kernels.annealing.quotient import (
     Annealed,
     Goal,
     Quotient,
+    Wires,
     lifted,
 )
 from torusweep_kernels.philox import below, philox
@@ -19,7 +20,9 @@ from torusweep_kernels.philox import below, philox
 HALF = 2**32
 
 
-def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int, seed: int, chain: int) -> Annealed:
+def anneal(
+    quotient: Quotient, temperatures: np.ndarray, goal: Goal, wires: Wires, first: int, seed: int, chain: int
+) -> Annealed:
     """See `torusweep_kernels.annealing.anneal`. The quotient's arrays change."""
     here, diameter = evaluate(lifted(quotient), len(quotient.head), goal, None)
     best, best_energy, best_diameter = _copy(quotient), here, diameter
@@ -30,7 +33,7 @@ def anneal(quotient: Quotient, temperatures: np.ndarray, goal: Goal, first: int,
                 return Annealed(quotient, here, best, best_energy, best_diameter, moves, accepted)
             moves += 1
             words = philox((move % HALF, move // HALF, chain, 0), (seed % HALF, seed // HALF))
-            changed = _exchanged(quotient, words)
+            changed = _exchanged(quotient, wires, words)
             if changed is None:
                 continue
             most = here + int(temperature * NEGATIVE_LOG[int(words[3]) * LOGARITHMS // HALF])
@@ -62,7 +65,7 @@ def evaluate(ports: np.ndarray, sources: int, goal: Goal, most: int | None) -> t
     return total, level
 
 
-def _exchanged(quotient: Quotient, words: tuple[np.ndarray, ...]) -> Quotient | None:
+def _exchanged(quotient: Quotient, wires: Wires, words: tuple[np.ndarray, ...]) -> Quotient | None:
     """The graph after a move; None where it changes nothing."""
     s, head, shift, mate = quotient
     m, d = head.shape
@@ -75,6 +78,9 @@ def _exchanged(quotient: Quotient, words: tuple[np.ndarray, ...]) -> Quotient | 
     other = int(turn + shifts[f] - shifts[e]) % s
     if (a == c and turn == 0) or (b == g and other == 0):
         return None
+    for node, end in ((a, turn * m + c), (b, other * m + g)):
+        if np.abs(wires.place[node] - wires.place[end]).sum() > wires.longest:
+            return None
     changed = _copy(quotient)
     heads, shifts, mates = (array.reshape(-1) for array in changed[1:])
     for port, node, way, end in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import click
@@ -13,6 +14,15 @@ from torusweep.cli.search_text import print_search
 from torusweep.errors import BadInput
 from torusweep.search.run import search as run_search
 from torusweep.search.wanted import OBJECTIVES, Wanted
+
+
+def _grid(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6})x(\d{1,6})", text)
+    if found is None:
+        raise BadInput(f"--grid: expected columns x rows, as in 16x16, got '{text}'")
+    return int(found[1]), int(found[2])
 
 
 @click.command()
@@ -33,6 +43,8 @@ from torusweep.search.wanted import OBJECTIVES, Wanted
     show_default=True,
     help="Only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves.",
 )
+@click.option("--grid", metavar="COLUMNSxROWS", help="Places on which the nodes stand, as in 16x16; with --max-wire.")
+@click.option("--max-wire", type=int, help="Longest link, in places along both axes.")
 @click.option("--seconds", type=click.FloatRange(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
 @click.option(
     "--moves", type=click.IntRange(1), help="Moves of each chain, instead: the result is the same on any machine."
@@ -53,6 +65,8 @@ def search(
     degree: int,
     minimise: str,
     symmetry: int,
+    grid: str | None,
+    max_wire: int | None,
     seconds: float | None,
     moves: int | None,
     seed: int,
@@ -71,14 +85,13 @@ def search(
       torusweep search --nodes 256 --degree 8 --symmetry 16
       torusweep search --nodes 20 --degree 5 --minimise diameter
       torusweep search --nodes 512 --degree 4 --symmetry 16 --moves 1000000 --seed 2 --chains 2
+      torusweep search --nodes 256 --degree 6 --grid 16x16 --max-wire 4 --symmetry 4
       torusweep query "SELECT * FROM search ORDER BY nodes" --results results/search
     """
     cores = len(os.sched_getaffinity(0))
     if seconds is not None and moves is not None:
         raise BadInput("expected --seconds or --moves, got both: leave one out")
-    wanted = Wanted(
-        nodes, degree, "diameter" if minimise == "diameter" else "mean_distance", symmetry, seed, chains or cores
-    )
+    wanted = Wanted(nodes, degree, minimise, symmetry, seed, chains or cores, _grid(grid), max_wire)
     wanted.check()
     with share_progress("searched") as progress:
         row = run_search(

@@ -33,6 +33,7 @@ def print_search(row: dict[str, Any]) -> None:
 
 def _verdict(row: dict[str, Any]) -> str:
     goal = GOALS[row["objective"]]
+    wires = "" if row["max_wire"] is None else f" with links of at most {counted(row['max_wire'], 'place')}"
     if row["optimal"]:
-        return f"optimal: no graph of {row['nodes']:,} nodes and degree {row['degree']} has a smaller {goal}"
-    return f"best found: its {goal} is {row['gap']:.2%} above the bound of all graphs"
+        return f"optimal: no graph of {row['nodes']:,} nodes and degree {row['degree']}{wires} has a smaller {goal}"
+    return f"best found: its {goal} is {row['gap']:.2%} above the bound of all graphs{wires}"

@@ -9,7 +9,6 @@ import numpy as np
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal, energy
 from torusweep_kernels.threads import in_threads
 
-from torusweep.screening import bounds
 from torusweep.search.start import random_graph
 from torusweep.search.wanted import Wanted
 
@@ -73,7 +72,9 @@ def best_of(wanted: Wanted, chains: list[Chain]) -> Chain:
 def _annealed(wanted: Wanted, number: int, chain: Chain, first: int, temperatures: np.ndarray) -> Chain:
     """A chain after a part of one cycle. A cycle begins with the best graph so far."""
     graph = chain.best if _cycle_of(first)[0] == first else chain.graph
-    found = anneal(graph, temperatures, wanted.goal, first=first * BLOCK, seed=wanted.seed, chain=number)
+    found = anneal(
+        graph, temperatures, wanted.goal, first=first * BLOCK, seed=wanted.seed, chain=number, wires=wanted.wires
+    )
     moves = chain.moves + found.moves
     if found.best_energy < chain.energy:
         return Chain(found.graph, found.best, found.best_energy, found.best_diameter, moves)
@@ -82,8 +83,7 @@ def _annealed(wanted: Wanted, number: int, chain: Chain, first: int, temperature
 
 def _cycles(wanted: Wanted, first: int, blocks: int) -> Iterator[tuple[int, np.ndarray]]:
     """(number of its first block, a temperature for each block) of each part of a cycle, in order."""
-    mean = bounds.distance_sum(wanted.levels) / wanted.nodes
-    hottest = HOTTEST * wanted.nodes * mean / wanted.degree
+    hottest = HOTTEST * wanted.bound.distance_sum / wanted.nodes / wanted.degree
     end = first + blocks
     while first < end:
         start, length = _cycle_of(first)

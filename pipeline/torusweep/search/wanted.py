@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-from torusweep_kernels.annealing import Goal
+import numpy as np
+from torusweep_kernels.annealing import Goal, Wires
 
 from torusweep.errors import BadInput
 from torusweep.screening import bounds
@@ -16,6 +18,13 @@ MOST_CHAINS = 256
 PENALTY = 16  # a hop beyond the bound of the diameter counts as so many, where the diameter is minimised
 
 
+class Bound(NamedTuple):
+    """diameter; distance_sum over all ordered pairs."""
+
+    diameter: int
+    distance_sum: int
+
+
 class Wanted(NamedTuple):
     """A graph to look for.
 
@@ -24,6 +33,8 @@ class Wanted(NamedTuple):
     symmetry  the rotation by 1/symmetry of the nodes is an automorphism; 1: none is wanted
     seed      of the random numbers
     chains    searches that begin from graphs of their own
+    grid      columns and rows of the places on which the nodes stand; None: nowhere
+    max_wire  longest link, in places along both axes; None: any
     """
 
     nodes: int
@@ -32,13 +43,16 @@ class Wanted(NamedTuple):
     symmetry: int = 1
     seed: int = 1
     chains: int = 1
+    grid: tuple[int, int] | None = None
+    max_wire: int | None = None
 
     @property
     def name(self) -> str:
         """Of its files."""
-        return (
-            f"{self.objective}-{self.nodes}-{self.degree}-symmetry{self.symmetry}-seed{self.seed}-chains{self.chains}"
-        )
+        graph = f"{self.nodes}-{self.degree}-symmetry{self.symmetry}"
+        if self.grid is not None:
+            graph += f"-grid{self.grid[0]}x{self.grid[1]}-wire{self.max_wire}"
+        return f"{self.objective}-{graph}-seed{self.seed}-chains{self.chains}"
 
     @property
     def orbits(self) -> int:
@@ -46,16 +60,21 @@ class Wanted(NamedTuple):
         return self.nodes // self.symmetry
 
     @property
-    def levels(self) -> list[int]:
-        """The most nodes at distance 0, 1, 2, … of any graph of this size and degree."""
-        return bounds.moore_levels(self.nodes, self.degree)
+    def wires(self) -> Wires | None:
+        """Where the nodes stand, and how long a link may be."""
+        return None if self.grid is None or self.max_wire is None else Wires(places(self), self.max_wire)
+
+    @property
+    def bound(self) -> Bound:
+        """What no graph of this size and degree can beat whose links are no longer than `max_wire`."""
+        return _bound(self)
 
     @property
     def goal(self) -> Goal:
         """A graph that attains the bound is optimal, and ends the search."""
         if self.objective == "diameter":
-            return Goal(bounds.diameter(self.levels), PENALTY, 2**62)
-        return Goal(self.nodes, 1, bounds.distance_sum(self.levels) * self.orbits)
+            return Goal(self.bound.diameter, PENALTY, 2**62)
+        return Goal(self.nodes, 1, self.bound.distance_sum // self.symmetry)
 
     def check(self) -> None:
         """Raise BadInput where there is no such graph."""
@@ -79,6 +98,63 @@ class Wanted(NamedTuple):
                 f"symmetry: expected a divisor of the {self.nodes:,} nodes, got {self.symmetry};"
                 f" {_nearest_divisor(self.nodes, self.symmetry)} is one"
             )
+        self._check_grid()
+
+    def _check_grid(self) -> None:
+        if (self.grid is None) != (self.max_wire is None):
+            raise BadInput("expected a grid and the longest wire on it, got only one of them; give both, or neither")
+        if self.grid is None or self.max_wire is None:
+            return
+        columns, rows = self.grid
+        if min(self.grid) < 1 or columns * rows != self.nodes:
+            raise BadInput(f"grid: expected columns x rows of {self.nodes:,} places, got {columns}x{rows}")
+        if self.max_wire < 1:
+            raise BadInput(f"max-wire: expected 1 or more, got {self.max_wire}: neighbours on the grid are 1 apart")
+        turns = (1, 2, 4) if columns == rows and columns % 2 == 0 else (1, 2)
+        if self.symmetry not in turns:
+            raise BadInput(
+                f"symmetry: expected one of {', '.join(map(str, turns))} on a grid of {columns}x{rows}, which turns"
+                f" into itself, got {self.symmetry}"
+            )
+
+
+@cache
+def places(wanted: Wanted) -> np.ndarray:
+    """int32[N, 2]: column and row of each node. The rotation of the nodes turns the grid by 1/symmetry of a turn."""
+    assert wanted.grid is not None
+    columns, rows = wanted.grid
+    if wanted.symmetry == 4:
+        turned = [np.array([(x, y) for y in range(rows // 2) for x in range(columns // 2)], np.int32)]
+        for _ in range(3):
+            x, y = turned[-1].T
+            turned.append(np.stack([columns - 1 - y, x], axis=1))
+        return np.concatenate(turned).astype(np.int32)
+    number = np.arange(wanted.nodes)
+    if wanted.symmetry == 2:
+        half = number[: wanted.nodes // 2]
+        number = np.concatenate([half, wanted.nodes - 1 - half])
+    return np.stack([number % columns, number // columns], axis=1).astype(np.int32)
+
+
+@cache
+def _bound(wanted: Wanted) -> Bound:
+    """Of each node, no more nodes can be within h hops than in a tree of its degree, or within h wires on the grid."""
+    levels = bounds.moore_levels(wanted.nodes, wanted.degree)
+    if wanted.wires is None:
+        return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)
+    place, longest = wanted.wires
+    in_tree = np.cumsum(levels)
+    diameter = total = 0
+    for here in place:
+        on_grid = np.cumsum(np.bincount(np.abs(place - here).sum(axis=1)))
+        hops, reached = 0, 1
+        while reached < wanted.nodes:
+            total += wanted.nodes - reached
+            hops += 1
+            most = in_tree[min(hops, len(in_tree) - 1)], on_grid[min(hops * longest, len(on_grid) - 1)]
+            reached = int(min(most))
+        diameter = max(diameter, hops)
+    return Bound(diameter, total)
 
 
 def _nearest_divisor(number: int, near: int) -> int:

@@ -18,6 +18,7 @@ NETWORKS = (
         "ring(k=5)",
         "hypercube(n=3)",
         "illiac(k=4)",
+        "circulant(n=13, steps=[1, 5])",
     ),
     *(
         "pruned_torus(k=4, n=3)",
