@@ -46,8 +46,8 @@ def test_every_batch_may_kill_its_worker(many: Run, clean_many: bytes):  # 2
     said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert "a worker died" in said
-    assert many.static() == clean_many
     assert many.failed() == {}
+    assert many.static() == clean_many
 
 
 @pytest.mark.faults
