@@ -160,6 +160,13 @@ def test_a_grid_of_short_wires_is_searched(tmp_path):
     assert set(apart.tolist()) == {1}
 
 
+def test_a_sweeps_folder_is_refused(tmp_path):
+    (tmp_path / "points.parquet").touch()
+    with pytest.raises(BadInput, match="expected a folder of searches, got a sweep's results"):
+        search(Wanted(12, 3), tmp_path, moves=256)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_parts_that_stay_apart_are_no_result(tmp_path):
     with pytest.raises(BadInput, match="found no connected graph after 0 moves"):
         publish(tmp_path, wanted := Wanted(8, 2), [_two_rings(wanted)])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.screening.best import Objective, best_lattices, known_rows
+from torusweep.screening.best import Objective, best_lattices
 from torusweep.screening.columns import BEST
 from torusweep.screening.spaces import Screened, Space, is_whole
 from torusweep.tables.columns import arrow_schema
@@ -52,7 +52,7 @@ def _of_size(space: Space, lattices: pa.Table) -> list[dict[str, Any]]:
     }
     rows = [
         *({**found.rows[0], "network": name, "attained": found.attained} for name, found in winners.items()),
-        *({**row, "network": row["name"]} for row in known_rows(space)),
+        *({**row, "network": row["name"]} for row in winners[LEAST_MEAN].known),
         bound,
     ]
     return [{**row, **space._asdict(), "lattices": space.lattices} for row in rows]

@@ -37,7 +37,7 @@ def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]
     with lock.wait_for(folder / LOCK):
         before = store.open_current(table, schema).to_pylist() if table.exists() else []
         others = [other for other in before if any(other[name] != row[name] for name in SAME_SEARCH)]
-        rows = sorted([*others, row], key=lambda each: tuple(str(each[name]).rjust(20) for name in SAME_SEARCH))
+        rows = sorted([*others, row], key=lambda each: [(each[name] is not None, each[name]) for name in SAME_SEARCH])
         store.publish_table(folder, "search", pa.Table.from_pylist(rows, schema=schema))
     return row
 

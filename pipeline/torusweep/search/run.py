@@ -9,6 +9,7 @@ from typing import Any
 
 from torusweep_kernels.annealing import BLOCK
 
+from torusweep.errors import BadInput
 from torusweep.search.chains import advance, begin, is_optimal
 from torusweep.search.checkpoint import load, save
 from torusweep.search.results import publish
@@ -37,6 +38,8 @@ def search(
     damaged checkpoint; CannotWrite.
     """
     wanted.check()
+    if (folder / "points.parquet").exists():
+        raise BadInput(f"{folder}: expected a folder of searches, got a sweep's results; choose another with --results")
     checkpoint = folder / f"{wanted.name}.checkpoint.npz"
     chains = load(checkpoint, wanted)
     if chains is None:

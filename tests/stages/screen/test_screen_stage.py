@@ -70,6 +70,14 @@ def test_a_network_in_parts_has_no_loads():
     assert [row[name] for name in ("load", "saturation_load", "diameter_bound", "mean_distance_bound")] == [None] * 4
 
 
+def test_terminals_of_one_node_have_no_bound(tmp_path):
+    """Two terminals of a node are 0 hops apart, so that the mean may be below that of any graph of so many nodes."""
+    (tmp_path / "two.anynet").write_text("router 0 node 0 node 1 router 1\nrouter 1 node 2\n")
+    (row,) = screened(f'graph(path="{tmp_path / "two.anynet"}")')
+    assert row["distance_histogram"] == [5, 4]
+    assert (row["diameter_bound"], row["mean_distance_bound"]) == (None, None)
+
+
 def test_the_bound_of_directed_graphs():
     assert bounds.moore_levels(8, 2, directed=True) == [1, 2, 4, 1]
     assert bounds.moore_levels(5, 1, directed=True) == [1, 1, 1, 1, 1]  # a directed ring

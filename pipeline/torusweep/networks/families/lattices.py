@@ -111,9 +111,7 @@ def circulant(n: Nodes, steps: Steps) -> Plan:
     for step in steps:
         require(1 <= step < n, "steps", steps, f"steps from 1 to {n - 1}", f"{step} leads to no other node")
     common = gcd(n, *steps)
-    require(
-        common == 1, "steps", steps, f"steps that have no divisor in common with {n}", f"all are multiples of {common}"
-    )
+    require(common == 1, "steps", steps, f"no divisor of n={n} common to all steps", f"all are multiples of {common}")
     return _lattice_graph(kernel(steps, n))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
@@ -29,7 +31,9 @@ def network_row(network: Topology, options: Options) -> dict[str, Any]:
     busiest = loads["max_channel_load"] if loads else None
     degree = int(topology.degrees.max(initial=0))
     terminals = len(topology.terminals)
-    limit = bounds.moore_levels(terminals, degree, directed=topology.directed) if connected else None
+    limit = None
+    if connected and len(np.unique(topology.terminals)) == terminals:  # those of one node are 0 hops apart
+        limit = bounds.moore_levels(terminals, degree, directed=topology.directed)
     values = {
         "topology": topology.spelling,
         "nodes": topology.nodes,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pyarrow as pa
 from pydantic import BeforeValidator, Field, model_validator
 
-from torusweep.errors import BadInput
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Space, screen_space, space_of
 from torusweep.stages.entry import Choice, under
+from torusweep.stages.loads.stage import LoadsStage
 from torusweep.stages.screen.network_row import network_row
 from torusweep.stages.stage import Network, Options, Rows, Stage
 from torusweep.tables.columns import arrow_schema
@@ -78,27 +78,10 @@ class ScreenStage(Stage):
     name = "screen"
     columns = SCREEN
     sources = (
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.distance",
+        *LoadsStage.sources,
         "torusweep_kernels.lattices",
-        "torusweep_kernels.loads",
-        "torusweep_kernels.philox",
-        "torusweep_kernels.routes",
-        "torusweep_kernels.threads",
-        "torusweep_kernels.walks",
-        "torusweep.capacity",
-        "torusweep.networks",
-        "torusweep.routing",
         "torusweep.screening",
-        "torusweep.stages.loads",
         "torusweep.stages.screen",
-        "torusweep.stages.stage",
-        "torusweep.stages.static",
-        "torusweep.traffic",
     )
     row_bytes = 100
     of_networks = False  # whole design spaces may be millions of rows
@@ -118,11 +101,8 @@ class ScreenStage(Stage):
     def check(self, network: Network, request: ScreenRequest) -> None:
         space = space_of(network.spelling)
         if space is not None:
-            try:
+            with under("nodes"):
                 space.check()
-            except BadInput as refusal:
-                with under("nodes"):
-                    raise refusal
 
     def seconds(self, network: Network, request: ScreenRequest) -> float:
         space = space_of(network.spelling)
