@@ -1,7 +1,8 @@
-"""Minimum cuts between nodes that are near each other, by augmenting paths, and which pairs of nodes suffice."""
+"""Minimum cuts: between nodes that are near each other, by augmenting paths, and for the weight behind them."""
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,80 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 
     pairs = np.ascontiguousarray(tails, np.int64), np.ascontiguousarray(heads, np.int64)
     return LeastCut(*cpu.least_cut(*channels, *pairs, enough, looks))
+
+
+class RatioCut(NamedTuple):
+    """capacity: of the channels that leave a set of nodes; weight: of its nodes; inside: bool[N]; flows: computed."""
+
+    capacity: int
+    weight: int
+    inside: np.ndarray
+    flows: int
+
+
+def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -> RatioCut:
+    """The set S of nodes with the least capacity of leaving channels for the weight in it: c(δ⁺S) / w(S).
+
+    weight  int[N] ≥ 0     of each node; w(S) > 0
+    sinks   int[K], K ≥ 1  S lacks at least one of these nodes
+
+    Every sink can receive `capacity / weight` units a cycle from each unit of weight elsewhere, all at once, and no
+    greater rate serves all sinks. Method: for each sink a maximum flow at the rate of the best cut so far; where it
+    does not carry all, its minimum cut is better (Dinkelbach 1967). All arithmetic is of whole numbers.
+    """
+    from torusweep_kernels.cuts import ratio
+
+    sinks = np.ascontiguousarray(sinks, np.int64)
+    found = ratio.least_ratio_cut(*channels, np.ascontiguousarray(weight, np.int64), sinks)
+    return RatioCut(int(found[0]), int(found[1]), found[2], int(found[3]))
+
+
+class Strength(NamedTuple):
+    """trees / links: spanning trees that can be packed, for each time that a link may be used.
+
+    trees, links  int, without a common factor
+    part          int32[N]  part of each node in a partition that is crossed by `trees / links` links for each part but
+                  one: no more trees can be packed
+    entering      int64[E]  of every channel: how often it leads away from node 0 in some 2 · trees trees that use each
+                  link 2 · links times a unit of capacity; the two directions of a link have 2 · links together
+    """
+
+    trees: int
+    links: int
+    part: np.ndarray
+    entering: np.ndarray
+
+
+def strength(channels: Channels) -> Strength:
+    """The strength of a connected undirected graph: min c(P) / (|P| − 1) over partitions P into two parts or more.
+
+    c(P) is the capacity of the links between the parts. As many spanning trees can be packed (Nash-Williams 1961;
+    Tutte 1961). Method: for the least ratio so far, the partition that violates it most, by a maximum flow for each
+    node (Cunningham 1985), until none does.
+
+    channels  both directions of every link, of the same capacity
+    """
+    from torusweep_kernels.cuts import partition as kernel
+
+    first, to, capacity, back = channels
+    nodes = len(first) - 1
+    part = np.arange(nodes, dtype=np.int32)
+    drained = kernel.with_drain(first, to, back)
+    tail = np.repeat(np.arange(nodes), np.diff(first))
+    while True:
+        crossing = int(capacity[part[tail] != part[to]].sum()) // 2
+        parts = len(np.unique(part))
+        common = gcd(crossing, parts - 1)
+        trees, links = crossing // common, (parts - 1) // common
+        y, narrower = kernel.truncate(first, to, back, capacity, drained, trees, links)
+        if int(y.sum()) >= -2 * trees:
+            break
+        part = narrower
+    # Frank's orientation: units that enter each node, so that every set without node 0 is entered 2 · trees times
+    y[0] += 2 * trees
+    wanted = links * np.bincount(tail, capacity, nodes).astype(np.int64) - y
+    entering = kernel.orient(first, to, back, drained, links * capacity, wanted)
+    return Strength(trees, links, np.unique(part, return_inverse=True)[1].astype(np.int32), entering)
 
 
 def dominating_set(

@@ -36,6 +36,40 @@ def strengths(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
     return matrix @ ones, matrix.T @ ones
 
 
+Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel of each node, far end of each channel
+
+
+def rows_of(matrix: csr_array) -> Rows:
+    """The channels of a matrix, as the kernels of cuts take them."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+
+
+def with_reverse_channels(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first, to, capacity) of the channels and of their reverses; a reverse that does not exist has capacity 0."""
+    channels = matrix.tocoo()
+    ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
+    both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
+    return *rows_of(both), both.data
+
+
+def reversed_network(topology: Topology) -> Topology:
+    """The network with every channel in the other direction; a bidirectional network is its own."""
+    if not topology.directed:
+        return topology
+    tail, head, port = topology.arcs
+    order = np.argsort(head, kind="stable")
+    place = np.arange(len(order)) - np.searchsorted(head[order], head[order])
+    shape = topology.nodes, int(place.max(initial=-1)) + 1
+    ports, kind = np.full(shape, NO_PORT, np.int32), np.zeros(shape, np.int8)
+    ports[head[order], place] = tail[order]
+    kind[head[order], place] = topology.link_class[tail, port][order]
+    capacity = None
+    if topology.capacity is not None:
+        capacity = np.zeros(shape, np.int32)
+        capacity[head[order], place] = topology.capacity[tail, port][order]
+    return replace(topology, ports=ports, link_class=kind, capacity=capacity)
+
+
 class LinkOrbits(NamedTuple):
     """Orbits of the channels.
 

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
 
 from torusweep.counts import counted
-from torusweep.networks.links import LinkOrbits, strengths
+from torusweep.networks.links import LinkOrbits, Rows, rows_of, strengths, with_reverse_channels
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import Topology
 
@@ -46,15 +46,15 @@ def edge_connectivity(
         return best, THEOREM
     if best == 1:
         return 1, "a node with a single link"
-    out = _rows(matrix)
-    into = _rows(csr_array(matrix.T)) if topology.directed else out
+    out = rows_of(matrix)
+    into = rows_of(csr_array(matrix.T)) if topology.directed else out
     pairs = _joining_pairs(out, into, nodes, links)
     if simple and len(pairs[0]) * DOMINATING_SHARE > topology.nodes:
         pairs = min(pairs, _dominating_pairs(out, into), key=lambda found: len(found[0]))
     tails, heads = pairs
     if not len(tails):
         return best, "theorem (one node next to all others: the least degree)"
-    channels = both_ways(*_with_reverse_channels(matrix) if topology.directed else (*out, matrix.data))
+    channels = both_ways(*with_reverse_channels(matrix) if topology.directed else (*out, matrix.data))
     cut = least_cut(channels, tails, heads, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(tails):
         reason = f"stopped after {cut.pairs:,} of {len(tails):,} minimum cuts"
@@ -62,7 +62,6 @@ def edge_connectivity(
     return cut.links, f"min-cut ({counted(len(tails), 'maximum flow')})"
 
 
-Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel of each node, far end of each channel
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 
@@ -96,15 +95,3 @@ def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
         children = np.flatnonzero(parent >= 0)
         tails, heads = np.append(tails, children), np.append(heads, parent[children])
     return tails, heads
-
-
-def _with_reverse_channels(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(first, to, capacity) of the channels and of their reverses; a reverse that does not exist has capacity 0."""
-    channels = matrix.tocoo()
-    ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
-    both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
-    return *_rows(both), both.data
-
-
-def _rows(matrix: csr_array) -> Rows:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)

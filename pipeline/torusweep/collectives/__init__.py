@@ -1,0 +1,1 @@
+"""Collective operations: the least time that a network allows, with proof, and what algorithms take."""

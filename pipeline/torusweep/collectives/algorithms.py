@@ -1,0 +1,148 @@
+"""The table of algorithms, and the schedule of one for an operation on a network.
+
+To add an algorithm, see CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.collectives.axis_algorithms import all_to_all_bucket, all_to_all_by_dimension, bucket, by_dimension
+from torusweep.collectives.operations import OPERATIONS, check_network
+from torusweep.collectives.plain_algorithms import (
+    direct,
+    direct_all_to_all,
+    direct_broadcast,
+    recursive_doubling,
+    recursive_doubling_all_reduce,
+)
+from torusweep.collectives.ring_algorithms import one_way_ring, ring, rings
+from torusweep.collectives.schedule import Schedule, all_reduced, mirrored
+from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.links import reversed_network
+from torusweep.networks.topology import Topology
+
+Maker = Callable[..., Schedule]
+
+
+class Algorithm(NamedTuple):
+    """meaning; the functions that make its schedules.
+
+    gather     of an all_gather on a network; its mirror image is a reduce_scatter, both are an all_reduce
+    spread     of a broadcast from a root; its mirror image is a reduce
+    exchange   of an all_to_all
+    reduce_all of an all_reduce, where it is not made of two halves
+    """
+
+    meaning: str
+    gather: Maker | None = None
+    spread: Maker | None = None
+    exchange: Maker | None = None
+    reduce_all: Maker | None = None
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What it computes."""
+        does = {
+            "all_gather": self.gather,
+            "reduce_scatter": self.gather,
+            "all_reduce": self.gather or self.reduce_all,
+            "broadcast": self.spread,
+            "reduce": self.spread,
+            "all_to_all": self.exchange,
+        }
+        return tuple(name for name in OPERATIONS if does[name] is not None)
+
+
+ALGORITHMS = {
+    "one_way_ring": Algorithm("one ring through all nodes, in one direction", gather=one_way_ring),
+    "ring": Algorithm("one ring through all nodes, half of the data in each direction", gather=ring),
+    "rings": Algorithm("all rings that share no link, in both directions", gather=rings),
+    "by_dimension": Algorithm(
+        "along one axis after another", gather=by_dimension, exchange=all_to_all_by_dimension
+    ),
+    "bucket": Algorithm("along all axes at once, a part of the data for each", gather=bucket, exchange=all_to_all_bucket),
+    "halving_doubling": Algorithm(
+        "between ranks whose numbers differ in one bit: recursive halving, recursive doubling", gather=recursive_doubling
+    ),
+    "recursive_doubling": Algorithm(
+        "whole vectors between ranks whose numbers differ in one bit", reduce_all=recursive_doubling_all_reduce
+    ),
+    "direct": Algorithm(
+        "every rank to every other at once, over all shortest paths",
+        gather=direct,
+        spread=direct_broadcast,
+        exchange=direct_all_to_all,
+    ),
+    "tree": Algorithm("down one tree of shortest paths, in pieces", spread=broadcast_tree),
+    "trees": Algorithm(
+        "down spanning trees that attain the optimum together, in pieces",
+        gather=gather_trees,
+        spread=broadcast_trees,
+        reduce_all=all_reduce_trees,
+    ),
+}
+
+
+def algorithm_of(name: str) -> str:
+    """The name of an algorithm. Raises BadInput for another."""
+    plain = name.strip().lower().replace("-", "_")
+    if plain not in ALGORITHMS:
+        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {', '.join(ALGORITHMS)}")
+    return plain
+
+
+def check_pair(algorithm: str, operation: str) -> None:
+    """Raise BadInput where an algorithm does not compute an operation."""
+    does = ALGORITHMS[algorithm].operations
+    if operation not in does:
+        others = ", ".join(name for name, other in ALGORITHMS.items() if operation in other.operations)
+        raise BadInput(f"algorithm {algorithm} computes {', '.join(does)}, got {operation}; for that there are {others}")
+
+
+def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
+    """The schedule of an algorithm for an operation.
+
+    root  of broadcast and reduce: a terminal
+
+    Raises BadInput where it does not suit the network, Refused where the network is too large for it.
+    """
+    check_pair(algorithm, operation)
+    check_network(topology, operation, root)
+    if not np.array_equal(topology.terminals, np.arange(topology.nodes)):
+        raise BadInput(
+            f"algorithm {algorithm} on {topology.spelling}: expected one terminal at each node; the optimum alone has no"
+            " such limit"
+        )
+    try:
+        return _made(topology, operation, ALGORITHMS[algorithm], root)
+    except BadInput as refusal:
+        raise type(refusal)(f"algorithm {algorithm} on {topology.spelling}: {_without(topology, refusal)}") from None
+
+
+def _without(topology: Topology, refusal: BadInput) -> str:
+    return str(refusal).removeprefix(f"{topology.spelling}: ")
+
+
+def _made(topology: Topology, operation: str, algorithm: Algorithm, root: int) -> Schedule:
+    if operation == "all_reduce" and algorithm.reduce_all is not None and not topology.directed:
+        return algorithm.reduce_all(topology)
+    if operation == "all_to_all":
+        return _make(algorithm.exchange, topology)
+    if operation in ("broadcast", "reduce"):
+        if operation == "broadcast":
+            return _make(algorithm.spread, topology, root)
+        return mirrored(_make(algorithm.spread, reversed_network(topology), root))
+    if operation == "all_gather":
+        return _make(algorithm.gather, topology)
+    scattering = mirrored(_make(algorithm.gather, reversed_network(topology)))
+    return scattering if operation == "reduce_scatter" else all_reduced(scattering, _make(algorithm.gather, topology))
+
+
+def _make(maker: Maker | None, *arguments: Any) -> Schedule:
+    assert maker is not None  # check_pair
+    return maker(*arguments)

@@ -1,0 +1,131 @@
+"""What an algorithm takes on a network: exact loads of the links in each step, and the time for a size."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.loads import minimal_loads
+from torusweep_kernels.trees import hops_from
+
+from torusweep.collectives.axes import link_keys
+from torusweep.collectives.channels import channels_of
+from torusweep.collectives.schedule import Schedule
+from torusweep.networks.topology import Topology
+
+AT_ONCE = 1 << 24  # pairs of step and channel
+
+
+class Cost(NamedTuple):
+    """Of an algorithm, for sizes so large that bandwidth decides, and for small ones.
+
+    cycles     a flit of the operation's size: the busiest channel's of each step, summed over the steps
+    steps      that follow each other
+    hops       of the longest message of each step, summed over the steps
+    pipelined  whether the data go through all steps in pieces, at the same time
+    load       float64[A]  flits over each channel, a flit of size and link, in the order of `Topology.arcs`
+    """
+
+    cycles: float
+    steps: int
+    hops: int
+    pipelined: bool
+    load: np.ndarray
+
+    def seconds(self, size: float, bandwidth: float, latency: float) -> float:
+        """Time for `size` bytes.
+
+        bandwidth  bytes/s of a channel
+        latency    seconds of a message for each hop, what software takes included
+
+        A step takes its longest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
+        takes P + D − 1 steps of a P-th of the data; P is the best number.
+        """
+        transfer = self.cycles * size / bandwidth
+        if not self.pipelined or self.steps < 2:
+            return self.hops * latency + transfer
+        pieces = self.pieces(size, bandwidth, latency)
+        return (pieces + self.steps - 1) * (latency * self.hops / self.steps + transfer / pieces)
+
+    def pieces(self, size: float, bandwidth: float, latency: float) -> int:
+        """The best number of pieces of a pipeline, at most one a byte; 1 without a pipeline."""
+        if not self.pipelined or self.steps < 2:
+            return 1
+        if latency <= 0:
+            return max(1, int(size))
+        best = (self.steps - 1) * self.cycles * size / bandwidth / (latency * self.hops / self.steps)
+        low = isqrt(int(best))
+        number = low if best <= low * (low + 1) else low + 1  # P + b/P is least at √b, and at its neighbour beyond b = P(P+1)
+        return max(1, min(int(size), number))
+
+
+def cost_of(topology: Topology, schedule: Schedule) -> Cost:
+    """Measure a schedule: messages to a neighbour take the channel to it, others all shortest paths equally."""
+    tail, _, port = topology.arcs
+    capacity = 1.0 if topology.capacity is None else topology.capacity[tail, port].astype(np.float64)
+    step, source, destination, units = _messages(schedule)
+    keys = link_keys(topology)
+    order = np.argsort(keys)
+    pair = schedule.node[source].astype(np.int64) * topology.nodes + schedule.node[destination]
+    place = np.minimum(np.searchsorted(keys, pair, sorter=order), len(keys) - 1)
+    channel = order[place]
+    near = keys[channel] == pair
+    steps = schedule.steps
+    busiest, total = np.zeros(steps), np.zeros(len(keys))
+    hops = np.zeros(steps, np.int64)
+    np.maximum.at(hops, step[near], 1)
+    far = _FarMessages(topology, schedule)
+    rows = max(1, AT_ONCE // max(len(keys), 1))
+    for first in range(0, steps, rows):
+        last = min(first + rows, steps)
+        load = np.zeros((last - first, len(keys)))
+        own = slice(*np.searchsorted(step, [first, last]).tolist())
+        direct = near[own]
+        np.add.at(load, (step[own][direct] - first, channel[own][direct]), units[own][direct])
+        for number in np.unique(step[own][~direct]).tolist():
+            some = slice(*np.searchsorted(step, [number, number + 1]).tolist())
+            away = ~near[some]
+            routed, longest = far.loads(source[some][away], destination[some][away], units[some][away])
+            load[number - first] += routed
+            hops[number] = max(hops[number], longest)
+        load /= capacity
+        busiest[first:last] = load.max(axis=1, initial=0.0)
+        total += load.sum(axis=0)
+    cycles = total.max(initial=0.0) if schedule.pipelined else busiest.sum()
+    scale = 1 / schedule.units
+    return Cost(float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale)
+
+
+def _messages(schedule: Schedule) -> tuple[np.ndarray, ...]:
+    """(step, source, destination, units) of every message, by step: the transfers of a step between two ranks."""
+    ranks = len(schedule.node)
+    key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination
+    found, member = np.unique(key, return_inverse=True)
+    units = np.bincount(member, schedule.size[schedule.chunk], len(found))
+    return found // ranks // ranks, found // ranks % ranks, found % ranks, units
+
+
+class _FarMessages:
+    """Loads of messages between nodes that are not neighbours; those of equal steps are computed once."""
+
+    def __init__(self, topology: Topology, schedule: Schedule) -> None:
+        self.topology, self.node = topology, schedule.node
+        self._known: dict[bytes, tuple[np.ndarray, int]] = {}
+
+    def loads(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int]:
+        """(float64[A] units over each channel, hops of the longest message)."""
+        key = b"".join(part.tobytes() for part in (source, destination, units))
+        if key not in self._known:
+            self._known[key] = self._routed(source, destination, units)
+        return self._known[key]
+
+    def _routed(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int]:
+        topology = self.topology
+        roots, row = np.unique(self.node[source], return_inverse=True)
+        demand = np.zeros((len(roots), topology.nodes))
+        np.add.at(demand, (row, self.node[destination]), units)
+        found = minimal_loads(topology.ports, roots.astype(np.int32), demand=demand, capacity=topology.capacity)
+        tail, _, port = topology.arcs
+        distance = hops_from(channels_of(topology), roots)
+        return found.load[tail, port], int(distance[row, self.node[destination]].max())

@@ -1,0 +1,65 @@
+"""The collective operations: what they move, and how their bandwidth is counted.
+
+The size of an operation is that of NVIDIA's nccl-tests (doc/PERFORMANCE.md): of the gathered vector for all_gather, of
+the vector that a terminal brings for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.links import channel_matrix
+from torusweep.networks.topology import Topology
+
+
+class Operation(NamedTuple):
+    """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether one terminal is the root."""
+
+    meaning: str
+    bus: Callable[[int], float]
+    rooted: bool = False
+
+
+def _others(terminals: int) -> float:
+    return (terminals - 1) / terminals
+
+
+OPERATIONS = {
+    "all_gather": Operation("every terminal gets the parts of all", _others),
+    "reduce_scatter": Operation("every terminal gets its part of the sum of all vectors", _others),
+    "all_reduce": Operation("every terminal gets the sum of all vectors", lambda terminals: 2 * _others(terminals)),
+    "broadcast": Operation("every terminal gets the root's vector", lambda _: 1.0, rooted=True),
+    "reduce": Operation("the root gets the sum of all vectors", lambda _: 1.0, rooted=True),
+    "all_to_all": Operation("every terminal gets a part of its own from each", _others),
+}
+
+
+def operation_of(name: str) -> str:
+    """The name of an operation, also written all-reduce or ALLREDUCE. Raises BadInput for another."""
+    plain = {known.replace("_", ""): known for known in OPERATIONS}
+    found = plain.get(name.strip().lower().replace("-", "").replace("_", "").replace(" ", ""))
+    if found is None:
+        raise BadInput(f"unknown operation '{name}'{nearest(name, OPERATIONS)}; there are {', '.join(OPERATIONS)}")
+    return found
+
+
+def check_network(topology: Topology, operation: str, root: int = 0) -> None:
+    """Raise BadInput where an operation has no meaning on a network."""
+    terminals, name = len(topology.terminals), f"{operation} on {topology.spelling}"
+    if len(np.unique(topology.terminals)) < 2:
+        raise BadInput(f"{name}: expected terminals at two nodes or more, got {terminals}; choose a larger network")
+    if OPERATIONS[operation].rooted and not 0 <= root < terminals:
+        raise BadInput(f"{name}: expected a root from 0 to {terminals - 1}, got {root}; name a terminal")
+    matrix = channel_matrix(topology)
+    _, part = connected_components(matrix, directed=topology.directed, connection="strong")
+    parts = len(np.unique(part[topology.terminals]))
+    if parts > 1:
+        raise BadInput(
+            f"{name}: expected paths between all terminals, got {parts} parts without paths between them;"
+            " choose a connected network ('torusweep describe' counts its components)"
+        )

@@ -1,0 +1,233 @@
+"""The least time of a collective operation on a network, each with the cut or the program that proves it.
+
+Times are in cycles per flit of the operation's size (`operations`), for sizes so large that bandwidth decides. Each
+channel carries a flit a cycle and link; terminals send and receive on all their node's channels at once.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.cuts import least_ratio_cut, strength
+from torusweep_kernels.loads import minimal_loads
+
+from torusweep.capacity import capacity
+from torusweep.collectives.channels import channels_of, weight_of
+from torusweep.collectives.operations import OPERATIONS, check_network
+from torusweep.counts import counted
+from torusweep.errors import Refused
+from torusweep.networks.links import channel_matrix, strengths
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import Topology
+
+MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
+PACKED = "attained by packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
+MOST_ROUTED = 20_000  # terminals of an all-to-all over shortest paths; some seconds
+MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
+
+
+class Cut(NamedTuple):
+    """What proves that an operation takes as long as it does: the channels between two sets of nodes.
+
+    nodes      int32[…]  the smaller of the two sets
+    enters     whether the data must enter that set, rather than leave it
+    terminals  whose data must cross
+    capacity   of the channels that cross, in flits a cycle
+    """
+
+    nodes: np.ndarray
+    enters: bool
+    terminals: int
+    capacity: int
+
+
+class Partition(NamedTuple):
+    """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
+
+    part      int32[N]  set of each node, from 0
+    parts     number of sets
+    capacity  of the channels between them, in both directions, in flits a cycle
+    """
+
+    part: np.ndarray
+    parts: int
+    capacity: int
+
+
+class Optimum(NamedTuple):
+    """bound: no algorithm takes less; attained: some algorithm takes this; both in cycles per flit of the size.
+
+    attained  None where it is not known
+    proof     the cut or partition that proves the bound; None where a linear program does
+    method    what proves the bound, and what attains it
+    """
+
+    bound: float
+    attained: float | None
+    proof: Cut | Partition | None
+    method: str
+
+
+def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
+    """The optimum of an operation.
+
+    root   of broadcast and reduce: a terminal
+
+    Raises BadInput where fewer than two terminals, or an operation on a network in parts, make it meaningless;
+    Refused where the network is too large.
+    """
+    check_network(topology, operation, root)
+    if operation == "all_to_all":
+        return _all_to_all(topology, use_symmetry=use_symmetry)
+    if OPERATIONS[operation].rooted:
+        return _from_root(topology, operation, root)
+    if operation == "all_reduce":
+        return _all_reduce(topology, use_symmetry=use_symmetry)
+    return _gathered(topology, reverse=operation == "reduce_scatter", use_symmetry=use_symmetry)
+
+
+def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optimum:
+    """All-gather: N⁻¹ max |S| / c(δ⁺S) over sets S of terminals (Zhao et al. 2023, ForestColl, theorem 1).
+
+    The rate x = min c(δ⁺S) / w(S) is that at which every terminal can send to all: trees that span the network can be
+    packed as long as no cut is too narrow (Edmonds 1973). reverse: reduce-scatter, the same against the channels.
+    """
+    channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
+    found = orbits(topology, use_symmetry=use_symmetry)
+    sinks = found.representatives[weight[found.representatives] > 0]
+    channels_seen = float(len(channels.to)) * len(sinks) * max(topology.nodes, 1) ** 0.5
+    if channels_seen > MOST_WORK:
+        raise Refused(
+            f"optimum of {topology.spelling}: expected at most about {MOST_WORK:.0g} visits of channels by maximum"
+            f" flows, got {channels_seen:.2g}; choose a smaller network, or one whose nodes look alike"
+        )
+    best = least_ratio_cut(channels, weight, sinks)
+    ratio = Fraction(best.weight, best.capacity) / len(topology.terminals)
+    cut = _cut(topology, best.inside, best.weight, best.capacity, enters=reverse)
+    alone = int(np.bincount(best.inside).min()) == 1
+    flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
+    trees = "attained by packing spanning trees (Edmonds 1973)"
+    return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {trees}")
+
+
+def _cut(topology: Topology, inside: np.ndarray, weight: int, capacity_: int, *, enters: bool) -> Cut:
+    """The cut between a set of nodes, which data leave (enters: enter), and the others."""
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    inner = len(members) <= len(others)
+    return Cut((members if inner else others).astype(np.int32), enters == inner, weight, capacity_)
+
+
+def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
+    """Broadcast: 1 over the least number of channels that must fail to cut off a terminal from the root.
+
+    As many trees out of the root can be packed as channels must fail (Edmonds 1973); where nodes have no terminal,
+    the same holds if as many channels enter as leave them (Bang-Jensen, Frank & Jackson 1995).
+    """
+    reverse = operation == "reduce"
+    channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
+    node = int(topology.terminals[root])
+    source = np.zeros(topology.nodes, np.int64)
+    source[node] = 1
+    sinks = np.flatnonzero(weight)
+    best = least_ratio_cut(channels, source, sinks[sinks != node])
+    cut = _cut(topology, best.inside, 1, best.capacity, enters=reverse)
+    entering = strengths(channel_matrix(topology))
+    balanced = bool((entering[0] == entering[1])[weight == 0].all())
+    method = f"the narrowest of {counted(best.flows, 'minimum cut')} between the root and another terminal"
+    attained = "attained by packing spanning trees (Edmonds 1973)" if balanced else "whether it is attained is not known"
+    return Optimum(1 / best.capacity, 1 / best.capacity if balanced else None, cut, f"{method}; {attained}")
+
+
+def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
+    """All-to-all is uniform traffic: the greatest throughput of any routing, by linear programming."""
+    try:
+        found = capacity(topology, "uniform", use_symmetry=use_symmetry)
+    except Refused:  # too large a linear program
+        pass
+    else:
+        return Optimum(1 / found.bound, 1 / found.throughput, None, found.method)
+    terminals, weight = len(topology.terminals), weight_of(topology).astype(np.float64)
+    roots = np.flatnonzero(weight).astype(np.int32)
+    if terminals > MOST_ROUTED:
+        raise Refused(
+            f"optimum of all_to_all on {topology.spelling}: expected at most {MOST_ROUTED:,} terminals, got"
+            f" {terminals:,}; choose a smaller network"
+        )
+    capacities = topology.capacity
+    loads = minimal_loads(topology.ports, roots, weight[roots], demand=weight, capacity=capacities)
+    busiest = float((loads.load / (1 if capacities is None else np.maximum(capacities, 1))).max()) / terminals
+    bound = loads.hops / terminals / int(topology.degrees.sum())
+    method = "hops of shortest paths over all channels; attained: minimal routing (the linear program is too large)"
+    return Optimum(min(bound, busiest), busiest, None, method)
+
+
+def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
+    """All-reduce: max (|P| − 1) / c(P) over partitions P, c(P) links between the parts; or bounds from both sides.
+
+    No less: that each of p parts knows of all others takes 2p − 2 messages in one direction (Harary & Schwenk 1974) for
+    each flit of the vectors, and a message takes a channel between parts for a cycle. Attained: c(P) / (|P| − 1) is the
+    rate at which undirected spanning trees can be packed (Nash-Williams 1961; Tutte 1961); a flit's parts are added
+    up along a tree, and the sum comes back along the same links, against them.
+
+    The trees need terminals at all nodes, and links of two directions. Elsewhere reduce-scatter and all-gather attain
+    the sum of their times. Nodes without terminals that add up or copy flits would break the bound.
+    """
+    weight = weight_of(topology)
+    channels = channels_of(topology)
+    if topology.directed or not weight.all():
+        return _bounded_all_reduce(topology, weight, use_symmetry=use_symmetry)
+    if topology.capacity is None and len(orbits(topology, use_symmetry=use_symmetry).representatives) == 1:
+        return _symmetric_all_reduce(topology)
+    if topology.nodes * len(channels.to) > MOST_STRENGTH:
+        raise Refused(
+            f"optimum of all_reduce on {topology.spelling}: expected at most {MOST_STRENGTH:,} pairs of node and"
+            f" channel, got {topology.nodes * len(channels.to):,}; choose a smaller network"
+        )
+    found = strength(channels)
+    parts = int(found.part.max()) + 1
+    time = found.links / found.trees
+    partition = Partition(found.part, parts, 2 * (parts - 1) * found.trees // found.links)
+    return Optimum(time, time, partition, f"{_messages(topology, partition)}; {PACKED}")
+
+
+def _symmetric_all_reduce(topology: Topology) -> Optimum:
+    """Where all nodes look alike, every set has δ links to others or more (Mader 1971): the least ratio is of all nodes."""
+    nodes = topology.nodes
+    partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links)
+    time = (nodes - 1) / topology.links
+    return Optimum(time, time, partition, f"{_messages(topology, partition)}, all nodes look alike; {PACKED}")
+
+
+def _messages(topology: Topology, partition: Partition) -> str:
+    sets = "all nodes" if partition.parts == topology.nodes else f"a partition into {partition.parts:,} sets"
+    messages = 2 * partition.parts - 2
+    return f"{sets}: {messages:,} messages a flit over {partition.capacity:,} channels (Harary & Schwenk 1974)"
+
+
+def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry: bool) -> Optimum:
+    scattered, gathered = (_gathered(topology, reverse=way, use_symmetry=use_symmetry) for way in (True, False))
+    assert gathered.attained is not None and scattered.attained is not None
+    out, into = (int(strength_[weight > 0].sum()) for strength_ in strengths(channel_matrix(topology)))
+    members = int((weight > 0).sum())
+    counting, capacity_ = 2 * (members - 1) / min(out, into), min(out, into)
+    method = f"{2 * members - 2:,} messages a flit over {capacity_:,} channels (Harary & Schwenk 1974)"
+    bound, proof = counting, Partition(np.arange(topology.nodes, dtype=np.int32), members, capacity_)
+    narrowest = _narrowest(topology, weight)
+    if 1 / narrowest.capacity > counting:
+        bound, proof, method = 1 / narrowest.capacity, narrowest, "the narrowest cut, which each flit of the sum crosses"
+    attained = gathered.attained + scattered.attained
+    return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
+
+
+def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:
+    """The narrowest cut that separates terminals, in either direction."""
+    members = np.flatnonzero(weight)
+    source = np.zeros(topology.nodes, np.int64)
+    source[members[0]] = 1
+    cuts = []
+    for reverse in (False, True):
+        best = least_ratio_cut(channels_of(topology, reverse=reverse), source, members[1:])
+        cuts.append(_cut(topology, best.inside, 1, best.capacity, enters=reverse))
+    return min(cuts, key=lambda cut: cut.capacity)

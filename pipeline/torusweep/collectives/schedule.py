@@ -1,0 +1,165 @@
+"""Algorithms as data: which rank sends which chunk to which rank in which step.
+
+A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds it
+to what the receiver has. All transfers of a step read what was there before the step. Transfers of a step between the
+same two ranks are one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep.errors import Refused
+
+MOST_TRANSFERS = 1 << 24  # of a schedule: about 1 GiB while it is measured
+ALL = -1
+
+
+class Schedule(NamedTuple):
+    """An algorithm of an operation on a network, as C chunks and T transfers.
+
+    operation    what it computes
+    node         int32[R]  of each rank
+    units        of the operation's size: its data are so many equal units
+    size         int64[C]  units of each chunk
+    home         int32[C]  rank that brings a chunk, or for which its sum is; ALL in an all_reduce
+    target       int32[C]  rank that must get a chunk; ALL: every one
+    step, source, destination, chunk  int32[T]  of each transfer, ordered by step
+    reduces      bool[T]   whether the receiver adds the chunk to its own
+    pipelined    whether steps overlap: each chunk is cut into pieces, which follow each other through the steps
+    """
+
+    operation: str
+    node: np.ndarray
+    units: int
+    size: np.ndarray
+    home: np.ndarray
+    target: np.ndarray
+    step: np.ndarray
+    source: np.ndarray
+    destination: np.ndarray
+    chunk: np.ndarray
+    reduces: np.ndarray
+    pipelined: bool = False
+
+    @property
+    def steps(self) -> int:
+        return int(self.step.max(initial=-1)) + 1
+
+
+class Transfers:
+    """Builder of the transfers of a schedule, block by block."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[np.ndarray, ...]] = []
+        self._number = 0
+
+    def add(self, step: int, source: np.ndarray, destination: np.ndarray, chunk: np.ndarray) -> None:
+        """Append transfers of one step; the arrays are broadcast against each other."""
+        block = np.broadcast_arrays(*(np.asarray(part, np.int32) for part in (step, source, destination, chunk)))
+        self._number += block[0].size
+        check_transfers(self._number)
+        self._blocks.append(tuple(part.ravel() for part in block))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """(step, source, destination, chunk), ordered by step."""
+        empty = (np.zeros(0, np.int32),) * 4
+        columns = [np.concatenate(parts) for parts in zip(empty, *self._blocks)]
+        order = np.argsort(columns[0], kind="stable")
+        return tuple(column[order] for column in columns)
+
+
+def check_transfers(number: int) -> None:
+    """Raise Refused where a schedule has too many transfers."""
+    if number > MOST_TRANSFERS:
+        raise Refused(
+            f"expected an algorithm of at most {MOST_TRANSFERS:,} transfers of chunks, got more;"
+            " choose a smaller network, or the optimum alone"
+        )
+
+
+def schedule(
+    operation: str,
+    node: np.ndarray,
+    sizes: tuple[int, np.ndarray],
+    ends: tuple[np.ndarray, np.ndarray | int],
+    transfers: Transfers,
+    *,
+    pipelined: bool = False,
+) -> Schedule:
+    """The schedule of transfers that copy chunks.
+
+    sizes  (units of the operation, int64[C] of each chunk)
+    ends   (home, target) of each chunk
+    """
+    units, size = sizes
+    home, target = (np.broadcast_to(np.asarray(end, np.int32), size.shape) for end in ends)
+    step, source, destination, chunk = transfers.arrays()
+    copies = np.zeros(len(step), bool)
+    return Schedule(
+        operation, node, units, size, home, target, step, source, destination, chunk, copies, pipelined=pipelined
+    )
+
+
+def mirrored(forward: Schedule) -> Schedule:
+    """An all_gather, backwards in time and against the channels, is a reduce_scatter; a broadcast is a reduce.
+
+    It adds up correctly where each chunk reaches each rank once.
+    """
+    operation = {"all_gather": "reduce_scatter", "broadcast": "reduce"}[forward.operation]
+    backwards = slice(None, None, -1)
+    return forward._replace(
+        operation=operation,
+        step=(forward.steps - 1 - forward.step)[backwards],
+        source=forward.destination[backwards],
+        destination=forward.source[backwards],
+        chunk=forward.chunk[backwards],
+        reduces=np.ones(len(forward.step), bool),
+    )
+
+
+def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
+    """The all_reduce of a reduce_scatter and an all_gather, or of a reduce and a broadcast, of the same chunks."""
+    parts = reduction, distribution._replace(step=distribution.step + reduction.steps)
+    columns = [np.concatenate(pair) for pair in zip(*(part[6:11] for part in parts))]
+    check_transfers(len(columns[0]))
+    anyone = np.full(len(reduction.size), ALL, np.int32)
+    return Schedule(
+        "all_reduce",
+        reduction.node,
+        reduction.units,
+        reduction.size,
+        anyone,
+        anyone,
+        *columns,
+        pipelined=reduction.pipelined,
+    )
+
+
+def together(schedules: Sequence[Schedule]) -> Schedule:
+    """Schedules of the same operation on parts of its data, at the same time: all have the same number of units."""
+    first = schedules[0]
+    offsets = np.cumsum([0, *(len(part.size) for part in schedules)])
+    columns = [
+        np.concatenate(pieces)
+        for pieces in zip(
+            *(
+                (part.step, part.source, part.destination, part.chunk + offset, part.reduces)
+                for part, offset in zip(schedules, offsets.tolist())
+            )
+        )
+    ]
+    check_transfers(len(columns[0]))
+    order = np.argsort(columns[0], kind="stable")
+    chunks = [np.concatenate(pieces) for pieces in zip(*((part.size, part.home, part.target) for part in schedules))]
+    return Schedule(
+        first.operation,
+        first.node,
+        first.units * len(schedules),
+        *chunks,
+        *(column[order] for column in columns),
+        pipelined=first.pipelined,
+    )

@@ -1,0 +1,140 @@
+"""Algorithms on spanning trees that are packed so that they attain the optimum; the data flow through them in pieces."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from torusweep_kernels.cuts import least_ratio_cut, strength
+from torusweep_kernels.trees import Trees, hops_from, pack_trees, shortest_path_trees
+
+from torusweep.collectives.channels import channels_of
+from torusweep.collectives.schedule import ALL, Schedule, Transfers, all_reduced, check_transfers, mirrored, schedule
+from torusweep.errors import Refused
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import Topology
+
+MOST_PACKED = 300  # nodes for which trees that are not of shortest paths are packed; 256 take some seconds
+ROOT = -1  # the parent of a root
+
+
+def gather_trees(topology: Topology) -> Schedule:
+    """All-gather on trees out of every rank.
+
+    Trees of shortest paths where they attain the optimum, otherwise any that do.
+    """
+    channels = channels_of(topology)
+    nodes = topology.nodes
+    best = least_ratio_cut(channels, np.ones(nodes, np.int64), orbits(topology).representatives)
+    rate = Fraction(best.capacity, best.weight)
+    units = np.full(nodes, rate.numerator)
+    check_transfers(nodes * (nodes - 1))
+    scaled = channels._replace(capacity=channels.capacity * rate.denominator)
+    trees = shortest_path_trees(scaled, units)
+    if trees is None:
+        _check_size(topology)
+        trees = pack_trees(scaled, units)
+    return _down("all_gather", nodes, trees, nodes * rate.numerator)
+
+
+def broadcast_trees(topology: Topology, root: int) -> Schedule:
+    """Broadcast on as many trees out of the root as any terminal has disjoint paths to it."""
+    channels = channels_of(topology)
+    nodes = topology.nodes
+    source = np.zeros(nodes, np.int64)
+    source[root] = 1
+    width = least_ratio_cut(channels, source, np.delete(np.arange(nodes), root)).capacity
+    return _down("broadcast", nodes, pack_trees(channels, source * width), width)
+
+
+def broadcast_tree(topology: Topology, root: int) -> Schedule:
+    """Broadcast on one tree of shortest paths."""
+    channels = channels_of(topology)
+    distance = hops_from(channels, np.array([root]))[0]
+    tail = np.repeat(np.arange(topology.nodes), np.diff(channels.first))
+    parent = np.full((1, topology.nodes), ROOT, np.int32)
+    nearer = np.flatnonzero((distance[tail] + 1 == distance[channels.to]) & (channels.capacity > 0))
+    parent[0, channels.to[nearer]] = tail[nearer]
+    return _down("broadcast", topology.nodes, Trees(np.array([root], np.int32), np.ones(1, np.int64), parent), 1)
+
+
+def all_reduce_trees(topology: Topology) -> Schedule:
+    """All-reduce on undirected trees: sums go up to the middle of each tree, and come back down against them.
+
+    The trees attain the optimum: as many as the strength of the network allows. Where reduce-scatter and all-gather
+    attain it, too, their trees are taken: they are shorter.
+    """
+    channels = channels_of(topology)
+    nodes, alike = topology.nodes, orbits(topology).representatives
+    halves = least_ratio_cut(channels, np.ones(nodes, np.int64), alike)
+    if len(alike) == 1 and topology.capacity is None:
+        enough = Fraction(topology.links, nodes - 1)  # Mader 1971; see `optimum`
+    else:
+        _check_size(topology)
+        found = strength(channels)
+        enough = Fraction(found.trees, found.links)
+    if Fraction(nodes * halves.capacity, 2 * halves.weight) >= enough:
+        gathering = gather_trees(topology)
+        return all_reduced(mirrored(gathering), gathering)
+    _check_size(topology)
+    units = np.zeros(nodes, np.int64)
+    units[0] = 2 * found.trees
+    trees = pack_trees(channels._replace(capacity=found.entering), units)
+    down = _down("broadcast", nodes, _from_the_middle(trees), 2 * found.trees)
+    return all_reduced(mirrored(down), down)
+
+
+def _check_size(topology: Topology) -> None:
+    if topology.nodes > MOST_PACKED:
+        raise Refused(
+            f"trees on {topology.spelling}: expected at most {MOST_PACKED} nodes, where trees of shortest paths do not"
+            f" attain the optimum, got {topology.nodes:,}; choose another algorithm, or the optimum alone"
+        )
+
+
+def _down(operation: str, nodes: int, trees: Trees, units: int) -> Schedule:
+    """The schedule in which each chunk, one for each tree, goes down its tree, a level in a step."""
+    check_transfers(len(trees.root) * (nodes - 1))
+    depth = np.zeros(trees.parent.shape, np.int32)
+    rows = np.arange(len(trees.root))[:, None]
+    above = trees.parent
+    while (above != ROOT).any():
+        depth += above != ROOT
+        above = np.where(above == ROOT, ROOT, trees.parent[rows, above])
+    transfers = Transfers()
+    tree, node = np.nonzero(trees.parent != ROOT)
+    transfers.add(depth[tree, node] - 1, trees.parent[tree, node], node, tree)
+    everyone = np.arange(nodes, dtype=np.int32)
+    return schedule(operation, everyone, (units, trees.units), (trees.root, ALL), transfers, pipelined=True)
+
+
+def _from_the_middle(trees: Trees) -> Trees:
+    """The same undirected trees, each from the middle of a longest path in it."""
+    parents, roots = trees.parent.copy(), trees.root.copy()
+    for number, parent in enumerate(trees.parent):
+        beside: list[list[int]] = [[] for _ in parent]
+        for node, above in enumerate(parent.tolist()):
+            if above != ROOT:
+                beside[node].append(above)
+                beside[above].append(node)
+        _, far = _levels(beside, 0)
+        before, end = _levels(beside, far)
+        path = [end]
+        while before[path[-1]] != ROOT:
+            path.append(before[path[-1]])
+        roots[number] = path[len(path) // 2]
+        parents[number], _ = _levels(beside, int(roots[number]))
+    return Trees(roots, trees.units, parents)
+
+
+def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
+    """(the node before each on the way from the root, the node reached last)."""
+    before, queue = [ROOT] * len(beside), [root]
+    for node in queue:
+        for other in beside[node]:
+            if other != before[node]:
+                before[other] = node
+                queue.append(other)
+    return before, queue[-1]
+
+

@@ -1,0 +1,165 @@
+"""Every algorithm on several networks: what it computes, played; what it takes, against a plain loop and closed forms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction as F
+
+import networkx as nx
+import numpy as np
+import pytest
+from torusweep.collectives.algorithms import ALGORITHMS, algorithm_of, schedule_of
+from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.operations import OPERATIONS
+from torusweep.collectives.optimum import optimum
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+
+from tests.collectives.player import check
+from tests.stages.static.networks import as_networkx
+
+PAIRS = [(name, operation) for name, algorithm in ALGORITHMS.items() for operation in algorithm.operations]
+NETWORKS = (
+    "ring(k=5)",
+    "torus(radices=[3, 4])",
+    "torus(k=4, n=2)",
+    "torus(radices=[2, 4, 2])",
+    "mesh(radices=[4, 3])",
+    "mesh(k=3, n=2)",
+    "mesh(radices=[2, 2, 2])",
+    "rtt(a=2)",
+    "pdtt(a=2)",
+    "twisted_torus(radices=[4, 2], twists={1: {0: 2}})",
+    "circulant(n=16, steps=[1, 6])",
+    "hypercube(n=4)",
+    "directed_torus(k=3, n=2)",
+    "faulty(torus(k=4, n=2), links=3, seed=1)",
+    "ccc(n=3)",
+)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(("algorithm", "operation"), PAIRS)
+def test_algorithms_compute_their_operation(network, algorithm, operation):
+    topology = build(network)
+    root = topology.nodes // 2 if OPERATIONS[operation].rooted else 0
+    try:
+        schedule = schedule_of(topology, operation, algorithm, root=root)
+    except BadInput as refusal:
+        assert any(words in str(refusal) for words in ("a power of 2", "Hamiltonian cycle", "rings and lines"))
+        return
+    check(schedule, topology.nodes, root)
+    cost = cost_of(topology, schedule)
+    assert cost.cycles >= optimum(topology, operation, root=root).bound * (1 - 1e-9)
+    assert cost.cycles == pytest.approx(cycles_of(topology, schedule), rel=1e-9)
+
+
+def cycles_of(topology, schedule):
+    """The busiest channel's flits of each step, a flit of size, message by message over all shortest paths."""
+    graph = as_networkx(topology)
+    spread = {}
+    loads = defaultdict(lambda: defaultdict(F))
+    for step, source, destination, chunk in zip(
+        schedule.step.tolist(), schedule.source.tolist(), schedule.destination.tolist(), schedule.chunk.tolist()
+    ):
+        if (source, destination) not in spread:
+            paths = list(nx.all_shortest_paths(graph, source, destination))
+            shares = defaultdict(F)
+            for path in paths:
+                for channel in zip(path, path[1:]):
+                    shares[channel] += F(1, len(paths))
+            spread[source, destination] = shares
+        for channel, share in spread[source, destination].items():
+            loads[0 if schedule.pipelined else step][channel] += share * int(schedule.size[chunk])
+    return float(sum(max(load.values()) for load in loads.values()) / schedule.units)
+
+
+# network, operation, algorithm, cycles per flit of the size, steps
+CLOSED = [
+    # one port: (N − 1)/N; two directions, and two or three disjoint rings, divide it
+    ("torus(k=8, n=2)", "all_gather", "one_way_ring", F(63, 64), 63),
+    ("torus(k=8, n=2)", "all_gather", "ring", F(63, 128), 63),
+    ("torus(k=8, n=2)", "all_gather", "rings", F(63, 256), 63),
+    ("torus(k=4, n=3)", "all_reduce", "rings", F(2 * 63, 64 * 6), 126),
+    ("torus(k=4, n=3)", "all_reduce", "bucket", F(2 * 63, 64 * 6), 18),
+    # along x (k − 1) parts of N, along y k times as many, half each way
+    ("torus(k=8, n=2)", "all_gather", "by_dimension", F(7 + 7 * 8, 2 * 64), 14),
+    ("mesh(k=8, n=2)", "all_gather", "by_dimension", F(7 + 7 * 8, 64), 14),
+    ("torus(k=8, n=2)", "all_gather", "direct", F(1), 1),
+    ("hypercube(n=6)", "all_gather", "halving_doubling", F(63, 64), 6),
+    ("hypercube(n=6)", "all_reduce", "recursive_doubling", F(6), 6),
+    ("torus(k=8, n=2)", "all_to_all", "direct", F(1), 1),
+    ("torus(k=8, n=2)", "all_to_all", "bucket", F(1), 2),
+    ("torus(k=8, n=2)", "all_to_all", "by_dimension", F(2), 2),
+    ("torus(k=8, n=2)", "broadcast", "tree", F(1), 8),
+    ("torus(k=8, n=2)", "broadcast", "trees", F(1, 4), None),
+]
+
+
+@pytest.mark.parametrize(("network", "operation", "algorithm", "cycles", "steps"), CLOSED)
+def test_closed_forms(network, operation, algorithm, cycles, steps):
+    topology = build(network)
+    cost = cost_of(topology, schedule_of(topology, operation, algorithm))
+    assert cost.cycles == pytest.approx(float(cycles), rel=1e-12)
+    assert steps in (None, cost.steps)
+
+
+@pytest.mark.parametrize("operation", [name for name in ALGORITHMS["trees"].operations])
+@pytest.mark.parametrize(
+    "network",
+    [
+        "torus(radices=[4, 4, 8])",
+        "pdtt(a=4)",
+        "mesh(k=8, n=2)",
+        "hypercube(n=6)",
+        "faulty(torus(k=8, n=2), links=1, seed=1)",
+        "mh3dt(m=3, n=2, levels=2, q=0)",
+        "sequin(k=4, s=1, t=2)",
+        "faulty(torus(k=4, n=2), links=6, seed=2)",
+    ],
+)
+def test_trees_attain_the_optimum(network, operation):
+    topology = build(network)
+    cost = cost_of(topology, schedule_of(topology, operation, "trees"))
+    assert cost.cycles == pytest.approx(optimum(topology, operation).bound, rel=1e-12)
+
+
+def test_trees_of_two_hundred_and_fifty_six_nodes():
+    """Where trees of shortest paths do not attain the optimum."""
+    topology = build("sequin(k=16, s=1, t=2)")
+    cost = cost_of(topology, schedule_of(topology, "all_gather", "trees"))
+    assert cost.cycles == pytest.approx(255 / (256 * 4), rel=1e-12)
+
+
+@pytest.mark.parametrize(("size", "bandwidth", "latency"), [(1, 1.0, 1.0), (1000, 2.0, 3.0), (10**6, 8.0, 0.5), (7, 3.0, 0.0)])
+def test_the_best_number_of_pieces(size, bandwidth, latency):
+    cost = Cost(0.25, 9, 9, True, np.zeros(0))
+    times = {
+        pieces: (pieces + 8) * (latency + 0.25 * size / bandwidth / pieces) for pieces in range(1, min(size, 20_000) + 1)
+    }
+    assert cost.seconds(size, bandwidth, latency) == pytest.approx(min(times.values()))
+
+
+@pytest.mark.parametrize(
+    ("network", "operation", "algorithm", "words"),
+    [
+        ("torus(k=4, n=2)", "broadcast", "ring", "algorithm ring computes all_gather"),
+        ("torus(k=3, n=2)", "all_gather", "halving_doubling", "expected a power of 2 terminals, got 9"),
+        ("ccc(n=3)", "all_gather", "bucket", "expected a lattice, or a product of rings and lines"),
+        ("mesh(k=3, n=2)", "all_gather", "rings", "expected a Hamiltonian cycle, found none"),
+    ],
+)
+def test_what_does_not_suit_is_refused(network, operation, algorithm, words):
+    with pytest.raises(BadInput, match=words):
+        schedule_of(build(network), operation, algorithm)
+
+
+def test_too_many_transfers_are_refused():
+    with pytest.raises(Refused, match="choose a smaller network, or the optimum alone"):
+        schedule_of(build("torus(k=96, n=2)"), "all_gather", "ring")
+
+
+def test_names_of_algorithms():
+    assert algorithm_of("Halving-Doubling") == "halving_doubling"
+    with pytest.raises(BadInput, match="unknown algorithm 'buckets'; did you mean 'bucket'"):
+        algorithm_of("buckets")
