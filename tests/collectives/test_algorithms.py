@@ -26,13 +26,10 @@ NETWORKS = (
     "torus(radices=[2, 4, 2])",
     "mesh(radices=[4, 3])",
     "mesh(k=3, n=2)",
-    "mesh(radices=[2, 2, 2])",
-    "rtt(a=2)",
     "pdtt(a=2)",
     "twisted_torus(radices=[4, 2], twists={1: {0: 2}})",
     "circulant(n=16, steps=[1, 6])",
-    "hypercube(n=4)",
-    "directed_torus(k=3, n=2)",
+    "directed_torus(k=4, n=2)",
     "faulty(torus(k=4, n=2), links=3, seed=1)",
     "ccc(n=3)",
 )
@@ -46,7 +43,7 @@ def test_algorithms_compute_their_operation(network, algorithm, operation):
     try:
         schedule = schedule_of(topology, operation, algorithm, root=root)
     except BadInput as refusal:
-        assert any(words in str(refusal) for words in ("a power of 2", "Hamiltonian cycle", "rings and lines"))
+        assert any(words in str(refusal) for words in ("a power of 2", "Hamiltonian cycle", "rings and lines", "links in both directions"))
         return
     check(schedule, topology.nodes, root)
     cost = cost_of(topology, schedule)
@@ -161,5 +158,5 @@ def test_too_many_transfers_are_refused():
 
 def test_names_of_algorithms():
     assert algorithm_of("Halving-Doubling") == "halving_doubling"
-    with pytest.raises(BadInput, match="unknown algorithm 'buckets'; did you mean 'bucket'"):
+    with pytest.raises(BadInput, match="unknown algorithm 'buckets' .did you mean 'bucket'"):
         algorithm_of("buckets")

@@ -40,8 +40,6 @@ KNOWN = [
     ("torus(k=4, n=2)", "all_to_all", F(1, 2)),
     ("mesh(k=4, n=2)", "all_to_all", F(1)),
 ]
-# N times the largest load of the best minimal routing, rounded up: lower bounds in rounds
-ROUNDS = [("twisted_torus(radices=[4, 2], twists={1: {0: 2}})", 3), ("rtt(a=4)", None), ("pdtt(a=2)", None)]
 
 
 @pytest.mark.parametrize(("network", "operation", "cycles"), KNOWN)
@@ -61,14 +59,14 @@ def test_symmetry_changes_nothing(network, operation, use_symmetry):
 
 
 def crossing(graph, tails, heads):
-    return sum(graph[tail][head].get("weight", 1) for tail in tails for head in heads if graph.has_edge(tail, head))
+    return sum(graph[tail][head]["capacity"] for tail in tails for head in heads if graph.has_edge(tail, head))
 
 
 @pytest.mark.parametrize("operation", [name for name in OPERATIONS if name != "all_to_all"])
 @pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_cuts_of_the_network(seed, operation):
     """The bound follows from the cut or the partition alone, and no cut between two nodes is narrower."""
-    topology = random_network(seed)
+    topology = random_network(4 + seed % 7, 3, seed, directed=seed % 3 == 0, capacities=seed % 2 == 0)
     graph = as_networkx(topology).to_directed()
     if topology.nodes < 2 or not nx.is_strongly_connected(graph):
         with pytest.raises(BadInput):
@@ -80,7 +78,7 @@ def test_proofs_are_cuts_of_the_network(seed, operation):
         between = [
             (tail, head) for tail, head in graph.edges if found.proof.part[tail] != found.proof.part[head]
         ]
-        width = sum(graph[tail][head].get("weight", 1) for tail, head in between)
+        width = sum(graph[tail][head]["capacity"] for tail, head in between)
         assert width == found.proof.capacity
         assert found.bound == pytest.approx(2 * (found.proof.parts - 1) / width)
         return
@@ -95,7 +93,7 @@ def test_proofs_are_cuts_of_the_network(seed, operation):
     if OPERATIONS[operation].rooted:
         way = graph if operation == "broadcast" else graph.reverse()
         least = min(
-            nx.maximum_flow_value(way, 0, node, capacity="weight") for node in range(1, nodes)
+            nx.maximum_flow_value(way, 0, node, capacity="capacity") for node in range(1, nodes)
         )
         assert found.bound == pytest.approx(1 / least)
 
@@ -140,7 +138,7 @@ def test_names_of_operations():
         "all_gather",
         "all_to_all",
     ]
-    with pytest.raises(BadInput, match="unknown operation 'al_reduce'; did you mean 'all_reduce'"):
+    with pytest.raises(BadInput, match="unknown operation 'al_reduce' .did you mean 'all_reduce'"):
         operation_of("al_reduce")
 
 

@@ -31,7 +31,6 @@ RINGS = [
     ("mesh(radices=[7])", 2, 0),
     ("ccc(n=3)", 1, 1),
     ("faulty(torus(k=6, n=2), links=1, seed=1)", 1, 1),
-    ("directed_torus(k=4, n=2)", 1, 1),
 ]
 
 

@@ -5,11 +5,12 @@ To add an algorithm, see CONTRIBUTING.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep.collectives.axes import may_have_axes
 from torusweep.collectives.axis_algorithms import all_to_all_bucket, all_to_all_by_dimension, bucket, by_dimension
 from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.collectives.plain_algorithms import (
@@ -24,9 +25,15 @@ from torusweep.collectives.schedule import Schedule, all_reduced, mirrored
 from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import reversed_network
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
+OPTIMUM = "optimum"  # in place of an algorithm: the best of all
+EVERY = "all"
+# what the names of algorithms say about the networks that suit them
+POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
+ON_AXES = ("by_dimension", "bucket")
+ON_RINGS = ("rings",)
 
 
 class Algorithm(NamedTuple):
@@ -92,8 +99,38 @@ def algorithm_of(name: str) -> str:
     """The name of an algorithm. Raises BadInput for another."""
     plain = name.strip().lower().replace("-", "_")
     if plain not in ALGORITHMS:
-        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {', '.join(ALGORITHMS)}")
+        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {OPTIMUM}, {', '.join(ALGORITHMS)}")
     return plain
+
+
+def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
+    """The algorithms of some names for an operation; "all": the optimum and every algorithm that computes it.
+
+    Raises BadInput for an unknown name, and for an algorithm that does not compute the operation.
+    """
+    found: list[str] = []
+    for name in names:
+        if name.strip().lower() == EVERY:
+            found += [OPTIMUM, *(known for known, algorithm in ALGORITHMS.items() if operation in algorithm.operations)]
+        elif name.strip().lower() == OPTIMUM:
+            found.append(OPTIMUM)
+        else:
+            found.append(algorithm_of(name))
+            check_pair(found[-1], operation)
+    return list(dict.fromkeys(found))
+
+
+def check_suits(algorithm: str, plan: Plan, spelling: str) -> None:
+    """Raise BadInput where a network's plan alone shows that an algorithm does not suit it."""
+    says = ""
+    if algorithm in POWERS_OF_2 and plan.nodes & (plan.nodes - 1):
+        says = f"expected a power of 2 nodes, got {plan.nodes:,}"
+    elif algorithm in ON_AXES and not may_have_axes(plan, spelling):
+        says = "expected a lattice, or a product of rings and lines"
+    elif algorithm in ON_RINGS and plan.directed:
+        says = "expected links in both directions"
+    if says:
+        raise BadInput(f"algorithm {algorithm} on {spelling}: {says}; choose algorithm trees or direct")
 
 
 def check_pair(algorithm: str, operation: str) -> None:
@@ -129,8 +166,9 @@ def _without(topology: Topology, refusal: BadInput) -> str:
 
 
 def _made(topology: Topology, operation: str, algorithm: Algorithm, root: int) -> Schedule:
-    if operation == "all_reduce" and algorithm.reduce_all is not None and not topology.directed:
-        return algorithm.reduce_all(topology)
+    halves = algorithm.gather is not None and (algorithm.reduce_all is None or topology.directed)
+    if operation == "all_reduce" and not halves:
+        return _make(algorithm.reduce_all, topology)
     if operation == "all_to_all":
         return _make(algorithm.exchange, topology)
     if operation in ("broadcast", "reduce"):

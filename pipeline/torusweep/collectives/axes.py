@@ -10,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hermite import Lattice
-from torusweep.networks.topology import Topology, addresses, node_index
+from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
 NOWHERE = -1
+PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
 
 
 class Axis(NamedTuple):
@@ -48,6 +49,11 @@ def axes_of(topology: Topology) -> list[Axis]:
                 " choose algorithm ring, direct or trees"
             )
     return axes
+
+
+def may_have_axes(plan: Plan, spelling: str) -> bool:
+    """Whether a network's plan promises axes."""
+    return not plan.directed and (isinstance(plan.structure, Lattice) or spelling.partition("(")[0] in PRODUCTS)
 
 
 def link_keys(topology: Topology) -> np.ndarray:

@@ -47,6 +47,8 @@ def disjoint_rings(topology: Topology) -> list[np.ndarray]:
     such sets keeps that, and joins rings, until each set is one ring (Kotzig 1973 and Foregger 1978 prove that tori of
     two and three dimensions have such sets). Where a network has no such axes, a ring is sought that leaves others.
     """
+    if topology.directed:
+        raise BadInput(f"{topology.spelling}: expected links in both directions; choose algorithm one_way_ring or trees")
     try:
         axes = axes_of(topology)
     except BadInput:

@@ -1,5 +1,6 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.deadlock.stage import DeadlockStage
 from torusweep.stages.layout.stage import LayoutStage
 from torusweep.stages.loads.stage import LoadsStage
@@ -15,6 +16,7 @@ STAGES: dict[str, Stage] = {
     "deadlock": DeadlockStage(),
     "layout": LayoutStage(),
     "simulation": SimulationStage(),
+    "collectives": CollectivesStage(),
     "screen": ScreenStage(),
 }
 

@@ -25,6 +25,7 @@ TITLES = {
     "deadlock": "Deadlock",
     "layout": "Layout",
     "simulation": "Simulation",
+    "collectives": "Collective operations",
     "latency": "Latency by a model",
 }
 

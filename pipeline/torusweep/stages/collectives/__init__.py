@@ -1,0 +1,1 @@
+"""Collective operations: the least time that a network allows, and what each algorithm takes."""

@@ -1,0 +1,55 @@
+"""Columns of the table `collectives`."""
+
+from torusweep.tables.columns import Column
+
+COLLECTIVES = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("operation", "string", "", "all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all"),
+    Column("algorithm", "string", "", "as 'torusweep collective --help' lists them; optimum: the best of all"),
+    Column("terminals", "int64", "", "that take part: all"),
+    Column("root", "int64", "", "terminal from which, or to which, the data go; null without a root"),
+    Column(
+        "cycles",
+        "double",
+        "cycles/flit",
+        "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of a"
+        " node work at once; null where the algorithm does not suit the network, or no algorithm is known to attain"
+        " the optimum",
+    ),
+    Column("optimum", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
+    Column("optimum_share", "double", "", "optimum / cycles"),
+    Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles"),
+    Column(
+        "bus_bandwidth",
+        "double",
+        "flits/cycle",
+        "the same times (N-1)/N, of an all_reduce times 2(N-1)/N, as in nccl-tests: comparable for any number of terminals",
+    ),
+    Column("steps", "int64", "", "messages that follow each other; null for the optimum"),
+    Column(
+        "latency_hops",
+        "int64",
+        "hops",
+        "hops of the longest message of each step, summed: times the latency of a hop it is the time for no data;"
+        " null for the optimum",
+    ),
+    Column("pipelined", "bool", "", "whether the data go through the steps in pieces that follow each other"),
+    Column("busiest_link", "list<int64>", "nodes", "tail and head of the channel that carries most; null for the optimum"),
+    Column(
+        "cut_nodes",
+        "list<int64>",
+        "nodes",
+        "what proves the optimum: the set of nodes, the smaller side, whose channels limit it; null where a partition"
+        " into more sets, or a linear program, does",
+    ),
+    Column("cut_enters", "bool", "", "whether the data must enter that set, rather than leave it"),
+    Column("cut_terminals", "int64", "", "terminals whose data must cross; 1 for operations that copy or add up"),
+    Column(
+        "cut_capacity",
+        "int64",
+        "flits/cycle",
+        "of the channels that cross, in that direction; between the sets of a partition, in both directions",
+    ),
+    Column("parts", "int64", "", "sets of the partition that proves the optimum of an all_reduce; null: a cut"),
+    Column("method", "string", "", "what proves the optimum and what attains it, or why there is none"),
+)

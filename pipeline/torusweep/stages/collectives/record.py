@@ -1,0 +1,83 @@
+"""The row of the table `collectives`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torusweep.collectives.algorithms import OPTIMUM, schedule_of
+from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.operations import OPERATIONS
+from torusweep.collectives.optimum import Cut, Optimum, Partition, optimum
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.stages.collectives.columns import COLLECTIVES
+
+
+def collective_record(
+    topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
+) -> dict[str, Any]:
+    """The row of one algorithm, or of the optimum; nulls and the reason where there is none."""
+    try:
+        best = optimum(topology, operation, root=root, use_symmetry=use_symmetry)
+    except BadInput as refusal:
+        return record_of(topology, operation, algorithm, root, None, None, str(refusal))
+    if algorithm == OPTIMUM:
+        return record_of(topology, operation, algorithm, root, best, None, best.method)
+    try:
+        cost = cost_of(topology, schedule_of(topology, operation, algorithm, root=root))
+    except BadInput as refusal:
+        return record_of(topology, operation, algorithm, root, best, None, str(refusal))
+    return record_of(topology, operation, algorithm, root, best, cost, best.method)
+
+
+def record_of(
+    topology: Topology,
+    operation: str,
+    algorithm: str,
+    root: int,
+    best: Optimum | None,
+    cost: Cost | None,
+    method: str,
+) -> dict[str, Any]:
+    """The row of what was computed, as Python values without NaN."""
+    terminals = len(topology.terminals)
+    cycles = cost.cycles if cost else best.attained if best and algorithm == OPTIMUM else None
+    bound = best.bound if best else None
+    values = {
+        "topology": topology.spelling,
+        "operation": operation,
+        "algorithm": algorithm,
+        "terminals": terminals,
+        "root": root if OPERATIONS[operation].rooted else None,
+        "cycles": cycles,
+        "optimum": bound,
+        # rounding may lift it above 1 by a digit
+        "optimum_share": min(1.0, bound / cycles) if bound and cycles else None,
+        "algorithm_bandwidth": 1 / cycles if cycles else None,
+        "bus_bandwidth": OPERATIONS[operation].bus(terminals) / cycles if cycles else None,
+        "steps": cost.steps if cost else None,
+        "latency_hops": cost.hops if cost else None,
+        "pipelined": cost.pipelined if cost else None,
+        "busiest_link": _busiest(topology, cost) if cost else None,
+        **_proof(best.proof if best else None),
+        "method": method,
+    }
+    return {column.name: values[column.name] for column in COLLECTIVES}
+
+
+def _busiest(topology: Topology, cost: Cost) -> list[int]:
+    tail, head, _ = topology.arcs
+    most = int(np.argmax(cost.load > cost.load.max() * (1 - 1e-12)))
+    return [int(tail[most]), int(head[most])]
+
+
+def _proof(proof: Cut | Partition | None) -> dict[str, Any]:
+    names = ("cut_nodes", "cut_enters", "cut_terminals", "cut_capacity", "parts")
+    found: tuple[Any, ...] = (None,) * len(names)
+    if isinstance(proof, Cut):
+        found = (proof.nodes.tolist(), bool(proof.enters), proof.terminals, proof.capacity, None)
+    elif isinstance(proof, Partition):
+        found = (None, None, None, proof.capacity, proof.parts)
+    return dict(zip(names, found))
