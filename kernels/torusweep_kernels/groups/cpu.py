@@ -35,7 +35,7 @@ def _divisions(divisions, sizes, patterns, ways, found):
     for place in range(len(divisions)):
         carried[:] = 0
         found.longest[place] = _messages(divisions[place], sizes[place], patterns[place], ways, carried)
-        most, total, link = np.int64(0), np.int64(0), np.int64(-1)
+        most, total, link = np.int64(0), np.int64(0), -1
         for at in range(len(carried)):
             total += carried[at]
             if carried[at] > most:

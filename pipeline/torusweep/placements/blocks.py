@@ -52,11 +52,13 @@ def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Seq
     sides, rings   of the slice's dimensions; a ring has its wraparound
     names          of the dimensions
     """
+    if not block:
+        return [Order("alone", np.zeros(1, np.int32))]
     strides = np.array([part.stride * prod(sides[: part.dimension]) for part in block], np.int32)
     rounds = tuple(rings[part.dimension] and part.factor == sides[part.dimension] for part in block)
     found: dict[bytes, Order] = {}
     for name, way, digits in _digits(tuple(part.factor for part in block), rounds):
-        offsets = digits @ strides if len(block) else np.zeros(1, np.int32)
+        offsets = digits @ strides
         label = name if len(block) < 2 else f"{name} {', '.join(names[block[place].dimension] for place in way)}"
         found.setdefault(offsets.tobytes(), Order(label, offsets))
     return list(found.values())
@@ -166,7 +168,9 @@ WAYS = {
 }
 
 
-def blocks_of_dimensions(sides: Sequence[int], axes: Sequence[int]) -> Iterator[tuple[tuple[tuple[int, int], ...], ...]]:
+def blocks_of_dimensions(
+    sides: Sequence[int], axes: Sequence[int]
+) -> Iterator[tuple[tuple[tuple[int, int], ...], ...]]:
     """All ways to give the dimensions of a slice to the axes of a job.
 
     sides    of the slice; axes: sizes of the job's axes; both products are the same

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels.groups import PATTERNS, busiest_links
 
 from torusweep.placements.blocks import Block, Order, corners, orders, size_of
 from torusweep.placements.machine import Machine
-from torusweep_kernels.groups import PATTERNS, busiest_links
 
 MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 

@@ -9,6 +9,7 @@ from math import lcm, prod
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from torusweep_kernels.groups import Ways
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
@@ -17,7 +18,6 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import SourceRouting
 from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.routing_record import routing_record
-from torusweep_kernels.groups import Ways
 
 MOST_NODES = 4096  # the table of all pairs then has 64 MiB
 MOST_DIMENSIONS = 4  # the orders of a group's axes are written out

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-from math import prod
+from collections.abc import Iterator, Sequence
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from torusweep.placements.loads import Laid, Load, Side, lay, loads_of, sides
 from torusweep.placements.machine import Machine
 from torusweep.placements.operations import PATTERN, Cost, Operation, bucket_cost, cost, least_bytes
 
+ROUNDING = 1e-9  # times that differ by less are compared once more
 MOST_ARRANGEMENTS = 1_000_000  # ways to give the dimensions to the axes, each with many orders
 
 
@@ -80,11 +80,16 @@ class Links(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """Orders of a block for which an axis takes the same: its phases, how many, the first of them."""
+    """Orders of a block for which an axis takes the same: its phases, how many there are, the best of them.
+
+    alone  seconds of the best one's operations without the bucket algorithm: it decides between orders that take the
+           same, as an order does not matter to that algorithm
+    """
 
     phases: tuple[Phase, ...]
     seconds: float
-    count: int
+    alone: float
+    number: int
     laid: Laid
 
 
@@ -124,14 +129,16 @@ def rank(
         }
         for axis, own in enumerate(by_axis)
     ]
-    best = _best(arrangements, options, top)
-    placed = [_placement(operations, names, blocks, arrangements[row], chosen, ties) for row, chosen, ties in best]
+    best = [
+        _placement(operations, names, blocks, arrangements[kept.row], kept)
+        for kept in _best(arrangements, options, top)
+    ]
     number = {(axis, place): len(laid[blocks[place]]) for axis, own in enumerate(options) for place in own}
     counts = np.array([[number.get((axis, place), 0) for place in range(len(blocks))] for axis in range(len(names))])
     compared = int(np.prod([counts[axis][arrangements[:, axis]] for axis in range(len(names))], axis=0).sum())
     routed = sum(len(orders) for block, orders in laid.items() if wanted[block])
     row_major = _row_major(timing, axes, operations, backend)
-    return Ranking(placed, row_major, compared, routed)
+    return Ranking(best, row_major, compared, routed)
 
 
 def check_axes(machine: Machine, axes: dict[str, int]) -> None:
@@ -148,7 +155,7 @@ def check_axes(machine: Machine, axes: dict[str, int]) -> None:
 def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.ndarray]:
     """(distinct blocks, int32[M, axes] block of each axis) of all ways to give the dimensions to the axes."""
     number: dict[Block, int] = {}
-    rows = []
+    rows: list[list[int]] = []
     for dimensions in blocks_of_dimensions(machine.sides, sizes):
         if len(rows) == MOST_ARRANGEMENTS:
             raise Refused(
@@ -165,14 +172,21 @@ class _Timing:
     def __init__(self, machine: Machine, links: Links) -> None:
         self.machine, self.links = machine, links
 
-    def options(self, operations: Sequence[Operation], block: Block, orders: list[Laid], own: list[Side]) -> list:
+    def options(
+        self, operations: Sequence[Operation], block: Block, orders: list[Laid], own: list[Side]
+    ) -> list[_Option]:
         """The orders of a block, those that take the same in one entry, the fastest first."""
         found: dict[tuple[float, ...], _Option] = {}
         for laid in orders:
             phases = tuple(self.phase(operation, size_of(block), laid.loads, block, own) for operation in operations)
+            alone = sum(
+                self.phase(operation, size_of(block), laid.loads, block, []).seconds for operation in operations
+            )
             key = tuple(phase.seconds for phase in phases)
-            before = found.get(key)
-            found[key] = before._replace(count=before.count + 1) if before else _Option(phases, sum(key), 1, laid)
+            option, before = _Option(phases, sum(key), alone, 1, laid), found.get(key)
+            if before is not None:
+                option = (option if alone < before.alone else before)._replace(number=before.number + 1)
+            found[key] = option
         return sorted(found.values(), key=lambda option: option.seconds)
 
     def phase(
@@ -197,40 +211,69 @@ class _Timing:
         return takes.seconds(self.links.bandwidth, self.links.latency)
 
 
-def _best(
-    arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top: int
-) -> list[tuple[int, list[_Option], int]]:
-    """(row of the arrangements, option of each axis, ties) of the fastest placements with different times.
+class _Kept(NamedTuple):
+    """A placement: its seconds, those without the bucket algorithm, its arrangement, an option of each axis, ties."""
+
+    seconds: float
+    alone: float
+    row: int
+    chosen: list[_Option]
+    ties: int
+
+
+def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top: int) -> list[_Kept]:
+    """The fastest placements with different times.
 
     Arrangements whose axes have the same choice of times are one case. Cases come fastest first; the search ends where
     the fastest of a case is slower than all that are kept.
     """
-    profiles: dict[tuple, int] = {}
+    profiles: dict[tuple[object, ...], int] = {}
     profile = np.empty_like(arrangements)
     for axis, own in enumerate(options):
         of_block = np.zeros(max(own) + 1, np.int32)
         for place, choice in own.items():
-            key = (axis, *(tuple(phase.seconds for phase in option.phases) + (option.count,) for option in choice))
+            key = (axis, *((option.alone, option.number, *_times([option])) for option in choice))
             of_block[place] = profiles.setdefault(key, len(profiles))
         profile[:, axis] = of_block[arrangements[:, axis]]
     _, first, number = np.unique(profile, axis=0, return_index=True, return_counts=True)
     choices = [[own[place] for own, place in zip(options, arrangements[row].tolist())] for row in first.tolist()]
-    fastest = [sum(choice[0].seconds for choice in choices_of) for choices_of in choices]
-    kept: dict[tuple[float, ...], tuple[float, int, list[_Option], int]] = {}
+    fastest = [sum(choice[0].seconds for choice in case) for case in choices]
+    kept: dict[tuple[float, ...], _Kept] = {}
+    worst = inf
     for case in np.argsort(fastest, kind="stable").tolist():
-        worst = sorted(seconds for seconds, *_ in kept.values())[top - 1] if len(kept) >= top else np.inf
-        if fastest[case] > worst * (1 + 1e-9):
+        if fastest[case] > worst:
             break
-        for chosen in product(*(choice[:top] for choice in choices[case])):
-            seconds = sum(option.seconds for option in chosen)
-            if seconds > worst * (1 + 1e-9):
-                continue
-            key = tuple(phase.seconds for option in chosen for phase in option.phases)
-            ties = int(number[case]) * prod(option.count for option in chosen)
-            _, row, kept_choice, before = kept.get(key, (seconds, int(first[case]), list(chosen), 0))
-            kept[key] = (seconds, row, kept_choice, before + ties)
-    ranked = sorted(kept.values(), key=lambda entry: entry[0])[:top]
-    return [(row, chosen, ties) for _, row, chosen, ties in ranked]
+        for chosen in _combinations(choices[case], worst):
+            ties = int(number[case]) * prod(option.number for option in chosen)
+            entry = _Kept(_seconds(chosen), sum(option.alone for option in chosen), int(first[case]), chosen, ties)
+            before = kept.get(_times(chosen))
+            if before is not None:
+                entry = (entry if entry.alone < before.alone else before)._replace(ties=ties + before.ties)
+            kept[_times(chosen)] = entry
+        if len(kept) >= top:
+            worst = sorted(entry.seconds for entry in kept.values())[top - 1] * (1 + ROUNDING)
+    return sorted(kept.values(), key=lambda entry: entry[:3])[:top]
+
+
+def _combinations(choices: Sequence[list[_Option]], most: float) -> Iterator[list[_Option]]:
+    """One option for each axis, all combinations that take at most `most` seconds. Options come fastest first."""
+    if not choices:
+        yield []
+        return
+    least = sum(choice[0].seconds for choice in choices[1:])
+    for option in choices[0]:
+        if option.seconds + least > most:
+            break
+        for rest in _combinations(choices[1:], most - option.seconds):
+            yield [option, *rest]
+
+
+def _times(options: Sequence[_Option]) -> tuple[float, ...]:
+    return tuple(phase.seconds for option in options for phase in option.phases)
+
+
+def _seconds(options: Sequence[_Option]) -> float:
+    return sum(option.seconds for option in options)
 
 
 def _placement(
@@ -238,21 +281,20 @@ def _placement(
     names: list[str],
     blocks: list[Block],
     row: np.ndarray,
-    chosen: list[_Option],
-    ties: int,
+    kept: _Kept,
 ) -> Placement:
     devices = np.zeros((1,) * len(names), np.int32)
-    for axis, option in enumerate(chosen):
+    for axis, option in enumerate(kept.chosen):
         shape = [1] * len(names)
         shape[axis] = -1
         devices = devices + option.laid.order.offsets.reshape(shape)
-    phases = [iter(option.phases) for option in chosen]
+    phases = [iter(option.phases) for option in kept.chosen]
     return Placement(
         [next(phases[names.index(operation.axis)]) for operation in operations],
         [blocks[place] for place in row.tolist()],
-        [option.laid.order.name for option in chosen],
+        [option.laid.order.name for option in kept.chosen],
         devices,
-        ties,
+        kept.ties,
     )
 
 
