@@ -29,6 +29,7 @@ FLOORS = (
         "workloads",
         "screening",
         "search",
+        "placements",
         "charts",
     ),
     ("networks",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -25,12 +26,12 @@ SUFFIXES = (".npy", ".json")
 def _read_job(path: Path) -> Job:
     name = str(path)
     document = yaml.parse(yaml.read_bytes(path), name)
-    return job_of(document.data, name, {**document.values, **document.keys})
+    return job_of(document.data, name, document.values, document.keys)
 
 
-def _quantity(option: str, read: type | object, text: str) -> float:
+def _quantity(option: str, read: Callable[[str], float], text: str) -> float:
     try:
-        return read(text)  # type: ignore[operator, no-any-return]
+        return read(text)
     except BadInput as wrong:
         raise BadInput(f"{option}: {wrong}") from None
 

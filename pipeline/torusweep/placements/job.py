@@ -20,6 +20,22 @@ MOST_OPERATIONS = 1000
 EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
 
 
+EXPECTED = {  # by pydantic's kind of error
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "greater_than_equal": "a number ≥ {ge}",
+    "greater_than": "a number > {gt}",
+    "less_than_equal": "a number ≤ {le}",
+    "too_short": "{min_length} or more",
+    "too_long": "at most {max_length}",
+}
+
+
 class Job(NamedTuple):
     """axes: size of each, the last varies fastest among ranks; operations: of a step, one after the other."""
 
@@ -48,20 +64,20 @@ class _File(BaseModel):
     transformer: Shape | None = Field(None, description="the shape of a model, from which operations follow")
 
 
-def job_of(data: Any, name: str, places: Mapping[Place, tuple[int, int]]) -> Job:
+def job_of(data: Any, name: str, places: Mapping[Place, tuple[int, int]], keys: Mapping[Place, tuple[int, int]]) -> Job:
     """Check what a job's file says.
 
     data    mappings, lists and plain values
     name    of the file, for messages
-    places  (line, column) of the values
+    places  (line, column) of the values; keys: of the keys of mappings
 
     Raises BadInput as `name:line:column: key: expected …, got …; remedy`.
     """
 
-    def refuse(place: Place, message: str) -> BadInput:
+    def refuse(place: Place, message: str, *, at_key: bool = False) -> BadInput:
         while place not in places and place:
             place = place[:-1]
-        line, column = places.get(place, (1, 1))
+        line, column = (at_key and keys.get(place)) or places.get(place, (1, 1))
         return BadInput(printable(f"{name}:{line}:{column}: {one_line(message, 400)}"))
 
     if not isinstance(data, dict):
@@ -72,7 +88,8 @@ def job_of(data: Any, name: str, places: Mapping[Place, tuple[int, int]]) -> Job
     try:
         file = _File.model_validate(data)
     except ValidationError as error:
-        raise refuse(*_first(error)) from None
+        wrong_place, message, at_key = _first(error)
+        raise refuse(wrong_place, message, at_key=at_key) from None
     for axis in file.axes:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,31}", axis):
             raise refuse(("axes", axis), f"axes: expected a name of letters, digits and _, got '{axis}'; as in tp")
@@ -104,8 +121,11 @@ def job_of(data: Any, name: str, places: Mapping[Place, tuple[int, int]]) -> Job
     return Job(file.axes, operations)
 
 
-def _first(error: ValidationError) -> tuple[Place, str]:
-    """(place, message) of the first thing wrong; a misspelt key before the one that it leaves missing."""
+def _first(error: ValidationError) -> tuple[Place, str, bool]:
+    """(place, message, whether it is about the key there) of the first thing wrong.
+
+    A misspelt key comes before the one that it leaves missing.
+    """
     details = error.errors(include_url=False)
     detail = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
     place: Place = detail["loc"]
@@ -117,14 +137,15 @@ def _first(error: ValidationError) -> tuple[Place, str]:
     where = _spelled(place)
     if detail["type"] == "extra_forbidden":
         inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
-        return place, f"{inside}unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}"
+        return place, f"{inside}unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}", True
     if detail["type"] == "missing":
         inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
-        return place[:-1], f"{inside}missing key '{key}': {model.model_fields[key].description}; add it"
-    expected = detail["msg"].removeprefix("Input should be ").replace("a valid ", "a ")
+        return place[:-1], f"{inside}missing key '{key}': {model.model_fields[key].description}; add it", False
+    limits = detail.get("ctx", {})
+    expected = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be ")).format(**limits)
     named = next((step for step in reversed(place) if isinstance(step, str) and step in fields), None)
     meaning = f" ({model.model_fields[named].description})" if named else ""
-    return place, f"{where}: expected {expected}{meaning}, got {_got(detail['input'])}; change it"
+    return place, f"{where}: expected {expected}{meaning}, got {_got(detail['input'])}; change it", False
 
 
 def _model(place: Place) -> type[BaseModel]:
