@@ -29,11 +29,12 @@ FLOORS = (
         "workloads",
         "screening",
         "search",
+        "placements",
         "charts",
     ),
     ("networks",),
     ("tables",),
-    ("errors", "counts"),
+    ("errors", "counts", "quantities"),
 )
 # what does not hold yet; each of these marks goes with the last exception
 LONG: set[str] = set()

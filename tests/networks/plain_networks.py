@@ -20,12 +20,13 @@ Address = tuple[int, ...]
 Arcs = dict[tuple[Address, Address], int]
 
 
-def torus(*sides: int, wrap: bool = True, steps: tuple[int, ...] = (1, -1)) -> Arcs:
+def torus(*sides: int, wrap: bool | tuple[bool, ...] = True, steps: tuple[int, ...] = (1, -1)) -> Arcs:
     arcs: Arcs = {}
+    rings = (wrap,) * len(sides) if isinstance(wrap, bool) else wrap
     for a in product(*map(range, sides)):
         for i, step in product(range(len(sides)), steps):
             target = a[i] + step
-            if wrap or 0 <= target < sides[i]:
+            if rings[i] or 0 <= target < sides[i]:
                 arcs[a, (*a[:i], target % sides[i], *a[i + 1 :])] = i
     return arcs
 

@@ -142,6 +142,8 @@ def test_p04_conclusions_partly_pruned_4d_torus():
         ("mesh(k=64, n=2)", 64),
         ("rtt(a=8)", 32),  # C10 sec. 5.2: 4a
         ("rt(a=8)", 16),  # C10 sec. 5.1: 2a
+        ("slice(radices=[5, 3], wrap=[true, false])", None),  # no even dimension
+        ("slice(radices=[4, 3], wrap=[true, false])", None),  # the odd line is loaded most
         ("torus(radices=[5, 2])", None),  # no theorem: a side of 2 is one link, and the longest side is odd
     ],
 )

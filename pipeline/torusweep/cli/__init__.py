@@ -26,6 +26,7 @@ COMMANDS = {
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
+    "place": ("place", "Where to put the axes of a job on a slice."),
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),

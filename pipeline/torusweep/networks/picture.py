@@ -24,6 +24,12 @@ SMALL: dict[str, dict[int, str]] = {
     "ring": {0: "ring(k=8)"},
     "torus": {1: "torus(k=8, n=1)", 2: "torus(k=4, n=2)", 0: "torus(k=4, n=3)"},
     "mesh": {1: "mesh(k=8, n=1)", 2: "mesh(k=4, n=2)", 0: "mesh(k=4, n=3)"},
+    "slice": {
+        1: "slice(radices=[8], wrap=[false])",
+        2: "slice(radices=[4, 4], wrap=[true, false])",
+        0: "slice(radices=[4, 4, 4], wrap=[true, true, false])",
+    },
+    "pod_slice": {2: "pod_slice(shape=[4, 8])", 0: "pod_slice(shape=[4, 4, 8], twisted=true)"},
     "hypercube": {0: "hypercube(n=5)"},
     "pruned_torus": {0: "pruned_torus(k=4, n=3)"},
     "partly_pruned_torus": {0: "partly_pruned_torus(k=4, n=4, intact=2)"},

@@ -148,7 +148,10 @@ def _describe(kind: Any) -> str:
         *others, last = get_args(kind)
         return f"{', '.join(others)} or {last}" if others else last
     if origin is list:
-        return f"a list of {_describe(get_args(kind)[0])}s".replace("a whole number", "whole number").replace(
+        item = get_args(kind)[0]
+        if item is bool:
+            return "a list of true and false"
+        return f"a list of {_describe(item)}s".replace("a whole number", "whole number").replace(
             "a list of a list", "a list of list"
         )
     if origin is dict:

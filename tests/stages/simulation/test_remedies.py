@@ -15,6 +15,8 @@ NETWORKS = (
         "torus(k=4, n=2)",
         "torus(k=4, n=2, directed=true)",
         "mesh(k=3, n=2)",
+        "slice(radices=[4, 3], wrap=[true, false])",
+        "pod_slice(shape=[2, 4], twisted=true)",
         "ring(k=5)",
         "hypercube(n=3)",
         "illiac(k=4)",

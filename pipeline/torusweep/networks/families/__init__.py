@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import slices
 from torusweep.networks.families.ccc import ccc
 from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
 from torusweep.networks.families.faults import faulty
@@ -35,7 +36,7 @@ from torusweep.networks.topology import Plan, Topology, check_size, default_memo
 FAMILIES: dict[str, Callable[..., Plan]] = {
     family.__name__: family
     for family in (
-        *(ring, torus, mesh, hypercube),
+        *(ring, torus, mesh, slices.slice, slices.pod_slice, hypercube),
         *(pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy, directed_torus, pruned_directed_torus),
         *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin),
         *(ccc, tesh, h3dt, mh3dt),

@@ -51,7 +51,7 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = 
         degree=sum(1 if directed or side == 2 else 2 for side in sides),
         radices=sides,
         directed=directed,
-        wire=lambda: _steps(sides, directed=directed, wrap=True),
+        wire=lambda: grid_steps(sides, directed=directed, wrap=[True] * len(sides)),
         symmetries=lambda: [
             *(neighbour(sides, i, 1).reshape(-1) for i in first_of_each_side(sides)),
             *(reflection(sides, i, 0) for i in first_of_each_side(sides) if sides[i] > 2 and not directed),
@@ -75,7 +75,7 @@ def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = N
         nodes=prod(sides),
         degree=sum(1 if side == 2 else 2 for side in sides),
         radices=sides,
-        wire=lambda: _steps(sides, directed=False, wrap=False),
+        wire=lambda: grid_steps(sides, directed=False, wrap=[False] * len(sides)),
         symmetries=lambda: [*(reflection(sides, i, -1) for i in first_of_each_side(sides)), *swaps(sides)],
         bisection=_array_bisection(sides),
         bisection_source=PRODUCTS,
@@ -119,13 +119,13 @@ def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
     return _array_bisection(sides) * (1 if directed else 2)
 
 
-def _steps(sides: Sequence[int], *, directed: bool, wrap: bool) -> Wiring:
-    """Links ± 1 in every dimension: a + port, then a − port; one port if the side is 2."""
+def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) -> Wiring:
+    """Links ± 1 in every dimension, round it where `wrap` says so: a + port, then a − port; one port if it is 2."""
     columns, classes = [], []
     for dimension, side in enumerate(sides):
         for step in (1,) if directed or side == 2 else (1, -1):
             column = neighbour(sides, dimension, step)
-            if not wrap and side > 2:
+            if not wrap[dimension] and side > 2:
                 column = keep_where(digit(sides, dimension) != (side - 1 if step == 1 else 0), column)
             columns.append(column)
             classes.append(dimension)

@@ -1,0 +1,124 @@
+"""Slices of machines: grids with a wraparound in some dimensions only, and the slices of pods, some of them twisted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Annotated
+
+from torusweep.errors import BadInput
+from torusweep.networks.families.cubes import grid_steps, mesh, torus
+from torusweep.networks.families.grids import class_names, neighbour, reflection, swap, validate_radices
+from torusweep.networks.families.lattices import twisted_torus
+from torusweep.networks.topology import Meaning, Plan, Whole, require
+
+Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
+Radices = Annotated[list[Radix], Meaning("radix of each dimension, x first; at most 30, each ≥ 2")]
+Wraps = Annotated[list[bool], Meaning("whether each dimension is a ring (true) or a line (false), x first")]
+Shape = Annotated[
+    list[int], Meaning("chips along each axis, x first: 2 or 3 axes; an axis of one chip is no dimension")
+]
+Twisted = Annotated[bool, Meaning("the wraparounds of the short axes shift the long ones by half their length")]
+
+CUBE = 4  # side of the cubes of a three-dimensional pod, which optical switches join
+POD = 16  # side of a two-dimensional pod
+
+
+def slice(radices: Radices, wrap: Wraps) -> Plan:
+    """Slice of a machine: each dimension is a ring (wrap true) or a line (false); all rings: torus, all lines: mesh.
+
+    A radix of 2 gives one link, not two, whether ring or line.
+
+    Constraint: wrap has as many values as radices.
+    Source: Austin et al. 2025, How to scale your model, ch. 2: a pod's axis has its wraparound where a slice spans it.
+    """
+    sides = validate_radices(radices)
+    require(len(wrap) == len(sides), "wrap", wrap, f"{len(sides)} values, as radices", "each dimension has one")
+    rings = tuple(ring and side > 2 for side, ring in zip(sides, wrap))
+    if all(ring or side == 2 for side, ring in zip(sides, rings)):
+        return torus(radices=list(sides))
+    if not any(rings):
+        return mesh(radices=list(sides))
+    kinds = list(zip(sides, rings))
+    first = [i for i, kind in enumerate(kinds) if kind not in kinds[:i]]
+    width = _bisection(sides, rings)
+    return Plan(
+        nodes=prod(sides),
+        degree=sum(1 if side == 2 else 2 for side in sides),
+        radices=sides,
+        wire=lambda: grid_steps(sides, directed=False, wrap=rings),
+        symmetries=lambda: [
+            *(neighbour(sides, i, 1).reshape(-1) for i in first if rings[i]),
+            *(reflection(sides, i, 0 if rings[i] else -1) for i in first),
+            *(swap(sides, kinds.index(kind), i) for i, kind in enumerate(kinds) if kind in kinds[:i]),
+        ],
+        bisection=width,
+        bisection_source="" if width is None else BISECTION_SOURCE,
+        classes=class_names(len(sides)),
+    )
+
+
+def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
+    """Slice of a pod, by its shape: three axes are a part of a pod of cubes 4 × 4 × 4, two of a pod of 16 × 16 chips.
+
+    Whole cubes have all wraparounds; a part of a cube has none. Of two axes, those of 16 chips have a wraparound.
+    Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), in
+    any order of the axes: the wraparound of each short axis shifts every long one by k.
+
+    Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or at most 4; of two axes, sides of
+    at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k, k a multiple of 4.
+    Source: Jouppi et al. 2023, sec. 2 (cubes, twisted slices); Google, TPU v4 and v5p (shapes); Austin et al. 2025,
+    How to scale your model, ch. 2 (wraparounds); Cámara et al. 2010, and Camarero et al. 2013 (cubic lattices).
+    """
+    require(2 <= len(shape) <= 3, "shape", shape, "2 or 3 axes, as in [4, 4, 8]", "pods have as many")
+    require(min(shape) >= 1, "shape", shape, "sides ≥ 1", "an axis has a chip")
+    sides = [side for side in shape if side > 1]
+    require(bool(sides), "shape", shape, "2 chips or more", "one chip has no links")
+    if twisted:
+        return _twisted_slice(shape)
+    if len(shape) == 2:
+        require(max(shape) <= POD, "shape", shape, f"sides of at most {POD}", f"such a pod has {POD} × {POD} chips")
+        return slice(radices=sides, wrap=[side == POD for side in sides])
+    whole = all(side % CUBE == 0 for side in shape)
+    part = max(shape) <= CUBE
+    require(
+        whole or part,
+        "shape",
+        shape,
+        f"sides that are multiples of {CUBE}, or none above {CUBE}",
+        "optical switches join whole cubes; for another network use slice(radices=[…], wrap=[…])",
+    )
+    return slice(radices=sides, wrap=[whole] * len(sides))
+
+
+def _twisted_slice(shape: list[int]) -> Plan:
+    short, long = min(shape), max(shape)
+    if long != 2 * short or short < 2 or any(side not in (short, long) for side in shape):
+        raise BadInput(
+            f"shape={shape}: expected sides k and 2k, as in [4, 4, 8] or [4, 8, 8], for a twist;"
+            " leave twisted out, or use twisted_torus"
+        )
+    shifts = {i: short for i, side in enumerate(shape) if side == long}
+    plan = twisted_torus(radices=shape, twists={j: shifts for j, side in enumerate(shape) if side == short})
+    if len(shape) == 3 and short % CUBE == 0:
+        return plan
+    return replace(plan, notes=("no pod has this slice: twisted ones have three axes, each a multiple of 4",))
+
+
+BISECTION_SOURCE = (
+    "a plane across the dimension of greatest effective side (a line's side, half of a ring's); no narrower: N²/2 pairs"
+    " cross it, and dimension order spreads all pairs so that no channel carries more of them than there"
+)
+
+
+def _bisection(sides: Sequence[int], rings: Sequence[bool]) -> int | None:
+    """Bisection width of a grid of lines and rings, in links; None where the argument does not apply.
+
+    Of all N² pairs, dimension order sends over a channel of a line of side k at most N k/4 (odd k: N (k² − 1)/(4k)),
+    over one of a ring half of that. N²/2 pairs cross a bisection, over two channels a link. So it has at least
+    N²/4 links over the greatest load. If the dimension with that load is even, the plane across it has exactly these.
+    """
+    loads = [(side - side % 2 / side) / (2 if ring else 1) for side, ring in zip(sides, rings)]
+    across = next((i for i, load in enumerate(loads) if load == max(loads) and sides[i] % 2 == 0), None)
+    return None if across is None else prod(sides) // sides[across] * (2 if rings[across] else 1)

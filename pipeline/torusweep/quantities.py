@@ -1,0 +1,103 @@
+"""Sizes, bandwidths and times as people write them: 64MiB, 50GB/s, 1us.
+
+KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. A byte has 8 bits, which are written out
+(Gbit/s): Gb/s is refused, as some mean bytes by it. Upper and lower case count, but for K and k.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from torusweep.errors import BadInput, nearest, printable
+
+_SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+BYTES = {f"{scale}B": Fraction(number) for scale, number in {**_SCALES, **_BINARY}.items()}
+BANDWIDTHS = {
+    **{f"{unit}/s": number for unit, number in BYTES.items()},
+    **{f"{scale}bit/s": Fraction(number, 8) for scale, number in _SCALES.items()},
+}
+SECONDS = {
+    "s": Fraction(1),
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+    "µs": Fraction(1, 10**6),  # the micro sign
+    "μs": Fraction(1, 10**6),  # the Greek letter
+    "ns": Fraction(1, 10**9),
+}
+MOST_BYTES = 2**60
+MOST_BANDWIDTH = 10**18  # bytes a second
+MOST_SECONDS = 10**6
+_NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.ASCII)
+
+
+def bytes_of(text: str | int) -> int:
+    """A number of bytes, 1 … 2⁶⁰: "64MiB", "1.5 GB", "100B"; a number without a unit is of bytes.
+
+    Raises BadInput for another text, or for parts of a byte.
+    """
+    number = _quantity(text, BYTES, "a size such as 64MiB", "B")
+    if number.denominator != 1 or not 1 <= number <= MOST_BYTES:
+        raise BadInput(f"expected a whole number of bytes, 1 … 2⁶⁰, got '{_shown(text)}'; choose another, as 64MiB")
+    return int(number)
+
+
+def bandwidth_of(text: str) -> float:
+    """Bytes a second, above 0: "50GB/s", "400Gbit/s".
+
+    Raises BadInput for another text.
+    """
+    number = _quantity(text, BANDWIDTHS, "a bandwidth such as 50GB/s or 400Gbit/s", "")
+    if not 0 < number <= MOST_BANDWIDTH:
+        raise BadInput(f"expected a bandwidth above 0, at most 10⁶TB/s, got '{_shown(text)}'; choose another")
+    return float(number)
+
+
+def seconds_of(text: str) -> float:
+    """Seconds, 0 or more: "1us", "2.5 ms"; 0 needs no unit.
+
+    Raises BadInput for another text.
+    """
+    number = _quantity(text, SECONDS, "a time such as 1us", "s" if str(text).strip() == "0" else "")
+    if number > MOST_SECONDS:
+        raise BadInput(f"expected a time of at most 10⁶ s, got '{_shown(text)}'; choose a shorter one, as 1us")
+    return float(number)
+
+
+def byte_range(text: str) -> list[int]:
+    """Sizes in bytes: "64MiB" is one; "1MiB:16GiB" all powers of two from 1 MiB to 16 GiB, both included.
+
+    Raises BadInput for another text, or where there is no power of two in between.
+    """
+    first, colon, last = str(text).partition(":")
+    if not colon:
+        return [bytes_of(first)]
+    least, most = bytes_of(first), bytes_of(last)
+    powers = [1 << place for place in range(MOST_BYTES.bit_length()) if least <= 1 << place <= most]
+    if not powers:
+        what = "the smaller size first" if least > most else "a power of two between them"
+        raise BadInput(f"expected sizes as in 1MiB:16GiB, {what}, got '{_shown(text)}'; choose others")
+    return powers
+
+
+def _quantity(text: str | int, units: dict[str, Fraction], expected: str, default: str) -> Fraction:
+    """A number times its unit.
+
+    expected   what the message says
+    default    unit of a number that has none; "" where a unit must be written
+    """
+    found = None if isinstance(text, bool) else _NUMBER.fullmatch(str(text).strip())
+    if found is None:
+        raise BadInput(f"expected {expected}, got '{_shown(text)}'; write a number and a unit")
+    unit = found[2] or default
+    if unit not in units:
+        known = [name for name in units if name != "μs"]
+        got = f"'{_shown(text)}'" + (f" with the unit '{_shown(unit)}'" if unit else ", which has no unit")
+        near = nearest(unit, known) if unit else ""
+        raise BadInput(f"expected {expected}, got {got}{near}; units are {', '.join(known)}")
+    return Fraction(found[1]) * units[unit]
+
+
+def _shown(text: object) -> str:
+    return printable(str(text)[:40])

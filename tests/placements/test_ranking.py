@@ -1,0 +1,383 @@
+"""Placements beside a plain loop that routes each message hop by hop; known answers; what is proved of the best."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+
+import networkx
+import numpy as np
+import pytest
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import build
+from torusweep.placements.blocks import Part, corners, orders, size_of
+from torusweep.placements.loads import lay
+from torusweep.placements.machine import machine
+from torusweep.placements.operations import KINDS, Operation, least_bytes
+from torusweep.placements.ranking import Links, Placement, rank
+
+from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
+
+MIB = 2**20
+BANDWIDTH, LATENCY = 50e9, 1e-6
+
+
+def spelling(sides: tuple[int, ...], rings: tuple[bool, ...]) -> str:
+    return f"slice(radices={list(sides)}, wrap=[{', '.join(str(ring).lower() for ring in rings)}])"
+
+
+def groups_of(devices: np.ndarray, axis: int) -> list[list[int]]:
+    return np.moveaxis(devices, axis, -1).reshape(-1, devices.shape[axis]).tolist()
+
+
+def side_lines(slice_of: Slice, part: Part) -> list[list[int]]:
+    """The lines of one side of a block, from its definition: the digit coordinate // stride % factor varies."""
+    lines: dict[tuple, list[int]] = {}
+    for number, node in enumerate(slice_of.nodes):
+        digit = node[part.dimension] // part.stride % part.factor
+        first = (*node[: part.dimension], node[part.dimension] - digit * part.stride, *node[part.dimension + 1 :])
+        lines.setdefault(first, []).append(number)
+    return list(lines.values())
+
+
+def plain_seconds(slice_of: Slice, placement: Placement, place: int, axis: int) -> tuple[float, float]:
+    """(seconds, bytes on the busiest link) of an operation of a placement: by rings or directly, or by the bucket."""
+    operation = placement.phases[place].operation
+    groups = groups_of(placement.devices, axis)
+    size = len(groups[0])
+    messages = [message for group in groups for message in ring_bytes(group, operation.kind, operation.bytes)]
+    number = slice_of.busiest(messages)[0]
+    steps = {"all_reduce": 2 * size - 2, "permute": 1, "exchange": 1}.get(operation.kind, size - 1)
+    seconds = float(number) / BANDWIDTH + steps * LATENCY
+    block = placement.blocks[axis]
+    if operation.kind in ("all_gather", "reduce_scatter", "all_reduce") and block and len(block) > 1:
+        passes = 2 if operation.kind == "all_reduce" else 1
+        lines = [side_lines(slice_of, part) for part in block]
+        bucket = passes * bucket_phases(slice_of, groups, lines, operation.bytes)
+        longest = max(part.factor for part in block) - 1
+        other = float(bucket) / BANDWIDTH + passes * len(block) * longest * LATENCY
+        if other < seconds:
+            return other * operation.times, float(bucket)
+    return seconds * operation.times, float(number)
+
+
+CASES = [  # sides, rings, axes
+    ((4, 8), (False, True), {"a": 4, "b": 8}),
+    ((4, 4), (True, True), {"a": 2, "b": 2, "c": 4}),
+    ((6, 4), (True, False), {"a": 6, "b": 4}),
+    ((2, 3, 4), (True, False, True), {"a": 4, "b": 6}),
+    ((3, 5), (False, False), {"a": 15}),
+    ((3, 3), (True, True), {"a": 9}),
+    ((8,), (False,), {"a": 4, "b": 2}),
+    ((4, 6), (False, False), {"a": 3, "b": 8}),
+]
+
+
+@pytest.mark.parametrize(("sides", "rings", "axes"), CASES, ids=str)
+def test_times_as_a_plain_loop_that_routes_each_message(sides, rings, axes):
+    """Every operation of the ten best placements, and of the row-major order."""
+    slice_of = Slice(sides, rings)
+    operations = [
+        Operation(axis, kind, 3 * MIB + 7 * place, place + 1)
+        for place, (axis, kind) in enumerate((axis, kind) for axis in axes for kind in KINDS)
+    ]
+    ranking = rank(machine(build(spelling(sides, rings))), axes, operations, Links(BANDWIDTH, LATENCY))
+    for placement in [*ranking.best, ranking.row_major]:
+        assert sorted(placement.devices.ravel().tolist()) == list(range(len(slice_of.nodes)))
+        assert placement.devices.shape == tuple(axes.values())
+        for place, phase in enumerate(placement.phases):
+            seconds, number = plain_seconds(slice_of, placement, place, list(axes).index(phase.operation.axis))
+            assert phase.seconds == pytest.approx(seconds, rel=1e-12)
+            assert phase.bytes == pytest.approx(number, rel=1e-12)
+            assert phase.least <= phase.seconds * (1 + 1e-12)
+    assert [placement.seconds for placement in ranking.best] == sorted(placement.seconds for placement in ranking.best)
+
+
+@pytest.mark.parametrize(
+    ("sides", "ring", "block", "name", "load"),
+    [
+        # of a message share, half of which goes each way round the ring
+        ((8,), False, (Part(0, 8, 1),), "row-major", 1.0),
+        ((8,), False, (Part(0, 8, 1),), "folded", 1.0),
+        ((8,), True, (Part(0, 8, 1),), "row-major", 0.5),
+        ((4, 2), False, (Part(0, 4, 1), Part(1, 2, 1)), "cycle x, y", 0.5),
+        ((16, 16), True, (Part(0, 2, 1), Part(1, 2, 1)), "cycle x, y", 0.5),
+        ((16, 16), True, (Part(0, 4, 1),), "row-major", 1.0),
+        ((16, 16), True, (Part(0, 4, 4),), "row-major", 2.0),  # four rings of four share each link
+        ((6, 6), True, (Part(0, 6, 1), Part(1, 6, 1)), "helix x, y", 0.5),
+        ((3, 3), True, (Part(0, 3, 1), Part(1, 3, 1)), "helix x, y", 0.5),  # a torus of odd rings has a cycle
+    ],
+)
+def test_known_loads_of_rings(sides, ring, block, name, load):
+    slice_of = machine(build(spelling(sides, (ring,) * len(sides))))
+    by_name = {laid.order.name: laid.loads["ring"].messages / 2 for laid in lay(slice_of, {block: {"ring"}})[block]}
+    assert by_name[name] == load
+
+
+@pytest.mark.parametrize(("axes", "first"), [({"dp": 64, "tp": 4}, [0, 1, 17, 16])])
+def test_rings_on_blocks_are_found(axes, first):
+    """Tensor parallel 4 on 16 × 16: the ring … 0, 1, 17, 16 …, of dilation 1, half the load of four in a row."""
+    slice_of = machine(build("torus(k=16, n=2)"))
+    ranking = rank(slice_of, axes, [Operation("tp", "all_gather", 64 * MIB)], Links(BANDWIDTH, 0.0))
+    assert ranking.best[0].devices[0].tolist() == first
+    assert ranking.best[0].phases[0].bytes == 64 * MIB * 3 / 4 / 2
+    assert ranking.row_major.phases[0].bytes == 64 * MIB * 3 / 4
+    assert ranking.row_major.devices[0].tolist() == [0, 1, 2, 3]
+
+
+def is_neighbour(slice_of: Slice, a: int, b: int) -> bool:
+    return len(slice_of.routes(slice_of.nodes[a], slice_of.nodes[b])[0][1]) == 1
+
+
+@pytest.mark.parametrize(
+    "factors",
+    [(2, 2), (4, 2), (3, 2), (2, 5), (4, 6), (3, 4), (2, 2, 2), (3, 4, 3), (2, 3, 3), (5, 2, 3), (2, 2, 2, 3)],
+)
+def test_even_blocks_have_hamiltonian_cycles(factors):
+    slice_of = Slice(factors, (False,) * len(factors))
+    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    cycles = [
+        order.offsets.tolist()
+        for order in orders(block, factors, slice_of.rings, "xyzw")
+        if order.name.startswith("cycle")
+    ]
+    assert cycles
+    for members in cycles:
+        assert sorted(members) == list(range(len(slice_of.nodes)))
+        assert all(is_neighbour(slice_of, a, b) for a, b in zip(members, members[1:] + members[:1]))
+
+
+@pytest.mark.parametrize("factors", [(3, 3), (3, 5), (5, 3), (7, 9), (3, 3, 3), (5, 3, 3)])
+def test_odd_blocks_have_cycles_with_one_step_of_two_hops(factors):
+    """Bipartite, with an odd number of nodes: networkx finds no Hamiltonian cycle's two-colouring either."""
+    slice_of = Slice(factors, (False,) * len(factors))
+    colours = networkx.bipartite.sets(networkx.grid_graph(list(factors)))
+    assert len(colours[0]) != len(colours[1])
+    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    found = orders(block, factors, slice_of.rings, "xyzw")
+    assert not any(order.name.startswith("cycle") for order in found)
+    near = [order.offsets.tolist() for order in found if order.name.startswith("near-cycle")]
+    assert near
+    for members in near:
+        assert sorted(members) == list(range(len(slice_of.nodes)))
+        hops = [
+            len(slice_of.routes(slice_of.nodes[a], slice_of.nodes[b])[0][1])
+            for a, b in zip(members, members[1:] + members[:1])
+        ]
+        assert sorted(hops) == [1] * (len(hops) - 1) + [2]
+
+
+@pytest.mark.parametrize("factors", [(7,), (8,), (3, 4), (3, 3, 3)])
+def test_foldings_have_dilation_two(factors):
+    slice_of = Slice(factors, (False,) * len(factors))
+    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    found = [o.offsets.tolist() for o in orders(block, factors, slice_of.rings, "xyzw") if "folded" in o.name]
+    assert found
+    for members in found:
+        steps = zip(members, members[1:] + members[:1])
+        assert max(len(slice_of.routes(slice_of.nodes[a], slice_of.nodes[b])[0][1]) for a, b in steps) == 2
+    if factors == (8,):
+        assert found == [[0, 2, 4, 6, 7, 5, 3, 1]]
+
+
+def test_blocks_divide_the_nodes():
+    block = (Part(0, 2, 2), Part(1, 3, 1))
+    first = corners(block, (8, 6))
+    members = orders(block, (8, 6), (False, False), "xy")[0].offsets
+    assert size_of(block) * len(first) == 48
+    assert sorted((first[:, None] + members).ravel().tolist()) == list(range(48))
+
+
+def test_all_placements_are_counted():
+    """8 × 2 for axes of 4 and 4, by hand: the side of 8 is 4 · 2 and the side of 2 is 1 · 2, or the other way.
+
+    Of 8 = 4 of a and 2 of b there are two orders, of 8 = 2 and 4 as many. The axis of 4 in a row has two orders of its
+    ranks (row-major and folded); that of 2 × 2 has six that differ: row-major twice; cycle twice, which are the snakes,
+    too; folded snakes, 0 2 3 1 in terms of a snake, twice.
+    """
+    slice_of = machine(build("mesh(radices=[8, 2])"))
+    ranking = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY), top=100)
+    assert ranking.compared == 4 * 2 * 6
+    assert sum(placement.ties for placement in ranking.best) == ranking.compared
+
+
+def test_no_order_of_eight_ranks_is_faster():
+    """All orders of 2 × 4 nodes in two rings of 4: the best of the ranking is the best of all 8! of them."""
+    slice_of = Slice((4, 2), (False, False))
+    operation = Operation("tp", "all_gather", 64 * MIB)
+    found = rank(machine(build("mesh(radices=[4, 2])")), {"dp": 2, "tp": 4}, [operation], Links(BANDWIDTH, 0.0)).best[0]
+    number: dict[object, int] = {}  # of a link
+    routes = {
+        (a, b): [
+            number.setdefault(link, len(number)) for link in slice_of.routes(slice_of.nodes[a], slice_of.nodes[b])[0][1]
+        ]
+        for a in range(8)
+        for b in range(8)
+    }
+    loads = {pair: np.bincount(links, minlength=len(number)) for pair, links in routes.items()}
+
+    def most(rest: tuple[int, ...]) -> int:
+        """Messages on the busiest link where each rank sends to the next and to the previous one."""
+        groups = ((0, *rest[:3]), rest[3:])
+        pairs = [(group[i], group[(i + 1) % 4]) for group in groups for i in range(4)]
+        return max(sum(loads[a, b] + loads[b, a] for a, b in pairs))
+
+    least = min(most(rest) for rest in permutations(range(1, 8)))
+    assert found.phases[0].bytes == 64 * MIB * Fraction(3, 8) * least
+    assert least == 1
+
+
+@pytest.mark.parametrize("network", ["slice(radices=[4, 6], wrap=[true, false])", "rtt(a=3)", "mesh(k=3, n=2)"])
+def test_bounds_from_networkx(network):
+    topology = build(network)
+    graph = networkx.Graph([(int(a), int(b)) for a, b in zip(*topology.arcs[:2])])
+    slice_of = machine(topology)
+    apart = [sorted(lengths.values()) for _, lengths in networkx.all_pairs_shortest_path_length(graph)]
+    channels, fewest = 2 * graph.number_of_edges(), min(dict(graph.degree).values())
+    for size in (size for size in range(2, topology.nodes + 1) if topology.nodes % size == 0):
+        expected = Fraction(6000, size) * sum(sum(row[:size]) for row in apart) / channels
+        assert least_bytes(Operation("a", "all_to_all", 6000), size, slice_of) == pytest.approx(float(expected))
+        gathered = Fraction(6000 * (size - 1), size * fewest)
+        assert least_bytes(Operation("a", "all_gather", 6000), size, slice_of) == pytest.approx(float(gathered))
+        reduced = Fraction(2 * 6000 * (size - 1) * topology.nodes, size * channels)
+        assert least_bytes(Operation("a", "all_reduce", 6000), size, slice_of) == pytest.approx(float(reduced))
+
+
+class Twisted:
+    """A twisted torus as its links: the steps along each dimension, found from the links' classes."""
+
+    def __init__(self, topology) -> None:
+        self.sides = topology.plan.radices
+        self.forward: dict[tuple[int, int], int] = {}
+        self.back: dict[tuple[int, int], int] = {}
+        heads: dict[tuple[int, int], list[int]] = {}
+        for tail, head, port in zip(*(array.tolist() for array in topology.arcs)):
+            heads.setdefault((tail, int(topology.link_class[tail, port])), []).append(head)
+        dimensions = range(len(self.sides))
+        strides = [int(np.prod(self.sides[:i])) for i in dimensions]
+        inside = [
+            (v, i)
+            for v in range(topology.nodes)
+            for i in dimensions
+            if v // strides[i] % self.sides[i] < self.sides[i] - 1
+        ]
+        for v, i in inside:
+            self.forward[v, i], self.back[v + strides[i], i] = v + strides[i], v
+        for v, i in heads.keys() - self.forward.keys():
+            (there,) = (head for head in heads[v, i] if head != self.back.get((v, i)))
+            self.forward[v, i], self.back[there, i] = there, v
+        spans = [range(-side, side + 1) for side in self.sides]
+        self.displacements = sorted(product(*spans), key=lambda displacement: sum(map(abs, displacement)))
+
+    def walk(self, node: int, displacement: tuple[int, ...]) -> list[tuple[int, int]]:
+        links = []
+        for i, hops in enumerate(displacement):
+            for _ in range(abs(hops)):
+                there = (self.forward if hops > 0 else self.back)[node, i]
+                links.append((node, there))
+                node = there
+        return links
+
+    def routes(self, a: int, b: int) -> list[list[tuple[int, int]]]:
+        """By all shortest displacements, of all in the box of twice the sides; each along x, then y, then z."""
+        ways: list[list[tuple[int, int]]] = []
+        for displacement in self.displacements:
+            if ways and sum(map(abs, displacement)) > len(ways[0]):
+                return ways
+            links = self.walk(a, displacement)
+            if links[-1][1] == b if links else a == b:
+                ways.append(links)
+        return ways
+
+    def busiest(self, messages) -> tuple[Fraction, int]:
+        load: dict[tuple[int, int], Fraction] = {}
+        longest = 0
+        for a, b, number in messages:
+            ways = self.routes(a, b)
+            longest = max(longest, len(ways[0]))
+            for link in (link for links in ways for link in links):
+                load[link] = load.get(link, Fraction(0)) + Fraction(number) / len(ways)
+        return max(load.values()), longest
+
+
+def line_bucket(twisted: Twisted, groups: list[list[int]], sides: list[list[list[int]]], size: int) -> Fraction:
+    """Bytes on the busiest link, phase by phase, of a bucket all-gather in all groups at once.
+
+    Along a line each share goes from its rank to both ends; in a ring half of it goes each way round.
+    """
+    count, members = len(sides), len(groups[0])
+    held = [{node: 1 for group in groups for node in group} for _ in range(count)]
+    total = Fraction(0)
+    for phase in range(count):
+        messages: list[tuple[int, int, Fraction]] = []
+        for part in range(count):
+            before, after = held[part], {}
+            for line in sides[(part + phase) % count]:
+                closed = len(line) > 2 and len(twisted.routes(line[-1], line[0])[0]) == 1
+                for place, node in enumerate(line):
+                    share = Fraction(before[node] * size, members * count)
+                    onwards = line[place:] if not closed else (line[place:] + line[:place])
+                    back = (
+                        line[: place + 1][::-1] if not closed else [node, *line[:place][::-1], *line[place + 1 :][::-1]]
+                    )
+                    for way in (onwards, back):
+                        messages += [(a, b, share / 2 if closed else share) for a, b in pairwise(way)]
+                    after[node] = sum(before[other] for other in line)
+            held[part] = after
+        total += twisted.busiest(messages)[0]
+    assert all(number == members for part in held for number in part.values())
+    return total
+
+
+@pytest.mark.parametrize(
+    ("network", "axes", "by"),
+    [
+        ("rtt(a=3)", {"a": 9, "b": 2}, {"ring", "direct"}),
+        ("rtt(a=4)", {"a": 8, "b": 4}, {"ring", "direct"}),
+        ("pod_slice(shape=[2, 4, 4], twisted=true)", {"a": 8, "b": 4}, {"ring", "bucket", "direct"}),
+        ("pod_slice(shape=[3, 3, 6], twisted=true)", {"a": 9, "b": 6}, {"ring", "direct"}),
+    ],
+)
+def test_times_on_a_twisted_slice_as_a_plain_loop(network, axes, by):
+    topology = build(network)
+    twisted, plain = Twisted(topology), Slice(topology.plan.radices, (False,) * len(topology.plan.radices))
+    operations = [Operation("a", "all_gather", 600), Operation("a", "all_to_all", 600), Operation("b", "permute", 600)]
+    ranking = rank(machine(topology), axes, operations, Links(BANDWIDTH, 0.0), top=6)
+    seen = set()
+    for placement in [*ranking.best, ranking.row_major]:
+        for phase in placement.phases:
+            axis = list(axes).index(phase.operation.axis)
+            groups = groups_of(placement.devices, axis)
+            if phase.algorithm == "bucket":
+                lines = [side_lines(plain, part) for part in placement.blocks[axis]]
+                number = line_bucket(twisted, groups, lines, phase.operation.bytes)
+            else:
+                sent = (ring_bytes(group, phase.operation.kind, phase.operation.bytes) for group in groups)
+                number, longest = twisted.busiest([message for group in sent for message in group])
+                assert phase.hops == longest
+            assert phase.bytes == pytest.approx(float(number), rel=1e-12)
+            seen.add(phase.algorithm)
+    assert seen == by
+
+
+@pytest.mark.parametrize(
+    ("network", "axes", "message"),
+    [
+        ("torus(k=4, n=2)", {"tp": 4, "dp": 8}, "got tp 4 × dp 8 = 32"),
+        ("ccc(n=3)", {"tp": 24}, "expected a slice, torus, mesh or twisted torus"),
+        ("faulty(torus(k=4, n=2), links=1)", {"tp": 16}, "with all its links"),
+        ("pruned_xy(k=4)", {"tp": 64}, "expected a connected network, got 2 parts"),
+        ("torus(k=4, n=2, directed=true)", {"tp": 16}, "links of two directions"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(network, axes, message):
+    with pytest.raises(BadInput) as refusal:
+        rank(machine(build(network)), axes, [], Links(BANDWIDTH, LATENCY))
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("network", ["torus(k=17, n=3)", "hypercube(n=5)"])
+def test_what_is_too_large_is_refused(network):
+    with pytest.raises(Refused, match="expected at most 4"):
+        machine(build(network))
