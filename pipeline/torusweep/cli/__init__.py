@@ -26,6 +26,7 @@ COMMANDS = {
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
+    "collective": ("collective", "What a collective operation takes, beside the optimum."),
     "place": ("place", "Where to put the axes of a job on a slice."),
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
@@ -79,6 +80,7 @@ def torusweep() -> None:
       torusweep loads "rtt(a=16)"                      where it saturates
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
+      torusweep collective "torus(radices=[4, 4, 8])" all_reduce
       torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"

@@ -64,7 +64,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> Cost:
     """Measure a schedule: messages to a neighbour take the channel to it, others all shortest paths equally."""
     tail, _, port = topology.arcs
     capacity = 1.0 if topology.capacity is None else topology.capacity[tail, port].astype(np.float64)
-    step, source, destination, units = _messages(schedule)
+    step, source, destination, units = messages_of(schedule)
     keys = link_keys(topology)
     order = np.argsort(keys)
     pair = schedule.node[source].astype(np.int64) * topology.nodes + schedule.node[destination]
@@ -97,7 +97,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> Cost:
     return Cost(float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale)
 
 
-def _messages(schedule: Schedule) -> tuple[np.ndarray, ...]:
+def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
     """(step, source, destination, units) of every message, by step: the transfers of a step between two ranks."""
     ranks = len(schedule.node)
     key = (schedule.step.astype(np.int64) * ranks + schedule.source) * ranks + schedule.destination

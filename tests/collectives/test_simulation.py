@@ -1,0 +1,50 @@
+"""Schedules in the simulator: as long as the loads of the links say, at large messages."""
+
+from __future__ import annotations
+
+import pytest
+from torusweep.collectives.algorithms import schedule_of
+from torusweep.collectives.cost import cost_of
+from torusweep.errors import Refused
+from torusweep.networks.families import build
+from torusweep.stages.collectives.simulation import simulated
+
+# network, operation, algorithm, flits of a unit; all messages go to neighbours
+LARGE = [
+    ("ring(k=8)", "all_gather", "one_way_ring", 1024),
+    ("ring(k=8)", "all_reduce", "ring", 1024),
+    ("torus(k=4, n=2)", "all_gather", "rings", 1024),
+    ("torus(k=4, n=2)", "reduce_scatter", "bucket", 1024),
+    ("torus(k=4, n=2)", "all_reduce", "by_dimension", 512),
+    ("torus(k=4, n=2)", "all_gather", "trees", 2048),
+    ("pdtt(a=2)", "all_gather", "bucket", 512),
+    ("mesh(k=4, n=2)", "all_gather", "by_dimension", 512),
+    ("mesh(k=3, n=2)", "all_reduce", "trees", 4096),
+    ("hypercube(n=4)", "all_gather", "halving_doubling", 512),
+    ("faulty(torus(k=4, n=2), links=1, seed=1)", "all_reduce", "trees", 2048),
+]
+
+
+@pytest.mark.parametrize(("network", "operation", "algorithm", "flits"), LARGE)
+def test_bandwidth_decides_at_large_messages(network, operation, algorithm, flits):
+    topology = build(network)
+    schedule = schedule_of(topology, operation, algorithm)
+    found = simulated(topology, schedule, flits)
+    assert found.size == schedule.units * flits
+    assert abs(found.difference(cost_of(topology, schedule).cycles)) < 0.05
+
+
+def test_small_messages_take_their_latency():
+    """Eight flits a step over a ring of four: three steps of a lone packet's latency and its flits."""
+    topology = build("ring(k=4)")
+    schedule = schedule_of(topology, "all_gather", "one_way_ring")
+    found = simulated(topology, schedule, 8)
+    lone = 2 * 3 + 1 + 7  # two routers of three cycles, a channel, the flits behind the head
+    assert found.cycles >= 3 * lone
+    assert found.cycles <= 3 * (lone + 2) + 1
+
+
+def test_too_many_flits_are_refused():
+    topology = build("torus(k=8, n=2)")
+    with pytest.raises(Refused, match="choose fewer"):
+        simulated(topology, schedule_of(topology, "all_gather", "rings"), 10**6)
