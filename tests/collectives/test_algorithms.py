@@ -43,7 +43,10 @@ def test_algorithms_compute_their_operation(network, algorithm, operation):
     try:
         schedule = schedule_of(topology, operation, algorithm, root=root)
     except BadInput as refusal:
-        assert any(words in str(refusal) for words in ("a power of 2", "Hamiltonian cycle", "rings and lines", "links in both directions"))
+        assert any(
+            words in str(refusal)
+            for words in ("a power of 2", "Hamiltonian cycle", "rings and lines", "links in both directions")
+        )
         return
     check(schedule, topology.nodes, root)
     cost = cost_of(topology, schedule)
@@ -128,11 +131,14 @@ def test_trees_of_two_hundred_and_fifty_six_nodes():
     assert cost.cycles == pytest.approx(255 / (256 * 4), rel=1e-12)
 
 
-@pytest.mark.parametrize(("size", "bandwidth", "latency"), [(1, 1.0, 1.0), (1000, 2.0, 3.0), (10**6, 8.0, 0.5), (7, 3.0, 0.0)])
+@pytest.mark.parametrize(
+    ("size", "bandwidth", "latency"), [(1, 1.0, 1.0), (1000, 2.0, 3.0), (10**6, 8.0, 0.5), (7, 3.0, 0.0)]
+)
 def test_the_best_number_of_pieces(size, bandwidth, latency):
     cost = Cost(0.25, 9, 9, True, np.zeros(0))
     times = {
-        pieces: (pieces + 8) * (latency + 0.25 * size / bandwidth / pieces) for pieces in range(1, min(size, 20_000) + 1)
+        pieces: (pieces + 8) * (latency + 0.25 * size / bandwidth / pieces)
+        for pieces in range(1, min(size, 20_000) + 1)
     }
     assert cost.seconds(size, bandwidth, latency) == pytest.approx(min(times.values()))
 

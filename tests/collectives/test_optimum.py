@@ -75,9 +75,7 @@ def test_proofs_are_cuts_of_the_network(seed, operation):
     found = optimum(topology, operation)
     nodes = topology.nodes
     if isinstance(found.proof, Partition):
-        between = [
-            (tail, head) for tail, head in graph.edges if found.proof.part[tail] != found.proof.part[head]
-        ]
+        between = [(tail, head) for tail, head in graph.edges if found.proof.part[tail] != found.proof.part[head]]
         width = sum(graph[tail][head]["capacity"] for tail, head in between)
         assert width == found.proof.capacity
         assert found.bound == pytest.approx(2 * (found.proof.parts - 1) / width)
@@ -88,13 +86,15 @@ def test_proofs_are_cuts_of_the_network(seed, operation):
     ends = (others, members) if found.proof.enters else (members, others)
     width = crossing(graph, *ends)
     assert width == found.proof.capacity
-    data = 1 if OPERATIONS[operation].rooted or operation == "all_reduce" else len(ends[operation == "reduce_scatter"]) / nodes
+    data = (
+        1
+        if OPERATIONS[operation].rooted or operation == "all_reduce"
+        else len(ends[operation == "reduce_scatter"]) / nodes
+    )
     assert found.bound == pytest.approx(data / width)
     if OPERATIONS[operation].rooted:
         way = graph if operation == "broadcast" else graph.reverse()
-        least = min(
-            nx.maximum_flow_value(way, 0, node, capacity="capacity") for node in range(1, nodes)
-        )
+        least = min(nx.maximum_flow_value(way, 0, node, capacity="capacity") for node in range(1, nodes))
         assert found.bound == pytest.approx(1 / least)
 
 

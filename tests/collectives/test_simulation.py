@@ -16,12 +16,12 @@ LARGE = [
     ("torus(k=4, n=2)", "all_gather", "rings", 1024),
     ("torus(k=4, n=2)", "reduce_scatter", "bucket", 1024),
     ("torus(k=4, n=2)", "all_reduce", "by_dimension", 512),
-    ("torus(k=4, n=2)", "all_gather", "trees", 2048),
+    ("torus(k=4, n=2)", "all_gather", "trees", 4096),
     ("pdtt(a=2)", "all_gather", "bucket", 512),
     ("mesh(k=4, n=2)", "all_gather", "by_dimension", 512),
     ("mesh(k=3, n=2)", "all_reduce", "trees", 4096),
     ("hypercube(n=4)", "all_gather", "halving_doubling", 512),
-    ("faulty(torus(k=4, n=2), links=1, seed=1)", "all_reduce", "trees", 2048),
+    ("faulty(torus(k=4, n=2), links=1, seed=1)", "all_reduce", "trees", 6144),
 ]
 
 

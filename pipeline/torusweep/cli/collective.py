@@ -41,7 +41,9 @@ def _quantity(option: str, read: Callable[[str], Value], text: str) -> Value:
     shell_complete=options.complete_name("torusweep.collectives.algorithms:ALGORITHMS"),
     help="Only these, separated by commas; optimum: none.  [default: all that suit the network]",
 )
-@click.option("--root", type=click.IntRange(0), default=0, show_default=True, help="Of broadcast and reduce: a terminal.")
+@click.option(
+    "--root", type=click.IntRange(0), default=0, show_default=True, help="Of broadcast and reduce: a terminal."
+)
 @click.option("--bytes", "sizes", help="Also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB.")
 @click.option("--bandwidth", help=f"Of a link, in each direction, with --bytes.  [default: {DEFAULT_BANDWIDTH}]")
 @click.option(
@@ -161,5 +163,3 @@ def _rows(
     found.sort(key=lambda row: row[0]["cycles"])
     record = record_of(network, operation, OPTIMUM, root, best, None, best.method)
     return [(record, None, None), *found], unsuitable
-
-

@@ -60,7 +60,7 @@ def print_collective(rows: Sequence[Row], best: Optimum, timing: Timing | None, 
         headings = ("algorithm", "cycles/flit", "of optimum", "bus bandwidth", "steps", "hops", "busiest link")
         table = number_table(*headings, *(("simulated", "differs") if runs else ()), left=1)
         for row, _, run in rows[1:]:
-            simulated = ((f"{run.cycles_per_flit:.6g}", f"{run.difference(row['cycles']):+.1%}") if run else ("", ""))
+            simulated = (f"{run.cycles_per_flit:.6g}", f"{run.difference(row['cycles']):+.1%}") if run else ("", "")
             table.add_row(
                 row["algorithm"] + (", in pieces" if row["pipelined"] else ""),
                 f"{row['cycles']:.6g}",
@@ -98,7 +98,9 @@ def _proof(best: Optimum) -> list[tuple[str, str]]:
     proof = best.proof
     if isinstance(proof, Cut):
         nodes = proof.nodes.tolist()
-        names = ", ".join(map(str, nodes[:MOST_NODES])) + (f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else "")
+        names = ", ".join(map(str, nodes[:MOST_NODES])) + (
+            f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
+        )
         side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
         ways = counted(proof.capacity, "channel")
         verb = "enter" if proof.enters else "leave"

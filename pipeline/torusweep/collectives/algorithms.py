@@ -21,7 +21,7 @@ from torusweep.collectives.plain_algorithms import (
     recursive_doubling_all_reduce,
 )
 from torusweep.collectives.ring_algorithms import one_way_ring, ring, rings
-from torusweep.collectives.schedule import Schedule, all_reduced, mirrored
+from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import reversed_network
@@ -69,12 +69,13 @@ ALGORITHMS = {
     "one_way_ring": Algorithm("one ring through all nodes, in one direction", gather=one_way_ring),
     "ring": Algorithm("one ring through all nodes, half of the data in each direction", gather=ring),
     "rings": Algorithm("all rings that share no link, in both directions", gather=rings),
-    "by_dimension": Algorithm(
-        "along one axis after another", gather=by_dimension, exchange=all_to_all_by_dimension
+    "by_dimension": Algorithm("along one axis after another", gather=by_dimension, exchange=all_to_all_by_dimension),
+    "bucket": Algorithm(
+        "along all axes at once, a part of the data for each", gather=bucket, exchange=all_to_all_bucket
     ),
-    "bucket": Algorithm("along all axes at once, a part of the data for each", gather=bucket, exchange=all_to_all_bucket),
     "halving_doubling": Algorithm(
-        "between ranks whose numbers differ in one bit: recursive halving, recursive doubling", gather=recursive_doubling
+        "between ranks whose numbers differ in one bit: recursive halving, recursive doubling",
+        gather=recursive_doubling,
     ),
     "recursive_doubling": Algorithm(
         "whole vectors between ranks whose numbers differ in one bit", reduce_all=recursive_doubling_all_reduce
@@ -99,7 +100,9 @@ def algorithm_of(name: str) -> str:
     """The name of an algorithm. Raises BadInput for another."""
     plain = name.strip().lower().replace("-", "_")
     if plain not in ALGORITHMS:
-        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {OPTIMUM}, {', '.join(ALGORITHMS)}")
+        raise BadInput(
+            f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {OPTIMUM}, {', '.join(ALGORITHMS)}"
+        )
     return plain
 
 
@@ -138,7 +141,9 @@ def check_pair(algorithm: str, operation: str) -> None:
     does = ALGORITHMS[algorithm].operations
     if operation not in does:
         others = ", ".join(name for name, other in ALGORITHMS.items() if operation in other.operations)
-        raise BadInput(f"algorithm {algorithm} computes {', '.join(does)}, got {operation}; for that there are {others}")
+        raise BadInput(
+            f"algorithm {algorithm} computes {', '.join(does)}, got {operation}; for that there are {others}"
+        )
 
 
 def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
@@ -156,6 +161,8 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
             " such limit"
         )
     try:
+        if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
+            check_transfers(topology.nodes * (topology.nodes - 1))
         return _made(topology, operation, ALGORITHMS[algorithm], root)
     except BadInput as refusal:
         raise type(refusal)(f"algorithm {algorithm} on {topology.spelling}: {_without(topology, refusal)}") from None

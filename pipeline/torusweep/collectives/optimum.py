@@ -136,7 +136,9 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     entering = strengths(channel_matrix(topology))
     balanced = bool((entering[0] == entering[1])[weight == 0].all())
     method = f"the narrowest of {counted(best.flows, 'minimum cut')} between the root and another terminal"
-    attained = "attained by packing spanning trees (Edmonds 1973)" if balanced else "whether it is attained is not known"
+    attained = (
+        "attained by packing spanning trees (Edmonds 1973)" if balanced else "whether it is attained is not known"
+    )
     return Optimum(1 / best.capacity, 1 / best.capacity if balanced else None, cut, f"{method}; {attained}")
 
 
@@ -216,7 +218,11 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     bound, proof = counting, Partition(np.arange(topology.nodes, dtype=np.int32), members, capacity_)
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
-        bound, proof, method = 1 / narrowest.capacity, narrowest, "the narrowest cut, which each flit of the sum crosses"
+        bound, proof, method = (
+            1 / narrowest.capacity,
+            narrowest,
+            "the narrowest cut, which each flit of the sum crosses",
+        )
     attained = gathered.attained + scattered.attained
     return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
 

@@ -48,7 +48,9 @@ def disjoint_rings(topology: Topology) -> list[np.ndarray]:
     two and three dimensions have such sets). Where a network has no such axes, a ring is sought that leaves others.
     """
     if topology.directed:
-        raise BadInput(f"{topology.spelling}: expected links in both directions; choose algorithm one_way_ring or trees")
+        raise BadInput(
+            f"{topology.spelling}: expected links in both directions; choose algorithm one_way_ring or trees"
+        )
     try:
         axes = axes_of(topology)
     except BadInput:
@@ -124,7 +126,9 @@ def _snake(axes: Sequence[tuple[int, int]]) -> list[int]:
     path = [0]
     for side, stride in axes:
         path = [
-            node + place * stride for place in range(side) for node in (path if place % 2 == 0 else list(reversed(path)))
+            node + place * stride
+            for place in range(side)
+            for node in (path if place % 2 == 0 else list(reversed(path)))
         ]
     return path
 
@@ -192,7 +196,9 @@ class _LinkSets:
         turning = len(double) - sum(double)
         order = sorted(range(len(axes)), key=double.__getitem__)
         # axes of rings have a set each, axes of pairs one for two of them
-        holder = {axis: place if place < turning else turning + (place - turning) // 2 for place, axis in enumerate(order)}
+        holder = {
+            axis: place if place < turning else turning + (place - turning) // 2 for place, axis in enumerate(order)
+        }
         self.full = turning + sum(double) // 2
         self.owner = [np.full(nodes, holder[axis], np.int32) for axis in range(len(axes))]
         everyone = np.arange(nodes)
@@ -228,7 +234,11 @@ class _LinkSets:
         if sets[0] != sets[1] or sets[2] != sets[3] or sets[0] == sets[2]:
             return
         # two parallel sides of one ring leave one ring or two, those of two rings leave one
-        full = [(number, pair) for number, pair in ((sets[0], (node, across)), (sets[2], (node, along))) if number < self.full]
+        full = [
+            (number, pair)
+            for number, pair in ((sets[0], (node, across)), (sets[2], (node, along)))
+            if number < self.full
+        ]
         if not any(self.ring[number][pair[0]] != self.ring[number][pair[1]] for number, pair in full):
             return
         before = sum(self.count[number] for number, _ in full)

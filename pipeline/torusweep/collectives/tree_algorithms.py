@@ -136,5 +136,3 @@ def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
                 before[other] = node
                 queue.append(other)
     return before, queue[-1]
-
-

@@ -34,7 +34,9 @@ COLLECTIVES = (
         " null for the optimum",
     ),
     Column("pipelined", "bool", "", "whether the data go through the steps in pieces that follow each other"),
-    Column("busiest_link", "list<int64>", "nodes", "tail and head of the channel that carries most; null for the optimum"),
+    Column(
+        "busiest_link", "list<int64>", "nodes", "tail and head of the channel that carries most; null for the optimum"
+    ),
     Column(
         "cut_nodes",
         "list<int64>",

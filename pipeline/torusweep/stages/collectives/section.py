@@ -83,9 +83,11 @@ FIELDS = (
     number_field("bus_bandwidth", "bus bandwidth", MEANING, 5),
     Field(
         "of optimum",
-        lambda row: Cell("–", "number")
-        if row["optimum_share"] is None
-        else Cell(f"{100 * row['optimum_share']:.4g} %", "number", row["optimum_share"]),
+        lambda row: (
+            Cell("–", "number")
+            if row["optimum_share"] is None
+            else Cell(f"{100 * row['optimum_share']:.4g} %", "number", row["optimum_share"])
+        ),
         MEANING["optimum_share"],
         "number",
     ),
@@ -113,13 +115,19 @@ def _shares(rows: Sequence[Record]) -> Chart:
     """A row for each algorithm, a mark for each network at its share of the optimum."""
     names = [name for name in ALGORITHMS if any(row["algorithm"] == name for row in rows)]
     values: list[dict[str, Any]] = [
-        {name: row[name] for name in ("topology", "algorithm", "bus_bandwidth", "optimum_share", "steps")} for row in rows
+        {name: row[name] for name in ("topology", "algorithm", "bus_bandwidth", "optimum_share", "steps")}
+        for row in rows
     ]
     return (
         alt.Chart(inline(values))
         .mark_point(filled=True, opacity=0.7, size=60, color=BLUE)
         .encode(
-            x=alt.X("optimum_share:Q", title="share of the optimum", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            x=alt.X(
+                "optimum_share:Q",
+                title="share of the optimum",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%"),
+            ),
             y=alt.Y("algorithm:N", title=None, sort=names),
             tooltip=[
                 alt.Tooltip("topology:N", title="network"),

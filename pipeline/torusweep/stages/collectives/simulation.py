@@ -28,7 +28,7 @@ class Simulated(NamedTuple):
 
     cycles: int
     size: int
-    pieces: float
+    pieces: int
     steps: int
 
     @property
@@ -67,9 +67,8 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     completion = outcome.completion
     if completion is None or outcome.stalled >= 0 or (completion.delivered == NEVER).any():
         raise BadInput(f"{name}: expected that all messages arrive, got a deadlock; choose another algorithm")
-    mean = float(np.average(_pieces(schedule, flits), weights=schedule.size)) if schedule.pipelined else 1.0
-    steps = schedule.steps if schedule.pipelined else 1
-    return Simulated(int(completion.delivered.max()) + 1, schedule.units * flits, mean, steps)
+    pieces, steps = (_pieces(schedule, flits), schedule.steps) if schedule.pipelined else (1, 1)
+    return Simulated(int(completion.delivered.max()) + 1, schedule.units * flits, pieces, steps)
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:
@@ -100,29 +99,27 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
     return _workload(columns, np.concatenate([*ends, starts, chain]), ranks)
 
 
-def _pieces(schedule: Schedule, flits: int) -> np.ndarray:
-    """int64[C]: pieces of each chunk of a pipeline."""
-    return np.maximum(1, schedule.size * flits // PACKET_FLITS)
+def _pieces(schedule: Schedule, flits: int) -> int:
+    """Pieces of every chunk of a pipeline, so that all trees advance alike: the shortest piece is a packet."""
+    return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 
 def _in_pieces(schedule: Schedule, flits: int) -> Workload:
     """A message for each piece of each transfer; it waits for those that brought the piece in earlier steps."""
     pieces = _pieces(schedule, flits)
-    many = pieces[schedule.chunk]
-    transfer = np.repeat(np.arange(len(many)), many)
-    piece = np.arange(len(transfer)) - np.repeat(np.cumsum(many) - many, many)
+    transfer, piece = np.divmod(np.arange(pieces * len(schedule.step)), pieces)
     order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # a piece later is a step later
+    number = np.argsort(order)  # of the message of each transfer and piece
     transfer, piece = transfer[order], piece[order]
-    source, destination, chunk = (column[transfer] for column in (schedule.source, schedule.destination, schedule.chunk))
+    source, destination, chunk = (
+        column[transfer] for column in (schedule.source, schedule.destination, schedule.chunk)
+    )
     whole = schedule.size[chunk] * flits
-    length = whole * (piece + 1) // pieces[chunk] - whole * piece // pieces[chunk]
-    content = (np.cumsum(pieces) - pieces)[chunk] + piece
+    length = whole * (piece + 1) // pieces - whole * piece // pieces
     ranks = len(schedule.node)
-    waits = _waits(schedule.step[transfer], source, destination, content, ranks)
-    number = np.empty(len(transfer), np.int64)  # of the piece of a transfer, by transfer and piece
-    number[(np.cumsum(many) - many)[transfer] + piece] = np.arange(len(transfer))
+    waits = _waits(schedule.step[transfer], source, destination, chunk.astype(np.int64) * pieces + piece, ranks)
     later = np.flatnonzero(piece >= WINDOW)
-    window = np.stack([later, number[(np.cumsum(many) - many)[transfer[later]] + piece[later] - WINDOW]], axis=1)
+    window = np.stack([later, number[transfer[later] * pieces + piece[later] - WINDOW]], axis=1)
     return _workload(np.stack([source, destination, length]), np.concatenate([waits, window]), ranks)
 
 

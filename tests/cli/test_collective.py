@@ -1,0 +1,78 @@
+"""`torusweep collective`: the optimum first, the same in JSON, times for sizes, bad input in one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.faults.command_line import torusweep
+
+
+def test_the_answer_comes_first():
+    said = torusweep("collective", "torus(k=4, n=2)", "all-gather")
+    lines = said.out.splitlines()
+    assert (said.status, lines[0]) == (0, "all_gather on torus(k=4, n=2)")
+    assert lines[1].split() == "optimum 0.234375 cycles for each flit of the size".split()
+    assert "4 channels that enter node 0, for the data of 15 terminals" in said.out
+    table = [line.split()[:2] for line in lines if line.endswith("→ 1") or " → " in line]
+    assert [float(cycles) for _, cycles in [row for row in table if row[1] != "in"]] == sorted(
+        float(cycles) for _, cycles in [row for row in table if row[1] != "in"]
+    )
+
+
+def test_json_has_times():
+    said = torusweep(
+        *("collective", "ring(k=8)", "all_reduce", "--algorithm", "ring", "--json"),
+        *("--bytes", "1MiB:4MiB", "--bandwidth", "1GB/s", "--latency", "2us"),
+    )
+    optimum, ring = json.loads(said.out)
+    assert (optimum["algorithm"], ring["algorithm"], ring["steps"]) == ("optimum", "ring", 14)
+    assert [time["bytes"] for time in ring["times"]] == [1 << 20, 1 << 21, 1 << 22]
+    for time in ring["times"]:  # fourteen steps of one hop, 7/8 of the vector in each direction of a link
+        seconds = 14 * 2e-6 + 7 / 8 * time["bytes"] / 1e9
+        assert time["seconds"] == pytest.approx(seconds)
+        assert time["bus_bandwidth"] == pytest.approx(2 * 7 / 8 * time["bytes"] / seconds)
+    assert optimum["times"][0]["seconds"] == pytest.approx(7 / 8 * (1 << 20) / 1e9)
+
+
+def test_algorithms_that_do_not_suit_are_named():
+    said = torusweep("collective", "mesh(k=3, n=2)", "all_gather")
+    assert said.status == 0
+    assert "left out: algorithm rings on mesh(k=3, n=2): expected a Hamiltonian cycle, found none" in said.out
+    assert "expected a power of 2 terminals, got 9" in said.out
+
+
+def test_a_simulation_stands_beside():
+    said = torusweep(
+        *("collective", "torus(k=4, n=2)", "all_gather", "--algorithm", "bucket", "--simulate", "256", "--json")
+    )
+    row = json.loads(said.out)[1]
+    assert row["simulated_flits"] == 256 * 64
+    assert row["simulated_cycles"] / row["simulated_flits"] == pytest.approx(row["cycles"], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ring(k=8)", "all_gathr"], "unknown operation 'all_gathr' (did you mean 'all_gather'?)"),
+        (
+            ["ring(k=8)", "all_gather", "--algorithm", "rings,buket"],
+            "unknown algorithm 'buket' (did you mean 'bucket'?)",
+        ),
+        (["ring(k=8)", "broadcast", "--algorithm", "ring"], "algorithm ring computes all_gather"),
+        (["ring(k=8)", "broadcast", "--root", "8"], "expected a root from 0 to 7, got 8; name a terminal"),
+        (["ring(k=8)", "all_gather", "--bytes", "many"], "--bytes: expected"),
+        (["ring(k=8)", "all_gather", "--latency", "1us"], "--latency: expected together with --bytes"),
+        (["ring(k=8)", "all_gather", "--bytes", "1MiB", "--bandwidth", "50Gb/s"], "--bandwidth: expected"),
+        (["ring(k=8)", "all_gather", "--algorithm", "optimum", "--simulate", "8"], "--simulate: expected an algorithm"),
+        (["faulty(ring(k=8), links=2, seed=1)", "all_gather"], "expected paths between all terminals, got 2 parts"),
+        (["torus(k=64, n=3)", "all_gather", "--algorithm", "ring"], "choose a smaller network, or the optimum alone"),
+        (["mesh(k=3, n=2)", "all_gather", "--algorithm", "rings"], "choose algorithm ring or trees"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, says):
+    said = torusweep("collective", *arguments)
+    assert (said.status, said.out) == (2, "")
+    assert says in said.err
+    assert len(said.err.splitlines()) == 1
