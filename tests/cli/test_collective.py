@@ -13,7 +13,7 @@ def test_the_answer_comes_first():
     said = torusweep("collective", "torus(k=4, n=2)", "all-gather")
     lines = said.out.splitlines()
     assert (said.status, lines[0]) == (0, "all_gather on torus(k=4, n=2)")
-    assert lines[1].split() == "optimum 0.234375 cycles for each flit of the size".split()
+    assert lines[1].split() == ["optimum", "0.234375", "cycles", "for", "each", "flit", "of", "the", "size"]
     assert "4 channels that enter node 0, for the data of 15 terminals" in said.out
     table = [line.split()[:2] for line in lines if line.endswith("→ 1") or " → " in line]
     assert [float(cycles) for _, cycles in [row for row in table if row[1] != "in"]] == sorted(
@@ -56,10 +56,7 @@ def test_a_simulation_stands_beside():
     ("arguments", "says"),
     [
         (["ring(k=8)", "all_gathr"], "unknown operation 'all_gathr' (did you mean 'all_gather'?)"),
-        (
-            ["ring(k=8)", "all_gather", "--algorithm", "rings,buket"],
-            "unknown algorithm 'buket' (did you mean 'bucket'?)",
-        ),
+        (["ring(k=8)", "all_gather", "--algorithm", "rings,buket"], "(did you mean 'bucket'?)"),
         (["ring(k=8)", "broadcast", "--algorithm", "ring"], "algorithm ring computes all_gather"),
         (["ring(k=8)", "broadcast", "--root", "8"], "expected a root from 0 to 7, got 8; name a terminal"),
         (["ring(k=8)", "all_gather", "--bytes", "many"], "--bytes: expected"),

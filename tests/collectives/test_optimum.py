@@ -138,7 +138,7 @@ def test_names_of_operations():
         "all_gather",
         "all_to_all",
     ]
-    with pytest.raises(BadInput, match="unknown operation 'al_reduce' .did you mean 'all_reduce'"):
+    with pytest.raises(BadInput, match=r"unknown operation 'al_reduce' \(did you mean 'all_reduce'"):
         operation_of("al_reduce")
 
 

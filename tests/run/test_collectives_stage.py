@@ -1,4 +1,4 @@
-"""The table of collectives: what is asked, what is refused before anything is computed, what stands where nothing suits."""
+"""The table of collectives: what is asked, what is refused before anything is computed, what has no answer."""
 
 from __future__ import annotations
 
@@ -55,10 +55,7 @@ def test_rows_are_those_asked_for_and_known(rings: Run):
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        (
-            "{operation: all_gathr}",
-            "collectives[0].operation: unknown operation 'all_gathr' (did you mean 'all_gather'?)",
-        ),
+        ("{operation: all_gathr}", "operation: unknown operation 'all_gathr' (did you mean 'all_gather'?)"),
         ("{operation: broadcast, algorithm: ring}", "collectives[0].algorithm: algorithm ring computes all_gather"),
         ("{operation: all_gather, algorithm: bucket}", "expected a lattice, or a product of rings and lines"),
         (

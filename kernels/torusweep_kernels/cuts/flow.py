@@ -26,7 +26,7 @@ def push(first, to, back, room, supply, sink, level, queue, following, path):
     room     int64[E]  residual capacity of each channel, changed
     supply   int64[N]  what each node has to send, changed: what is left of it
 
-    Each phase finds the distance of every node to the sink over channels with room, by a search from the sink, and sends
+    Each phase finds the distance of every node to the sink over channels with room, by a search from the sink. It sends
     supply along channels that lead one step nearer until no such path is left (Dinic 1970). Distances never become
     smaller, so that there are at most N phases.
     """

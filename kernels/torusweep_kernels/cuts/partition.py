@@ -32,7 +32,8 @@ def with_drain(first, to, back):
 
 @cached
 def truncate(first, to, back, capacity, drained, trees, links):
-    """(int64[N] greatest y, int32[N] part of each node): Σ y is the least of Σ links · c(δS) − 2 · trees over partitions.
+    """(int64[N] y, int32[N] part of each node): Σ y is the least sum of links · c(δS) − 2 · trees over the sets S of
+    any partition.
 
     drained  (first, to, back) of `with_drain`
     y is the greatest vector with y(S) ≤ links · c(δS) − 2 · trees for all sets S, node by node in their order; the

@@ -98,9 +98,8 @@ def _proof(best: Optimum) -> list[tuple[str, str]]:
     proof = best.proof
     if isinstance(proof, Cut):
         nodes = proof.nodes.tolist()
-        names = ", ".join(map(str, nodes[:MOST_NODES])) + (
-            f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
-        )
+        more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
+        names = ", ".join(map(str, nodes[:MOST_NODES])) + more
         side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
         ways = counted(proof.capacity, "channel")
         verb = "enter" if proof.enters else "leave"

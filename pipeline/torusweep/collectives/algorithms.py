@@ -157,8 +157,8 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
     check_network(topology, operation, root)
     if not np.array_equal(topology.terminals, np.arange(topology.nodes)):
         raise BadInput(
-            f"algorithm {algorithm} on {topology.spelling}: expected one terminal at each node; the optimum alone has no"
-            " such limit"
+            f"algorithm {algorithm} on {topology.spelling}: expected one terminal at each node; the optimum alone"
+            " has no such limit"
         )
     try:
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":

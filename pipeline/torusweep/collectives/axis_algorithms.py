@@ -78,7 +78,7 @@ def _gather_along(transfers: Transfers, axis: Axis, held: np.ndarray, joined: np
 
 
 def _scattered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
-    """All-to-all: with respect to the last axis each chunk goes to its place among the sets of the earlier ones first."""
+    """All-to-all: along the last axis first, each chunk goes to the set of the earlier axes that holds its target."""
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()

@@ -56,9 +56,8 @@ class Cost(NamedTuple):
             return max(1, int(size))
         best = (self.steps - 1) * self.cycles * size / bandwidth / (latency * self.hops / self.steps)
         low = isqrt(int(best))
-        number = (
-            low if best <= low * (low + 1) else low + 1
-        )  # P + b/P is least at √b, and at its neighbour beyond b = P(P+1)
+        # P + b/P is least at √b: of whole numbers at ⌊√b⌋ up to b = P (P + 1), then at the next
+        number = low if best <= low * (low + 1) else low + 1
         return max(1, min(int(size), number))
 
 

@@ -18,7 +18,7 @@ from torusweep.networks.topology import Topology
 
 
 class Operation(NamedTuple):
-    """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether one terminal is the root."""
+    """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether it has a root."""
 
     meaning: str
     bus: Callable[[int], float]

@@ -23,6 +23,7 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
+TREES = "attained by packing spanning trees (Edmonds 1973)"
 PACKED = "attained by packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
 MOST_ROUTED = 20_000  # terminals of an all-to-all over shortest paths; some seconds
 MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
@@ -108,8 +109,7 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     cut = _cut(topology, best.inside, best.weight, best.capacity, enters=reverse)
     alone = int(np.bincount(best.inside).min()) == 1
     flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
-    trees = "attained by packing spanning trees (Edmonds 1973)"
-    return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {trees}")
+    return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {TREES}")
 
 
 def _cut(topology: Topology, inside: np.ndarray, weight: int, capacity_: int, *, enters: bool) -> Cut:
@@ -195,7 +195,7 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
-    """Where all nodes look alike, every set has δ links to others or more (Mader 1971): the least ratio is of all nodes."""
+    """Where all nodes look alike, δ links or more leave every set (Mader 1971): the least ratio is of all nodes."""
     nodes = topology.nodes
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links)
     time = (nodes - 1) / topology.links
@@ -210,12 +210,14 @@ def _messages(topology: Topology, partition: Partition) -> str:
 
 def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry: bool) -> Optimum:
     scattered, gathered = (_gathered(topology, reverse=way, use_symmetry=use_symmetry) for way in (True, False))
-    assert gathered.attained is not None and scattered.attained is not None
+    assert gathered.attained is not None
+    assert scattered.attained is not None
     out, into = (int(strength_[weight > 0].sum()) for strength_ in strengths(channel_matrix(topology)))
     members = int((weight > 0).sum())
     counting, capacity_ = 2 * (members - 1) / min(out, into), min(out, into)
     method = f"{2 * members - 2:,} messages a flit over {capacity_:,} channels (Harary & Schwenk 1974)"
-    bound, proof = counting, Partition(np.arange(topology.nodes, dtype=np.int32), members, capacity_)
+    bound = counting
+    proof: Cut | Partition = Partition(np.arange(topology.nodes, dtype=np.int32), members, capacity_)
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
         bound, proof, method = (

@@ -76,7 +76,5 @@ def _pairs(nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _power_of_2(topology: Topology) -> int:
     if topology.nodes & (topology.nodes - 1):
-        raise BadInput(
-            f"expected a power of 2 terminals, got {topology.nodes:,}; choose algorithm ring, bucket or trees"
-        )
+        raise BadInput(f"expected a power of 2 terminals, got {topology.nodes:,}; choose ring, bucket or trees")
     return topology.nodes

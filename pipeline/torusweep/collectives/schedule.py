@@ -1,8 +1,8 @@
 """Algorithms as data: which rank sends which chunk to which rank in which step.
 
-A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds it
-to what the receiver has. All transfers of a step read what was there before the step. Transfers of a step between the
-same two ranks are one message.
+A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds
+it to what the receiver has. All transfers of a step read what was there before the step. Transfers of a step between
+the same two ranks are one message.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ class Transfers:
         self._blocks: list[tuple[np.ndarray, ...]] = []
         self._number = 0
 
-    def add(self, step: int, source: np.ndarray, destination: np.ndarray, chunk: np.ndarray) -> None:
-        """Append transfers of one step; the arrays are broadcast against each other."""
+    def add(
+        self, step: np.ndarray | int, source: np.ndarray | int, destination: np.ndarray, chunk: np.ndarray | int
+    ) -> None:
+        """Append transfers; the arrays are broadcast against each other."""
         block = np.broadcast_arrays(*(np.asarray(part, np.int32) for part in (step, source, destination, chunk)))
         self._number += block[0].size
         check_transfers(self._number)
@@ -85,7 +87,7 @@ def schedule(
     operation: str,
     node: np.ndarray,
     sizes: tuple[int, np.ndarray],
-    ends: tuple[np.ndarray, np.ndarray | int],
+    ends: tuple[np.ndarray | int, np.ndarray | int],
     transfers: Transfers,
     *,
     pipelined: bool = False,
@@ -124,42 +126,33 @@ def mirrored(forward: Schedule) -> Schedule:
 def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
     """The all_reduce of a reduce_scatter and an all_gather, or of a reduce and a broadcast, of the same chunks."""
     parts = reduction, distribution._replace(step=distribution.step + reduction.steps)
-    columns = [np.concatenate(pair) for pair in zip(*(part[6:11] for part in parts))]
-    check_transfers(len(columns[0]))
+    check_transfers(sum(len(part.step) for part in parts))
     anyone = np.full(len(reduction.size), ALL, np.int32)
-    return Schedule(
-        "all_reduce",
-        reduction.node,
-        reduction.units,
-        reduction.size,
-        anyone,
-        anyone,
-        *columns,
-        pipelined=reduction.pipelined,
-    )
+    found = reduction._replace(operation="all_reduce", home=anyone, target=anyone)
+    return _with_transfers(found, parts)
 
 
 def together(schedules: Sequence[Schedule]) -> Schedule:
     """Schedules of the same operation on parts of its data, at the same time: all have the same number of units."""
-    first = schedules[0]
-    offsets = np.cumsum([0, *(len(part.size) for part in schedules)])
-    columns = [
-        np.concatenate(pieces)
-        for pieces in zip(
-            *(
-                (part.step, part.source, part.destination, part.chunk + offset, part.reduces)
-                for part, offset in zip(schedules, offsets.tolist())
-            )
-        )
-    ]
-    check_transfers(len(columns[0]))
-    order = np.argsort(columns[0], kind="stable")
-    chunks = [np.concatenate(pieces) for pieces in zip(*((part.size, part.home, part.target) for part in schedules))]
-    return Schedule(
-        first.operation,
-        first.node,
-        first.units * len(schedules),
-        *chunks,
-        *(column[order] for column in columns),
-        pipelined=first.pipelined,
+    offsets = np.cumsum([0, *(len(part.size) for part in schedules)]).tolist()
+    check_transfers(sum(len(part.step) for part in schedules))
+    numbered = [part._replace(chunk=part.chunk + offset) for part, offset in zip(schedules, offsets)]
+    size, home, target = (
+        np.concatenate(pieces) for pieces in zip(*((part.size, part.home, part.target) for part in schedules))
+    )
+    units = schedules[0].units * len(schedules)
+    return _with_transfers(schedules[0]._replace(units=units, size=size, home=home, target=target), numbered)
+
+
+def _with_transfers(found: Schedule, parts: Sequence[Schedule]) -> Schedule:
+    """A schedule with all transfers of some schedules, by step."""
+    columns = ((part.step, part.source, part.destination, part.chunk, part.reduces) for part in parts)
+    step, source, destination, chunk, reduces = (np.concatenate(pieces) for pieces in zip(*columns))
+    order = np.argsort(step, kind="stable")
+    return found._replace(
+        step=step[order],
+        source=source[order],
+        destination=destination[order],
+        chunk=chunk[order],
+        reduces=reduces[order],
     )

@@ -1,4 +1,4 @@
-"""Algorithms on spanning trees that are packed so that they attain the optimum; the data flow through them in pieces."""
+"""Algorithms on spanning trees that attain the optimum together; the data flow through them in pieces."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ COLLECTIVES = (
         "cycles",
         "double",
         "cycles/flit",
-        "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of a"
-        " node work at once; null where the algorithm does not suit the network, or no algorithm is known to attain"
+        "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of"
+        " a node work at once; null where the algorithm does not suit the network, or no algorithm is known to attain"
         " the optimum",
     ),
     Column("optimum", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
@@ -23,7 +23,8 @@ COLLECTIVES = (
         "bus_bandwidth",
         "double",
         "flits/cycle",
-        "the same times (N-1)/N, of an all_reduce times 2(N-1)/N, as in nccl-tests: comparable for any number of terminals",
+        "the same times (N-1)/N, of an all_reduce times 2(N-1)/N, as in nccl-tests: comparable for all numbers N of"
+        " terminals",
     ),
     Column("steps", "int64", "", "messages that follow each other; null for the optimum"),
     Column(

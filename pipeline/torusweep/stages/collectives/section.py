@@ -33,8 +33,8 @@ ROW_HEIGHT = 30  # pixels of the chart for an algorithm
 BLUE = "#006DAD"
 INTRODUCTION = (
     "The optimum is what no algorithm beats, proved by a cut, a partition or a linear program; times are for data so"
-    " large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests, in flits a"
-    " cycle and terminal; a channel carries one in each direction."
+    " large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests, in flits"
+    " a cycle and terminal; a channel carries one in each direction."
 )
 
 
@@ -114,20 +114,14 @@ def _worth(rows: Sequence[Record]) -> str:
 def _shares(rows: Sequence[Record]) -> Chart:
     """A row for each algorithm, a mark for each network at its share of the optimum."""
     names = [name for name in ALGORITHMS if any(row["algorithm"] == name for row in rows)]
-    values: list[dict[str, Any]] = [
-        {name: row[name] for name in ("topology", "algorithm", "bus_bandwidth", "optimum_share", "steps")}
-        for row in rows
-    ]
+    shown = ("topology", "algorithm", "bus_bandwidth", "optimum_share", "steps")
+    values: list[dict[str, Any]] = [{name: row[name] for name in shown} for row in rows]
+    share = alt.X("optimum_share:Q", title="share of the optimum", scale=alt.Scale(domain=[0, 1]))
     return (
         alt.Chart(inline(values))
         .mark_point(filled=True, opacity=0.7, size=60, color=BLUE)
         .encode(
-            x=alt.X(
-                "optimum_share:Q",
-                title="share of the optimum",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%"),
-            ),
+            x=share.axis(format="%"),
             y=alt.Y("algorithm:N", title=None, sort=names),
             tooltip=[
                 alt.Tooltip("topology:N", title="network"),

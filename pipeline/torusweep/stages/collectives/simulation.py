@@ -17,7 +17,7 @@ from torusweep.stages.simulation.setup import MAX_CYCLES, Parameters, set_up
 from torusweep.workloads import Workload
 
 PACKET_FLITS = 64  # long packets, so that heads cost little
-ROUTER = {"virtual_channels": 4, "input_speedup": 4, "buffer_flits": 16, "packet_flits": PACKET_FLITS}
+ROUTER = Parameters(virtual_channels=4, input_speedup=4, buffer_flits=16, packet_flits=PACKET_FLITS, cycles=MAX_CYCLES)
 MOST_FLITS = 100_000_000  # over all links: a minute or more
 WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that others get their turn
 NEVER = -1
@@ -36,7 +36,7 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """How much longer it took than bandwidth alone says; a pipeline of P pieces and D steps takes (P + D − 1) / P."""
+        """How much longer it took than bandwidth says; P pieces in a pipeline of D steps take (P + D − 1) / P of it."""
         return self.cycles_per_flit / (cycles_per_flit * (1 + (self.steps - 1) / self.pieces)) - 1
 
     def columns(self) -> dict[str, Any]:
@@ -47,19 +47,19 @@ class Simulated(NamedTuple):
 def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     """Simulate a schedule with so many flits for each unit of its data, until all is delivered.
 
-    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all its messages of
-    the step before are delivered, those that it sent and those that it got. In a pipeline each chunk is cut into
-    pieces of a packet, and a piece is sent on as soon as it is there.
+    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all its messages
+    of the step before are delivered, those that it sent and those that it got. In a pipeline each chunk is cut into
+    pieces, and a piece is sent on as soon as it is there.
     Raises BadInput where the simulation deadlocks or does not end, Refused where it would take too long.
     """
     name = f"simulation of {schedule.operation} on {topology.spelling}"
     moved = float(schedule.size[schedule.chunk].sum()) * flits
     if moved > MOST_FLITS:
         raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")
-    setup = set_up(topology, Parameters(cycles=MAX_CYCLES, **ROUTER))
+    setup = set_up(topology, ROUTER)
     ports = topology.ports.shape[1]
     setup = setup._replace(
-        router=setup.router._replace(injection_flits=min(4 * ports, 63 - ports), ejection_flits=ALL_FLITS),
+        router=setup.router._replace(injection_flits=min(4 * ports, ALL_FLITS - ports), ejection_flits=ALL_FLITS),
         parameters=replace(setup.parameters, workload="collective", placement="consecutive"),
         workload=_in_pieces(schedule, flits) if schedule.pipelined else _in_steps(schedule, flits),
     )
@@ -125,9 +125,9 @@ def _in_pieces(schedule: Schedule, flits: int) -> Workload:
 
 def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
     """columns int64[3, G]: source, destination and flits of each message."""
-    ends = columns[:2].astype(np.int32)
+    source, destination = columns[:2].astype(np.int32)
     ordered = waits[np.lexsort((waits[:, 1], waits[:, 0]))]
-    return Workload(ranks, *ends, columns[2], np.zeros(columns.shape[1], np.int64), ordered)
+    return Workload(ranks, source, destination, columns[2], np.zeros(columns.shape[1], np.int64), ordered)
 
 
 def _waits(

@@ -71,9 +71,7 @@ class CollectivesStage(Stage):
     def seconds(self, network: Network, request: CollectiveRequest) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
         seconds = 3e-3 + 1e-7 * arcs + (1e-4 * arcs if request.operation == "all_to_all" else 3e-9 * arcs * nodes)
-        return seconds + (
-            0.0 if request.algorithm == OPTIMUM else 2e-6 * nodes * max(network.plan.degree, 1) * nodes**0.5
-        )
+        return seconds + (0.0 if request.algorithm == OPTIMUM else 2e-6 * arcs * nodes**0.5)
 
     def memory(self, network: Network, request: CollectiveRequest) -> int:
         transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)
