@@ -99,6 +99,7 @@ def test_an_odd_block_is_said_to_have_no_cycle(tmp_path):
     text = said("mesh(radices=[5, 3])", "--job", str(path))
     assert "has no Hamiltonian cycle" in text
     assert "one step of two hops" in text
+    assert "no Hamiltonian cycle" not in said("torus(radices=[5, 3])", "--job", str(path))  # rings of odd length
 
 
 def test_a_twisted_slice_names_the_command_that_checks_deadlock(job):

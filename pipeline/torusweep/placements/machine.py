@@ -144,8 +144,8 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
     """The routes of all pairs, and the units of a message, so that each of its equally loaded routes has whole ones."""
     everyone = np.arange(routing.topology.nodes)
     key = np.empty((len(everyone), len(everyone)), np.int32)
-    for first in range(0, len(everyone), ROWS_AT_ONCE):
-        rows = slice(first, first + ROWS_AT_ONCE)
+    for begin in range(0, len(everyone), ROWS_AT_ONCE):
+        rows = slice(begin, begin + ROWS_AT_ONCE)
         key[rows] = routing.key(everyone[rows, None], everyone[None, :])
     routes = routing.routes(np.arange(routing.keys))
     number = np.diff(routes.first)
