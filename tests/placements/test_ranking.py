@@ -68,6 +68,7 @@ CASES = [  # sides, rings, axes
     ((6, 4), (True, False), {"a": 6, "b": 4}),
     ((2, 3, 4), (True, False, True), {"a": 4, "b": 6}),
     ((3, 5), (False, False), {"a": 15}),
+    ((2, 3, 4), (False, False, True), {"a": 24}),  # three sides of a bucket
     ((3, 3), (True, True), {"a": 9}),
     ((8,), (False,), {"a": 4, "b": 2}),
     ((4, 6), (False, False), {"a": 3, "b": 8}),
@@ -201,6 +202,14 @@ def test_all_placements_are_counted():
     ranking = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY), top=1000)
     assert ranking.compared == 4 * 2 * 6 + 2 * 6 * 6
     assert sum(placement.ties for placement in ranking.best) == ranking.compared
+
+
+def test_of_placements_that_take_the_same_one_of_few_factors_is_shown():
+    """A permutation goes to neighbours in a ring of four and in a cycle of 2 × 2: the first needs one factor each."""
+    slice_of = machine(build("torus(k=4, n=2)"))
+    best = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY)).best[0]
+    assert best.ties > 1
+    assert [len(block) for block in best.blocks] == [1, 1]
 
 
 def test_no_order_of_eight_ranks_is_faster():
