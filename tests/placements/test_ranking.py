@@ -392,3 +392,15 @@ def test_what_does_not_fit_is_refused_in_one_line(network, axes, message):
 def test_what_is_too_large_is_refused(network):
     with pytest.raises(Refused, match=r"expected at most (8,192 nodes|4 dimensions)"):
         machine(build(network))
+
+
+def test_the_example_of_the_document():
+    """8 × 16, ep 16 × tp 8, by hand. Row-major: a ring on a line of 8 loads its busiest link by 7/8 of the data; an
+    all-to-all on a ring of 16 sends 16²/8 of the pairs over each link. The best has tp on a cycle: half of that.
+    """
+    slice_of = machine(build("slice(radices=[8, 16], wrap=[false, true])"))
+    operations = [Operation("tp", "all_gather", 64 * MIB, 8), Operation("ep", "all_to_all", 32 * MIB, 4)]
+    ranking = rank(slice_of, {"ep": 16, "tp": 8}, operations, Links(BANDWIDTH, LATENCY))
+    assert [phase.bytes for phase in ranking.row_major.phases] == [56 * MIB, 16**2 // 8 * 2 * MIB]
+    assert [phase.bytes for phase in ranking.best[0].phases] == [28 * MIB, 64 * MIB]
+    assert ranking.compared > 10_000
