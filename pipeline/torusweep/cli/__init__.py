@@ -79,7 +79,7 @@ def torusweep() -> None:
       torusweep loads "rtt(a=16)"                      where it saturates
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
-      torusweep place "torus(k=16, n=2)" --job job.yaml where to put the axes of a training job
+      torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
       torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"

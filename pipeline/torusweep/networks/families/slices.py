@@ -64,7 +64,8 @@ def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
 
     Whole cubes have all wraparounds; a part of a cube has none. Of two axes, those of 16 chips have a wraparound.
     Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), in
-    any order of the axes: the wraparound of each short axis shifts every long one by k.
+    any order of the axes: the wraparound of each short axis shifts every long one by k. These twists are those of the
+    papers on lattices, which make all links alike; the makers of pods publish the shapes only.
 
     Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or all 1, 2 or 4; of two axes, sides
     of at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k with multiples
