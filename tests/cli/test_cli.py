@@ -44,6 +44,8 @@ def test_help_imports_nothing_heavy():
 BAD_INPUT = [
     (["search", "--nodes", "20", "--degree", "3", "--symmetry", "3"], "expected a divisor of the 20 nodes, got 3"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "1", "--moves", "9"], "leave one out"),
+    (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a configuration file, got: No such file"),
+    (["place", "torus(k=4, n=2)"], "--job"),
     (["best", "--nodes", "4096"], "44,731,051 lattices have 4,096 nodes in 3 dimensions"),
     (["decribe", "torus(k=8, n=3)"], "did you mean 'describe'"),
     (["describe"], "TOPOLOGY"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,7 @@ def test_an_odd_block_is_said_to_have_no_cycle(tmp_path):
     text = said("mesh(radices=[5, 3])", "--job", str(path))
     assert "has no Hamiltonian cycle" in text
     assert "one step of two hops" in text
+    assert "no Hamiltonian cycle" not in said("torus(radices=[5, 3])", "--job", str(path))  # rings of odd length
 
 
 def test_a_twisted_slice_names_the_command_that_checks_deadlock(job):
@@ -111,8 +113,22 @@ def test_a_twisted_slice_names_the_command_that_checks_deadlock(job):
             *("--vc-rule", "dateline", "--virtual-channels", "2"),
         ],
     )
-    assert checked.exit_code == 0
-    assert "deadlock-free" in checked.output
+    assert re.search(r"deadlock-free +yes", checked.output)
+
+
+def test_a_slice_is_free_of_deadlock_as_said(job):
+    """Dimension order with a dateline and two virtual channels; with one, rings have cycles and lines have none."""
+    Path(job).write_text("axes: {ep: 16}\noperations: [{axis: ep, operation: all_to_all, bytes: 1MiB}]\n")
+    for network, channels in (("slice(radices=[4, 4], wrap=[true, false])", 2), ("mesh(k=4, n=2)", 1)):
+        text = said(network, "--job", job)
+        assert f"no deadlock{' with two virtual channels' if channels == 2 else ': dimension order on lines'}" in text
+        rule = ("--vc-rule", "dateline") if channels == 2 else ()
+        arguments = ("deadlock", network, "--routing", "dimension_order", *rule, "--virtual-channels", str(channels))
+        checked = CliRunner().invoke(torusweep, arguments)
+        assert re.search(r"deadlock-free +yes", checked.output)
+    one = ("deadlock", "slice(radices=[4, 4], wrap=[true, false])", "--routing", "dimension_order")
+    checked = CliRunner().invoke(torusweep, [*one, "--virtual-channels", "1"])
+    assert re.search(r"deadlock-free +no", checked.output)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import ceil
 
+import igraph
+import networkx
 import numpy as np
 import pytest
 from torusweep.capacity import capacity
@@ -36,6 +38,27 @@ def test_rounds_of_an_all_to_all_on_a_twisted_slice(shape, rounds):
 )
 def test_two_names_of_one_network(slice, other):
     assert np.array_equal(build(slice).ports, build(other).ports)
+
+
+@pytest.mark.parametrize(
+    ("network", "orbits"),
+    [
+        ("pod_slice(shape=[4, 8], twisted=true)", 1),
+        ("pod_slice(shape=[4, 4, 8], twisted=true)", 1),
+        ("pod_slice(shape=[4, 8, 8], twisted=true)", 1),
+        ("pod_slice(shape=[4, 4, 8])", 2),
+    ],
+)
+def test_a_twist_makes_all_links_alike(network, orbits):
+    """Orbits of the links under the whole automorphism group, by BLISS."""
+    tail, head, _ = build(network).arcs
+    links = np.stack([tail, head], axis=1)[tail < head].tolist()
+    number = {tuple(link): place for place, link in enumerate(links)}
+    moved = networkx.Graph()
+    moved.add_nodes_from(number.values())
+    for image in igraph.Graph(int(tail.max()) + 1, links).automorphism_group():
+        moved.add_edges_from((place, number[tuple(sorted((image[a], image[b])))]) for (a, b), place in number.items())
+    assert networkx.number_connected_components(moved) == orbits
 
 
 def test_only_what_pods_offer_goes_without_a_note():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import permutations
 
 import networkx
 import numpy as np
@@ -17,6 +17,7 @@ from torusweep.placements.operations import KINDS, Operation, least_bytes
 from torusweep.placements.ranking import Links, Placement, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
+from tests.placements.plain_twisted import Twisted, line_bucket
 
 MIB = 2**20
 BANDWIDTH, LATENCY = 50e9, 1e-6
@@ -49,8 +50,9 @@ def plain_seconds(slice_of: Slice, placement: Placement, place: int, axis: int) 
     number = slice_of.busiest(messages)[0]
     steps = {"all_reduce": 2 * size - 2, "permute": 1, "exchange": 1}.get(operation.kind, size - 1)
     seconds = float(number) / BANDWIDTH + steps * LATENCY
-    block = placement.blocks[axis]
-    if operation.kind in ("all_gather", "reduce_scatter", "all_reduce") and block and len(block) > 1:
+    block = placement.blocks[axis] or ()
+    own = len(block) > 1 and len({part.dimension for part in block}) == len(block)  # each side has its own links
+    if operation.kind in ("all_gather", "reduce_scatter", "all_reduce") and own:
         passes = 2 if operation.kind == "all_reduce" else 1
         lines = [side_lines(slice_of, part) for part in block]
         bucket = passes * bucket_phases(slice_of, groups, lines, operation.bytes)
@@ -67,6 +69,7 @@ CASES = [  # sides, rings, axes
     ((6, 4), (True, False), {"a": 6, "b": 4}),
     ((2, 3, 4), (True, False, True), {"a": 4, "b": 6}),
     ((3, 5), (False, False), {"a": 15}),
+    ((2, 3, 4), (False, False, True), {"a": 24}),  # three sides of a bucket
     ((3, 3), (True, True), {"a": 9}),
     ((8,), (False,), {"a": 4, "b": 2}),
     ((4, 6), (False, False), {"a": 3, "b": 8}),
@@ -189,16 +192,25 @@ def test_blocks_divide_the_nodes():
 
 
 def test_all_placements_are_counted():
-    """8 × 2 for axes of 4 and 4, by hand: the side of 8 is 4 · 2 and the side of 2 is 1 · 2, or the other way.
+    """8 × 2 for axes a and b of 4, by hand: one of them has 4 of the side of 8, the other the rest.
 
-    Of 8 = 4 of a and 2 of b there are two orders, of 8 = 2 and 4 as many. The axis of 4 in a row has two orders of its
-    ranks (row-major and folded); that of 2 × 2 has six that differ: row-major twice; cycle twice, which are the snakes,
-    too; folded snakes, 0 2 3 1 in terms of a snake, twice.
+    With 4 of a in a row, those of b are 2 × 2: a may be the faster factor or the slower; and so the other way round.
+    Four in a row have two orders (row-major, folded). Those of 2 × 2 have six that differ: row-major twice; cycle
+    twice, which are the snakes, too; folded snakes twice. In 2 of a, 2 of b, 2 of a (or the other way round) each axis
+    has two factors of 2, and six orders.
     """
     slice_of = machine(build("mesh(radices=[8, 2])"))
-    ranking = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY), top=100)
-    assert ranking.compared == 4 * 2 * 6
+    ranking = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY), top=1000)
+    assert ranking.compared == 4 * 2 * 6 + 2 * 6 * 6
     assert sum(placement.ties for placement in ranking.best) == ranking.compared
+
+
+def test_of_placements_that_take_the_same_one_of_few_factors_is_shown():
+    """A permutation goes to neighbours in a ring of four and in a cycle of 2 × 2: the first needs one factor each."""
+    slice_of = machine(build("torus(k=4, n=2)"))
+    best = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY)).best[0]
+    assert best.ties > 1
+    assert [len(block) for block in best.blocks] == [1, 1]
 
 
 def test_no_order_of_eight_ranks_is_faster():
@@ -241,92 +253,6 @@ def test_bounds_from_networkx(network):
         assert least_bytes(Operation("a", "all_gather", 6000), size, slice_of) == pytest.approx(float(gathered))
         reduced = Fraction(2 * 6000 * (size - 1) * topology.nodes, size * channels)
         assert least_bytes(Operation("a", "all_reduce", 6000), size, slice_of) == pytest.approx(float(reduced))
-
-
-class Twisted:
-    """A twisted torus as its links: the steps along each dimension, found from the links' classes."""
-
-    def __init__(self, topology) -> None:
-        self.sides = topology.plan.radices
-        self.forward: dict[tuple[int, int], int] = {}
-        self.back: dict[tuple[int, int], int] = {}
-        heads: dict[tuple[int, int], list[int]] = {}
-        for tail, head, port in zip(*(array.tolist() for array in topology.arcs)):
-            heads.setdefault((tail, int(topology.link_class[tail, port])), []).append(head)
-        dimensions = range(len(self.sides))
-        strides = [int(np.prod(self.sides[:i])) for i in dimensions]
-        inside = [
-            (v, i)
-            for v in range(topology.nodes)
-            for i in dimensions
-            if v // strides[i] % self.sides[i] < self.sides[i] - 1
-        ]
-        for v, i in inside:
-            self.forward[v, i], self.back[v + strides[i], i] = v + strides[i], v
-        for v, i in heads.keys() - self.forward.keys():
-            (there,) = (head for head in heads[v, i] if head != self.back.get((v, i)))
-            self.forward[v, i], self.back[there, i] = there, v
-        spans = [range(-side, side + 1) for side in self.sides]
-        self.displacements = sorted(product(*spans), key=lambda displacement: sum(map(abs, displacement)))
-
-    def walk(self, node: int, displacement: tuple[int, ...]) -> list[tuple[int, int]]:
-        links = []
-        for i, hops in enumerate(displacement):
-            for _ in range(abs(hops)):
-                there = (self.forward if hops > 0 else self.back)[node, i]
-                links.append((node, there))
-                node = there
-        return links
-
-    def routes(self, a: int, b: int) -> list[list[tuple[int, int]]]:
-        """By all shortest displacements, of all in the box of twice the sides; each along x, then y, then z."""
-        ways: list[list[tuple[int, int]]] = []
-        for displacement in self.displacements:
-            if ways and sum(map(abs, displacement)) > len(ways[0]):
-                return ways
-            links = self.walk(a, displacement)
-            if links[-1][1] == b if links else a == b:
-                ways.append(links)
-        return ways
-
-    def busiest(self, messages) -> tuple[Fraction, int]:
-        load: dict[tuple[int, int], Fraction] = {}
-        longest = 0
-        for a, b, number in messages:
-            ways = self.routes(a, b)
-            longest = max(longest, len(ways[0]))
-            for link in (link for links in ways for link in links):
-                load[link] = load.get(link, Fraction(0)) + Fraction(number) / len(ways)
-        return max(load.values()), longest
-
-
-def line_bucket(twisted: Twisted, groups: list[list[int]], sides: list[list[list[int]]], size: int) -> Fraction:
-    """Bytes on the busiest link, phase by phase, of a bucket all-gather in all groups at once.
-
-    Along a line each share goes from its rank to both ends; in a ring half of it goes each way round.
-    """
-    count, members = len(sides), len(groups[0])
-    held = [{node: 1 for group in groups for node in group} for _ in range(count)]
-    total = Fraction(0)
-    for phase in range(count):
-        messages: list[tuple[int, int, Fraction]] = []
-        for part in range(count):
-            before, after = held[part], {}
-            for line in sides[(part + phase) % count]:
-                closed = len(line) > 2 and len(twisted.routes(line[-1], line[0])[0]) == 1
-                for place, node in enumerate(line):
-                    share = Fraction(before[node] * size, members * count)
-                    onwards = line[place:] if not closed else (line[place:] + line[:place])
-                    back = (
-                        line[: place + 1][::-1] if not closed else [node, *line[:place][::-1], *line[place + 1 :][::-1]]
-                    )
-                    for way in (onwards, back):
-                        messages += [(a, b, share / 2 if closed else share) for a, b in pairwise(way)]
-                    after[node] = sum(before[other] for other in line)
-            held[part] = after
-        total += twisted.busiest(messages)[0]
-    assert all(number == members for part in held for number in part.values())
-    return total
 
 
 @pytest.mark.parametrize(
@@ -377,7 +303,19 @@ def test_what_does_not_fit_is_refused_in_one_line(network, axes, message):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("network", ["torus(k=17, n=3)", "hypercube(n=5)"])
+@pytest.mark.parametrize("network", ["torus(k=21, n=3)", "hypercube(n=5)"])
 def test_what_is_too_large_is_refused(network):
-    with pytest.raises(Refused, match="expected at most 4"):
+    with pytest.raises(Refused, match=r"expected at most (8,192 nodes|4 dimensions)"):
         machine(build(network))
+
+
+def test_the_example_of_the_document():
+    """8 × 16, ep 16 × tp 8, by hand. Row-major: a ring on a line of 8 loads its busiest link by 7/8 of the data; an
+    all-to-all on a ring of 16 sends 16²/8 of the pairs over each link. The best has tp on a cycle: half of that.
+    """
+    slice_of = machine(build("slice(radices=[8, 16], wrap=[false, true])"))
+    operations = [Operation("tp", "all_gather", 64 * MIB, 8), Operation("ep", "all_to_all", 32 * MIB, 4)]
+    ranking = rank(slice_of, {"ep": 16, "tp": 8}, operations, Links(BANDWIDTH, LATENCY))
+    assert [phase.bytes for phase in ranking.row_major.phases] == [56 * MIB, 16**2 // 8 * 2 * MIB]
+    assert [phase.bytes for phase in ranking.best[0].phases] == [28 * MIB, 64 * MIB]
+    assert ranking.compared > 10_000

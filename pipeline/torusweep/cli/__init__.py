@@ -81,6 +81,7 @@ def torusweep() -> None:
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep collective "torus(radices=[4, 4, 8])" all_reduce
+      torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
       torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"

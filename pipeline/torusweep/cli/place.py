@@ -71,7 +71,7 @@ def place(
 
     A placement divides the dimensions of the slice among the axes, and orders the ranks of each axis: row-major, as a
     Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at once; its time follows from
-    the exact load of the busiest link. The network is a slice, torus, mesh or twisted torus of at most 4,096 nodes.
+    the exact load of the busiest link. The network is a slice, torus, mesh or twisted torus of at most 8,192 nodes.
 
     The job's file has axes and operations (all_gather, reduce_scatter, all_reduce, all_to_all, broadcast, permute,
     exchange), or the shape of a transformer, from which they follow; docs/placement.md has both.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,10 @@ class Part(NamedTuple):
 
 
 Block = tuple[Part, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
+Shares = tuple[tuple[int, int], ...]  # of a dimension, from the fastest digit on: (axis, factor)
+Division = tuple[Shares, ...]  # of all dimensions
+
+ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
 
 
 class Order(NamedTuple):
@@ -69,13 +73,21 @@ def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[st
     """(name, order of the parts, int32[A, m] digits of the members) of each order of a box."""
     found = []
     for name, sequence in WAYS.items():
-        for way in permutations(range(len(factors))):
+        for way in _ways(len(factors)):
             turned = sequence([factors[place] for place in way], [rounds[place] for place in way])
             if turned is not None:
                 digits = np.empty_like(turned)
                 digits[:, list(way)] = turned
                 found.append((name, way, digits))
     return found
+
+
+def _ways(parts: int) -> list[tuple[int, ...]]:
+    """Orders of the parts of a block; beyond four, the rotations of their order and of its reverse."""
+    if parts <= ALL_ORDERS_UP_TO:
+        return list(permutations(range(parts)))
+    forwards = [tuple((first + place) % parts for place in range(parts)) for first in range(parts)]
+    return forwards + [way[::-1] for way in forwards]
 
 
 def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
@@ -168,55 +180,47 @@ WAYS = {
 }
 
 
-def blocks_of_dimensions(
-    sides: Sequence[int], axes: Sequence[int]
-) -> Iterator[tuple[tuple[tuple[int, int], ...], ...]]:
-    """All ways to give the dimensions of a slice to the axes of a job.
+def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> Iterator[Division]:
+    """All ways to divide the dimensions of a slice among the axes of a job.
 
     sides    of the slice; axes: sizes of the job's axes; both products are the same
-    yields   for each dimension, the axes that it is divided among and their factors, from the fastest on
-
-    An axis has at most one factor of a dimension. Axes of one member have none.
+    several  whether an axis may have several factors of a dimension, with others between them
     """
-    left = list(axes)
-    chosen: list[tuple[tuple[int, int], ...]] = []
-
-    def dimension(place: int) -> Iterator[tuple[tuple[tuple[int, int], ...], ...]]:
-        if place == len(sides):
-            yield tuple(chosen)
-            return
-        for factors in _factorings(sides[place], tuple(left)):
-            for axis, factor in enumerate(factors):
-                left[axis] //= factor
-            if prod(left) == prod(sides[place + 1 :]):
-                shares = [(axis, factor) for axis, factor in enumerate(factors) if factor > 1]
-                for order in permutations(shares):
-                    chosen.append(order)
-                    yield from dimension(place + 1)
-                    chosen.pop()
-            for axis, factor in enumerate(factors):
-                left[axis] *= factor
-
-    yield from dimension(0)
+    if not sides:
+        yield ()
+        return
+    for shares in _shares(sides[0], tuple(axes), several, ()):
+        left = list(axes)
+        for axis, factor in shares:
+            left[axis] //= factor
+        for rest in divisions(sides[1:], left, several=several):
+            yield (shares, *rest)
 
 
 @lru_cache(1 << 16)
-def _factorings(side: int, left: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """All factors of the axes whose product is a side, each a divisor of what is left of its axis."""
-    if not left:
-        return [()] if side == 1 else []
-    return [
-        (factor, *rest)
-        for factor in range(1, side + 1)
-        if side % factor == 0 and left[0] % factor == 0
-        for rest in _factorings(side // factor, left[1:])
-    ]
+def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, ...]) -> list[Shares]:
+    """All ways to write a side as factors of axes in order, each a divisor of what is left of its axis.
+
+    before   axes that may not come next: those that had a factor; with several factors only the last one
+    """
+    if side == 1:
+        return [()]
+    found = []
+    for axis in range(len(left)):
+        if axis in before:
+            continue
+        for factor in range(2, gcd(side, left[axis]) + 1):
+            if side % factor == 0 and left[axis] % factor == 0:
+                others = (*left[:axis], left[axis] // factor, *left[axis + 1 :])
+                taken = (axis,) if several else (*before, axis)
+                found += [((axis, factor), *rest) for rest in _shares(side // factor, others, several, taken)]
+    return found
 
 
-def block_of(dimensions: Sequence[Sequence[tuple[int, int]]], axis: int) -> Block:
-    """The block of an axis, of what `blocks_of_dimensions` yields."""
+def block_of(division: Division, axis: int) -> Block:
+    """The block of an axis in a division of the dimensions."""
     parts = []
-    for dimension, shares in enumerate(dimensions):
+    for dimension, shares in enumerate(division):
         stride = 1
         for owner, factor in shares:
             if owner == axis:

@@ -80,13 +80,14 @@ def loads_of(
 
 
 def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -> dict[Block, list[Side]]:
-    """The sides of each block of two or more, for the bucket algorithm; [] where it does not suit.
+    """The sides of the blocks of two or more, each in a dimension of its own, for the bucket algorithm; [] where it
+    does not suit.
 
     The sides are used at the same time. On a grid their routes stay in their own dimensions. On a twisted slice this
     is sure for messages of one hop only: between neighbours on the lines, the ends of which then send nothing to each
     other. A line of a members whose shares go from end to end loads a link as a ring does that comes back over it.
     """
-    several = {block for block in blocks if len(block) > 1}
+    several = {block for block in blocks if len({part.dimension for part in block}) == len(block) > 1}
     patterns = {"ring", "line"} if machine.twisted else {"ring"}
     laid = lay(machine, {(part,): patterns for block in several for part in block}, backend=backend)
     distinct = not machine.twisted or machine.fewest_ports == 2 * len(machine.sides)

@@ -19,7 +19,8 @@ from torusweep.routing import SourceRouting
 from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.routing_record import routing_record
 
-MOST_NODES = 4096  # the table of all pairs then has 64 MiB
+MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice of a known pod has 6,144 nodes
+ROWS_AT_ONCE = 256  # of that table, while its keys are computed in 64 bits
 MOST_DIMENSIONS = 4  # the orders of a group's axes are written out
 
 
@@ -74,7 +75,10 @@ class Machine:
         """
         ways = self.ways
         hops = ways.hops[ways.first[:-1]].sum(axis=1, dtype=np.int16)
-        return np.sort(hops[ways.key], axis=1).sum(axis=0, dtype=np.int64).cumsum()
+        total = np.zeros(self.nodes, np.int64)
+        for first in range(0, self.nodes, ROWS_AT_ONCE):
+            total += np.sort(hops[ways.key[first : first + ROWS_AT_ONCE]], axis=1).sum(axis=0, dtype=np.int64)
+        return total.cumsum()
 
 
 def machine(topology: Topology) -> Machine:
@@ -139,7 +143,10 @@ def _rings(routing: SourceRouting, sides: tuple[int, ...]) -> list[bool]:
 def _ways(routing: SourceRouting) -> tuple[Ways, int]:
     """The routes of all pairs, and the units of a message, so that each of its equally loaded routes has whole ones."""
     everyone = np.arange(routing.topology.nodes)
-    key = routing.key(everyone[:, None], everyone[None, :]).astype(np.int32)
+    key = np.empty((len(everyone), len(everyone)), np.int32)
+    for begin in range(0, len(everyone), ROWS_AT_ONCE):
+        rows = slice(begin, begin + ROWS_AT_ONCE)
+        key[rows] = routing.key(everyone[rows, None], everyone[None, :])
     routes = routing.routes(np.arange(routing.keys))
     number = np.diff(routes.first)
     message = lcm(*set(number.tolist()))

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.placements.blocks import Block, Part, block_of, blocks_of_dimensions, size_of
+from torusweep.placements.blocks import Block, Division, Part, block_of, divisions, size_of
 from torusweep.placements.loads import Laid, Load, Side, lay, loads_of, sides
 from torusweep.placements.machine import Machine
 from torusweep.placements.operations import PATTERN, Cost, Operation, bucket_cost, cost, least_bytes
 
 ROUNDING = 1e-9  # times that differ by less are compared once more
 MOST_ARRANGEMENTS = 1_000_000  # ways to give the dimensions to the axes, each with many orders
+MOST_OF_SEVERAL = 20_000  # of these, where an axis may have several factors of a dimension …
+MOST_NODES_OF_SEVERAL = 512  # … and nodes of the slice: the orders to route are many
 
 
 class Phase(NamedTuple):
@@ -153,16 +156,25 @@ def check_axes(machine: Machine, axes: dict[str, int]) -> None:
 
 
 def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.ndarray]:
-    """(distinct blocks, int32[M, axes] block of each axis) of all ways to give the dimensions to the axes."""
+    """(distinct blocks, int32[M, axes] block of each axis) of all ways to give the dimensions to the axes.
+
+    An axis may have several factors of a dimension, if the ways are then not too many. Those of few factors come first.
+    """
+    found: list[Division] = []
+    if machine.nodes <= MOST_NODES_OF_SEVERAL:
+        found = list(islice(divisions(machine.sides, sizes, several=True), MOST_OF_SEVERAL + 1))
+    if not found or len(found) > MOST_OF_SEVERAL:
+        found = list(islice(divisions(machine.sides, sizes, several=False), MOST_ARRANGEMENTS + 1))
+    if len(found) > MOST_ARRANGEMENTS:
+        raise Refused(
+            f"axes: expected at most {MOST_ARRANGEMENTS:,} ways to lay them on {machine.topology.spelling}, got"
+            " more; join axes, or choose a smaller slice"
+        )
+    found.sort(key=lambda division: sum(map(len, division)))
     number: dict[Block, int] = {}
-    rows: list[list[int]] = []
-    for dimensions in blocks_of_dimensions(machine.sides, sizes):
-        if len(rows) == MOST_ARRANGEMENTS:
-            raise Refused(
-                f"axes: expected at most {MOST_ARRANGEMENTS:,} ways to lay them on {machine.topology.spelling}, got"
-                " more; join axes, or choose a smaller slice"
-            )
-        rows.append([number.setdefault(block_of(dimensions, axis), len(number)) for axis in range(len(sizes))])
+    rows = [
+        [number.setdefault(block_of(division, axis), len(number)) for axis in range(len(sizes))] for division in found
+    ]
     return list(number), np.array(rows, np.int32).reshape(len(rows), len(sizes))
 
 
@@ -248,7 +260,7 @@ def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top
             entry = _Kept(_seconds(chosen), sum(option.alone for option in chosen), int(first[case]), chosen, ties)
             before = kept.get(_times(chosen))
             if before is not None:
-                entry = (entry if entry.alone < before.alone else before)._replace(ties=ties + before.ties)
+                entry = (entry if entry[1:3] < before[1:3] else before)._replace(ties=ties + before.ties)
             kept[_times(chosen)] = entry
         if len(kept) >= top:
             worst = sorted(entry.seconds for entry in kept.values())[top - 1] * (1 + ROUNDING)

@@ -53,6 +53,11 @@ def deadlock_in_words(machine: Machine, placement: Placement) -> str:
     return "no deadlock: dimension order on lines is free of cycles; one virtual channel is enough"
 
 
+def _has_ring(machine: Machine, block: Block) -> bool:
+    """Whether a side of a block is a whole ring, round which there may be a cycle of odd length."""
+    return any(machine.rings[part.dimension] and part.factor == machine.sides[part.dimension] for part in block)
+
+
 def notes(
     machine: Machine, axes: dict[str, int], operations: Sequence[Operation], best: Sequence[Placement]
 ) -> list[str]:
@@ -64,7 +69,7 @@ def notes(
         (name, block)
         for placement in best
         for name, block in zip(names, placement.blocks)
-        if name in ringed and block and len(block) > 1 and size_of(block) % 2
+        if name in ringed and block and len(block) > 1 and size_of(block) % 2 and not _has_ring(machine, block)
     }
     for name, block in sorted(odd):
         sides = " × ".join(str(part.factor) for part in block)

@@ -64,10 +64,12 @@ def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
 
     Whole cubes have all wraparounds; a part of a cube has none. Of two axes, those of 16 chips have a wraparound.
     Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), in
-    any order of the axes: the wraparound of each short axis shifts every long one by k.
+    any order of the axes: the wraparound of each short axis shifts every long one by k. These twists are those of the
+    papers on lattices, which make all links alike; the makers of pods publish the shapes only.
 
-    Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or at most 4; of two axes, sides of
-    at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k, k a multiple of 4.
+    Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or all 1, 2 or 4; of two axes, sides
+    of at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k with multiples
+    of 4.
     Source: Jouppi et al. 2023, sec. 2 (cubes, twisted slices); Google, TPU v4 and v5p (shapes); Austin et al. 2025,
     How to scale your model, ch. 2 (wraparounds); Cámara et al. 2010, and Camarero et al. 2013 (cubic lattices).
     """
@@ -81,12 +83,12 @@ def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
         require(max(shape) <= POD, "shape", shape, f"sides of at most {POD}", f"such a pod has {POD} × {POD} chips")
         return slice(radices=sides, wrap=[side == POD for side in sides])
     whole = all(side % CUBE == 0 for side in shape)
-    part = max(shape) <= CUBE
+    part = all(CUBE % side == 0 for side in shape)
     require(
         whole or part,
         "shape",
         shape,
-        f"sides that are multiples of {CUBE}, or none above {CUBE}",
+        f"sides that are multiples of {CUBE}, or that divide {CUBE}",
         "optical switches join whole cubes; for another network use slice(radices=[…], wrap=[…])",
     )
     return slice(radices=sides, wrap=[whole] * len(sides))
