@@ -6,7 +6,7 @@ Prints a table in Markdown for benchmarks/README.md. Small cases are compared wi
 cases are compared with Numba and timed: the median of three whole calls, arrays in and arrays out, checks and transfers
 included. Estimates are for an H200. Those of distances and of the largest network follow from the bytes that they move
 through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, and batches of networks
-as 10⁹ nodes times cycles per second. Many small graphs have no estimate, since most of their time is spent on the host.
+as 10⁹ nodes times cycles per second, and lattices as 10⁶ per second, which the host limits. Many small graphs have no estimate, since most of their time is spent on the host.
 Exits with status 1 if anything differs, and with 2 if there is no GPU.
 """
 
@@ -171,14 +171,16 @@ def network(
     return Case("router", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
 
 
-def lattices(nodes: int, dimensions: int) -> Case:
-    """All classes of lattices of a size."""
+def lattices(nodes: int, dimensions: int, rate: float | None = None) -> Case:
+    """All classes of lattices of a size. rate: lattices per second, estimated."""
     forms = np.concatenate([part.forms for part in representatives(nodes, dimensions)])
 
     def run(backend: str, threads: int | None) -> Answer:
         return tuple(measure_lattices(forms, backend=backend, threads=threads))
 
-    return Case("lattices", f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}", run)
+    return Case(
+        "lattices", f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}", run, rate and len(forms) / rate
+    )
 
 
 def small() -> Iterator[Case]:
@@ -201,7 +203,7 @@ def large() -> Iterator[Case]:
     yield network("torus(k=8, n=2)", 0.3, 2000, 512, 64 * 2000 * 512 / 1e9)
     yield network("torus(k=16, n=3)", 0.15, 1000, 64, 4096 * 1000 * 64 / 1e9)
     yield network("torus(radices=[64, 32, 32])", 0.04, 1000, 1, 1000 / 1e5)
-    yield lattices(512, 3)
+    yield lattices(512, 3, 1e6)
 
 
 def largest() -> Iterator[Case]:
