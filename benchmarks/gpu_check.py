@@ -5,8 +5,9 @@
 Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification. Large
 cases are compared with Numba and timed: the median of three whole calls, arrays in and arrays out, checks and transfers
 included. Estimates are for an H200. Those of distances and of the largest network follow from the bytes that they move
-through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, and batches of networks
-as 10⁹ nodes times cycles per second, and lattices as 10⁶ per second, which the host limits. Many small graphs have no estimate, since most of their time is spent on the host.
+through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, batches of networks
+as 10⁹ nodes times cycles per second, and lattices as 10⁶ per second, which the host limits. Many small graphs have no
+estimate, since most of their time is spent on the host.
 Exits with status 1 if anything differs, and with 2 if there is no GPU.
 """
 
@@ -178,9 +179,8 @@ def lattices(nodes: int, dimensions: int, rate: float | None = None) -> Case:
     def run(backend: str, threads: int | None) -> Answer:
         return tuple(measure_lattices(forms, backend=backend, threads=threads))
 
-    return Case(
-        "lattices", f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}", run, rate and len(forms) / rate
-    )
+    name = f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}"
+    return Case("lattices", name, run, None if rate is None else len(forms) / rate)
 
 
 def small() -> Iterator[Case]:
