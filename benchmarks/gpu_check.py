@@ -5,8 +5,10 @@
 Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification. Large
 cases are compared with Numba and timed: the median of three whole calls, arrays in and arrays out, checks and transfers
 included. Estimates are for an H200. Those of distances and of the largest network follow from the bytes that they move
-through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, and batches of networks
-as 10⁹ nodes times cycles per second. Many small graphs have no estimate, since most of their time is spent on the host.
+through its caches and memory; loads and walks are taken as 20 times as fast as two CPU threads, batches of networks
+as 10⁹ nodes times cycles per second, and lattices as 10⁶ per second, which the host limits; moves of a search are
+estimated from compiled code (benchmarks/README.md). Many small graphs have no estimate, since most of their time is
+spent on the host.
 Exits with status 1 if anything differs, and with 2 if there is no GPU.
 """
 
@@ -25,9 +27,12 @@ from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.screening.lattices import representatives
+from torusweep.search.start import random_graph
+from torusweep.search.wanted import Wanted
 from torusweep.stages.simulation.routes import routes_of
 from torusweep.stages.simulation.setup import Parameters, set_up
 from torusweep.tables.provenance import software
+from torusweep_kernels.annealing import BLOCK, anneal_chains
 from torusweep_kernels.backend import array_module, device_name, gpu_count
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.lattices import measure_lattices
@@ -171,14 +176,32 @@ def network(
     return Case("router", f"{spelling}, {router}, load {load:g}, {cycles:,} cycles × {experiments}", run, estimate)
 
 
-def lattices(nodes: int, dimensions: int) -> Case:
-    """All classes of lattices of a size."""
+def lattices(nodes: int, dimensions: int, rate: float | None = None) -> Case:
+    """All classes of lattices of a size. rate: lattices per second, estimated."""
     forms = np.concatenate([part.forms for part in representatives(nodes, dimensions)])
 
     def run(backend: str, threads: int | None) -> Answer:
         return tuple(measure_lattices(forms, backend=backend, threads=threads))
 
-    return Case("lattices", f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}", run)
+    name = f"{len(forms):,} classes of {nodes} nodes, n = {dimensions}"
+    return Case("lattices", name, run, None if rate is None else len(forms) / rate)
+
+
+def search(nodes: int, degree: int, chains: int, blocks: int, rate: float | None = None) -> Case:
+    """Chains of a search, so many blocks of moves each. rate: moves per second, estimated."""
+    wanted = Wanted(nodes, degree, seed=1)
+    starts = [random_graph(wanted, number) for number in range(chains)]
+    temperatures = np.geomspace(nodes / 4, nodes / 200, blocks)
+
+    def run(backend: str, threads: int | None) -> Answer:
+        how = {"chains": range(chains), "backend": backend, "threads": threads or 1}
+        found = anneal_chains(starts, temperatures, wanted.goal, **how)
+        numbers = [(one.energy, one.best_energy, one.best_diameter, one.moves, one.accepted) for one in found]
+        return np.array(numbers), *(array for one in found for array in (*one.graph[1:], *one.best[1:]))
+
+    moves = chains * blocks * BLOCK
+    name = f"{chains} chains of {nodes} nodes, degree {degree}, {moves:,} moves"
+    return Case("annealing", name, run, None if rate is None else moves / rate)
 
 
 def small() -> Iterator[Case]:
@@ -190,6 +213,7 @@ def small() -> Iterator[Case]:
     yield network("torus(radices=[6, 5])", 0.4, 300, 3)
     yield network("torus(radices=[6, 5])", 0.4, 300, 3, router="bluegene")
     yield lattices(30, 3)
+    yield search(40, 4, 3, 2)
 
 
 def large() -> Iterator[Case]:
@@ -201,7 +225,9 @@ def large() -> Iterator[Case]:
     yield network("torus(k=8, n=2)", 0.3, 2000, 512, 64 * 2000 * 512 / 1e9)
     yield network("torus(k=16, n=3)", 0.15, 1000, 64, 4096 * 1000 * 64 / 1e9)
     yield network("torus(radices=[64, 32, 32])", 0.04, 1000, 1, 1000 / 1e5)
-    yield lattices(512, 3)
+    yield lattices(512, 3, 1e6)
+    yield search(256, 8, 256, 16, 2e7)
+    yield search(1024, 5, 132, 4, 1.6e6)
 
 
 def largest() -> Iterator[Case]:

@@ -6,6 +6,7 @@
 #define __device__
 #define __launch_bounds__(threads)
 #define __shared__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct Three {
     unsigned int x, y, z;
@@ -95,7 +96,7 @@ void __syncthreads() { __syncthreads_or(0); }
 #ifdef SHARED
 static const unsigned int WORDS = 1 << 16, GARBAGE = 0xA5A5A5A5u;
 extern "C" {
-unsigned int SHARED[WORDS];
+__align__(8) unsigned int SHARED[WORDS];
 unsigned int shared_words = 0;
 }
 #endif

@@ -21,7 +21,7 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
-SHARED = re.compile(r"extern __shared__ unsigned int (\w+)\[\];")
+SHARED = re.compile(r"extern __shared__ (?:__align__\(8\) )?unsigned int (\w+)\[\];")
 TYPES = {
     "word_t": np.uint64,
     "unsigned long long": np.uint64,

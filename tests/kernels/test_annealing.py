@@ -1,4 +1,4 @@
-"""Simulated annealing: both backends alike, moves that keep what they must, energies beside networkx."""
+"""Simulated annealing: all backends alike, moves that keep what they must, energies beside networkx."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 from torusweep.search.start import random_graph
 from torusweep.search.wanted import Wanted
-from torusweep_kernels.annealing import BLOCK, Annealed, Goal, Quotient, anneal, energy, lifted
+from torusweep_kernels import annealing, cuda
+from torusweep_kernels.annealing import (
+    BLOCK,
+    Annealed,
+    Goal,
+    Quotient,
+    anneal,
+    anneal_chains,
+    choose_backend,
+    energy,
+    gpu,
+    lifted,
+)
+from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, gpu_count
 
 SUM = Goal(10**6, 1, 0)
 CASES = [  # nodes, degree, symmetry
@@ -52,13 +65,17 @@ def same(one: Annealed, other: Annealed) -> bool:
 
 @pytest.mark.parametrize("goal", [SUM, Goal(3, 16, 0)])
 @pytest.mark.parametrize(("nodes", "degree", "symmetry"), CASES)
-def test_the_compiled_search_is_the_specification(nodes, degree, symmetry, goal):
+def test_compiled_searches_are_the_specification(as_cupy, nodes, degree, symmetry, goal):
     quotient = start(nodes, degree, symmetry)
+    options = {"seed": 2**40 + 3, "chain": 5}
     temperatures = np.array([9.0, 0.7])
-    found = [anneal(quotient, temperatures, goal, seed=2**40 + 3, chain=5, backend=b) for b in ("numpy", "numba")]
-    assert same(*found)
-    assert found[0].moves == 2 * BLOCK
-    assert nodes < 12 or found[0].accepted > 5
+    expected = anneal(quotient, temperatures, goal, backend="numpy", **options)
+    assert expected.moves == 2 * BLOCK
+    assert nodes < 12 or expected.accepted > 5
+    assert same(anneal(quotient, temperatures, goal, backend="numba", **options), expected)
+    for device in ({}, {"backwards": True}, {"shared": gpu.shared(nodes, 0)}):  # the last: a word of sources at a time
+        as_cupy(**device)
+        assert same(anneal(quotient, temperatures, goal, backend="cupy", **options), expected)
 
 
 @pytest.mark.parametrize(("nodes", "degree", "symmetry"), CASES)
@@ -88,17 +105,54 @@ def test_energies_by_networkx(nodes, degree, symmetry, goal):
 
 
 @pytest.mark.parametrize("symmetry", [1, 2, 4])
-def test_no_link_becomes_too_long(symmetry):
+def test_no_link_becomes_too_long(as_cupy, symmetry):
     wanted = Wanted(36, 4, symmetry=symmetry, grid=(6, 6), max_wire=4)
     start = random_graph(wanted, 0)
-    found = [anneal(start, np.full(6, 9.0), SUM, wires=wanted.wires, backend=b) for b in ("numpy", "numba")]
-    assert same(*found)
+    as_cupy()
+    found = [anneal(start, np.full(6, 9.0), SUM, wires=wanted.wires, backend=b) for b in ("numpy", "numba", "cupy")]
+    assert same(*found[:2])
+    assert same(*found[1:])
     assert found[0].accepted > 20
     for graph in (start, found[0].graph, found[0].best):
         lengths = [np.abs(wanted.wires.place[u] - wanted.wires.place[v]).sum() for u, v in graph_of(graph).edges]
         assert max(lengths) <= 4
     with pytest.raises(ValueError, match="places of shape"):
         anneal(start, np.zeros(0), SUM, wires=wanted.wires._replace(place=np.zeros((9, 2))))
+
+
+def rings(*lengths: int) -> Quotient:
+    """Rings that are not joined."""
+    head = np.concatenate([sum(lengths[:i]) + np.arange(n)[:, None] + [1, -1] for i, n in enumerate(lengths)])
+    for first, n in zip(np.cumsum([0, *lengths]), lengths):
+        head[first, 1], head[first + n - 1, 0] = first + n - 1, first
+    mate = 2 * head + [1, 0]
+    return Quotient(1, head.astype(np.int32), np.zeros_like(head, np.int32), mate.astype(np.int32))
+
+
+@pytest.mark.parametrize("goal", [Goal(3, 16, 0), Goal(7, 2, 0)])
+@pytest.mark.parametrize("heat", [3.0, 1e5])
+def test_graphs_in_parts_on_all_backends(as_cupy, goal, heat):
+    """Groups of sources reach the last of their nodes at different levels; hot moves part what is joined."""
+    quotient = rings(40, 9, 30, 3)
+    for temperatures in (np.zeros(0), np.full(1, heat)):
+        expected = anneal(quotient, temperatures, goal, seed=4, backend="numpy")
+        assert same(anneal(quotient, temperatures, goal, seed=4, backend="numba"), expected)
+        for shared in (0, 2):
+            as_cupy(shared=gpu.shared(82, shared))
+            assert same(anneal(quotient, temperatures, goal, seed=4, backend="cupy"), expected)
+
+
+def test_a_link_that_is_its_own_mate(as_cupy):
+    """With two copies, a node may be joined to its own other copy by one port."""
+    ring = np.arange(6)
+    head = np.stack([(ring + 1) % 6, (ring - 1) % 6, ring], axis=1)
+    mate = np.stack([head[:, 0] * 3 + 1, head[:, 1] * 3, ring * 3 + 2], axis=1)
+    shift = np.array([[0, 0, 1]] * 6)
+    quotient = Quotient(2, *(array.astype(np.int32) for array in (head, shift, mate)))
+    expected = anneal(quotient, np.full(1, 9.0), SUM, backend="numpy")
+    assert same(anneal(quotient, np.full(1, 9.0), SUM, backend="numba"), expected)
+    as_cupy()
+    assert same(anneal(quotient, np.full(1, 9.0), SUM, backend="cupy"), expected)
 
 
 def test_parts_that_are_not_joined_cost_more_than_any_path():
@@ -131,6 +185,61 @@ def test_a_search_ends_at_its_goal():
     assert found.best_diameter == 2
     assert found.moves < 400 * BLOCK
     assert networkx.diameter(graph_of(found.best)) == 2
+
+
+def test_chains_together_are_chains_alone(as_cupy):
+    """On a GPU however many of them fit, and however many a multiprocessor runs."""
+    starts = [start(40, 4, 2, seed) for seed in range(5)]
+    options = {"seed": 9, "first": 4 * BLOCK}
+    reached = [anneal(one, np.full(3, 2.0), SUM, chain=3 * place, **options) for place, one in enumerate(starts)]
+    goal = Goal(40, 1, sorted(one.best_energy for one in reached)[2])  # some come to it
+    alone = [anneal(one, np.full(3, 2.0), goal, chain=3 * place, **options) for place, one in enumerate(starts)]
+    assert len({one.moves for one in alone}) > 1
+    for device in ({"multiprocessors": 132}, {}, {"memory": 90, "free": 2**20}):  # two chains' states
+        as_cupy(**device)
+        for backend, threads in (("cupy", 1), ("numba", 2)):
+            together = anneal_chains(
+                starts, np.full(3, 2.0), goal, chains=range(0, 15, 3), backend=backend, threads=threads, **options
+            )
+            assert all(map(same, together, alone))
+    as_cupy(memory=30, free=2**20)
+    with pytest.raises(GpuOutOfMemory, match=r"torusweep_kernels\.annealing: expected enough GPU memory"):
+        anneal_chains(starts, np.full(3, 2.0), goal, chains=range(5), backend="cupy")
+    assert anneal_chains([], np.full(3, 2.0), goal, chains=[]) == []
+
+
+def test_what_computes(as_cupy):
+    as_cupy(shared=gpu.shared(1000, 0))
+    assert [choose_backend(name, 100, 1000, 1) for name in ("numpy", "numba", "cupy")] == ["numpy", "numba", "cupy"]
+    many, large = 3 * annealing.MANY, annealing.LARGE
+    assert choose_backend("auto", many, large, 3) == "cupy"
+    for chains, nodes in ((many - 1, large), (many, large - 1), (many, 1001)):
+        assert choose_backend("auto", chains, nodes, 3) == "numba"
+    assert choose_backend("cupy", 1, 20, 9) == "cupy"
+    with pytest.raises(BackendUnavailable, match="expected graphs of at most 1,000 nodes on this GPU, got 1,001; use"):
+        choose_backend("cupy", 1, 1001, 1)
+
+
+def test_blocks_share_a_multiprocessor(as_cupy):
+    as_cupy(multiprocessors=132)
+    device = cuda.Gpu()
+    assert gpu.manner(256, 256, 132, device) == (3, 1024)
+    assert gpu.manner(256, 256, 256, device) == (3, 512)
+    assert gpu.manner(1024, 1024, 132, device) == (4, 1024)  # two groups of 512 sources
+    assert gpu.manner(1024, 1024, 256, device) == (3, 512)
+    assert gpu.manner(16384, 16384, 256, device) == (0, 512)  # more than half of the memory all the same
+    assert gpu.manner(9, 36, 1, device) == (0, 128)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not gpu_count(), reason="needs a GPU that CuPy can use; none found here")
+@pytest.mark.parametrize(("nodes", "degree", "symmetry"), CASES)
+def test_a_real_gpu_gives_the_same_bits(nodes, degree, symmetry):
+    starts = [start(nodes, degree, symmetry, seed) for seed in range(200)]
+    options = {"seed": 3, "chains": range(200)}
+    temperatures = np.array([9.0, 0.7] * 8)
+    found = [anneal_chains(starts, temperatures, Goal(3, 16, 0), backend=b, **options) for b in ("numba", "cupy")]
+    assert all(map(same, *found))
 
 
 @pytest.mark.parametrize(

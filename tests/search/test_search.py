@@ -16,6 +16,7 @@ from torusweep.search.wanted import Wanted, places
 from torusweep.stages.static import static_record
 from torusweep.tables.store import open_table
 from torusweep_kernels.annealing import Quotient, energy, lifted
+from torusweep_kernels.backend import BackendUnavailable, gpu_count
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,26 @@ def test_chains_advance_alike_in_any_parts():
         assert np.array_equal(lifted(one.graph), lifted(other.graph))
         assert np.array_equal(lifted(one.best), lifted(other.best))
     assert best_of(wanted, whole).energy == min(chain.energy for chain in whole)
+
+
+def test_a_gpu_finds_the_same(tmp_path, as_cupy):
+    """In a search of its own, and where the other backend stopped."""
+    as_cupy()
+    wanted = Wanted(24, 3, symmetry=4, seed=2, chains=2)
+    for moves, backends in ((65, ("numba", "cupy")), (67, ("cupy", "numba"))):  # the first cycle has 64 blocks
+        found = []
+        for name, backend in zip(("one", "other"), backends):
+            row = search(wanted, tmp_path / name, moves=moves * 256, backend=backend)
+            found.append(((tmp_path / name / f"{wanted.name}.edges").read_bytes(), row | {"topology": ""}))
+        assert found[0] == found[1]
+        assert found[0][1]["moves"] == moves * 256
+
+
+@pytest.mark.skipif(bool(gpu_count()), reason="there is a GPU here")
+def test_a_gpu_that_is_not_there_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(BackendUnavailable, match="expected a GPU that CuPy can use"):
+        search(Wanted(20, 3), tmp_path / "none", moves=256, backend="cupy")
+    assert not (tmp_path / "none").exists()
 
 
 def test_cycles_cool_and_begin_anew():

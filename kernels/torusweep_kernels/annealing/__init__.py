@@ -7,12 +7,20 @@ graph. Node r·m + a is copy r of a.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.annealing import reference
 from torusweep_kernels.annealing.quotient import BLOCK, NO_PORT, Annealed, Goal, Quotient, Wires, lifted
 from torusweep_kernels.checks import expecting
+from torusweep_kernels.threads import in_threads
+
+# For a GPU, by estimates (benchmarks/README.md): a block of it has the speed of a quarter of a core.
+MANY = 8  # the fewest chains for each thread of the CPU
+LARGE = 256  # the fewest nodes
 
 
 def energy(quotient: Quotient, goal: Goal) -> tuple[int, int]:
@@ -33,28 +41,83 @@ def anneal(
 ) -> Annealed:
     """Try moves; a move that raises the energy by at most −T ln u is accepted.
 
+    chain  0 … 2³² − 1: the random numbers of a move depend on it, on the seed, and on the move's number alone
+    All others are as of `anneal_chains`, which anneals several graphs at once.
+    """
+    options: dict[str, Any] = {"first": first, "seed": seed, "chains": [chain], "wires": wires, "backend": backend}
+    return anneal_chains([quotient], temperatures, goal, **options)[0]
+
+
+def anneal_chains(
+    quotients: Sequence[Quotient],
+    temperatures: np.ndarray,
+    goal: Goal,
+    *,
+    chains: Sequence[int],
+    first: int = 0,
+    seed: int = 0,
+    wires: Wires | None = None,
+    backend: str = "auto",
+    threads: int = 1,
+) -> list[Annealed]:
+    """Anneal several graphs of a size, each by moves of its own.
+
     temperatures  float64[B] ≥ 0, in units of energy: one for each 256 moves
+    chains        the number of each, 0 … 2³² − 1
     first         number of the first move; a search that is continued has the moves of one that was not stopped
-    seed, chain   0 … 2⁶⁴ − 1, 0 … 2³² − 1: the random numbers of a move depend on these and its number alone
+    seed          0 … 2⁶⁴ − 1
     wires         links may be no longer than these say; None: as long as they like
-    backend       auto, numba or cupy: compiled, on a CPU; numpy: the specification. The result is the same to the bit
+    backend       numba or numpy, the specification; cupy: a block of the GPU for each graph. The result is the same to
+                  the bit. auto: numba; cupy if there is a GPU, for 8 or more graphs a thread, of 256 or more nodes
+    threads       of numba, of which each anneals a graph
 
     A move takes two links (a, b), (c, g) of the quotient and a rotation r of the second, and joins a to c and b to g in
     their place, in all copies at once. A move that would make a parallel link, one from a node to itself, or one that
     is too long changes nothing. The energy is summed level by level, and the search ended as soon as the sum of pairs
     that are further away exceeds what is acceptable.
 
-    Raises ValueError for arrays that contradict each other.
+    Raises ValueError for arrays that contradict each other; BackendUnavailable as `choose_backend`.
     """
-    check(quotient, temperatures, first)
-    chosen = backends.resolve("numpy" if backend == "numpy" else "numba")
-    own = Quotient(quotient.copies, *(np.array(array, np.int32) for array in quotient[1:]))
-    nodes = own.copies * len(own.head)
-    wires = Wires(np.zeros((nodes, 2), np.int32), 0) if wires is None else wires
-    if wires.place.shape != (nodes, 2):
-        raise ValueError(f"anneal: expected places of shape ({nodes}, 2), got {wires.place.shape}")
-    kernel = backends.implementation(__name__, chosen)
-    return kernel.anneal(own, np.asarray(temperatures, float), goal, wires, first, seed, chain)
+    expect = expecting("anneal")
+    for quotient in quotients:
+        check(quotient, temperatures, first)
+        same = quotient.copies == quotients[0].copies and quotient.head.shape == quotients[0].head.shape
+        expect(same, "graphs of one size", "another")
+    expect(len(chains) == len(quotients), f"numbers of {len(quotients)} chains", len(chains))
+    if not quotients:
+        return []
+    copies, m = quotients[0].copies, len(quotients[0].head)
+    wires = Wires(np.zeros((copies * m, 2), np.int32), 0) if wires is None else wires
+    expect(wires.place.shape == (copies * m, 2), f"places of shape ({copies * m}, 2)", wires.place.shape)
+    chosen = choose_backend(backend, len(quotients), copies * m, threads)
+    kernel, temperatures = backends.implementation(__name__, chosen), np.asarray(temperatures, float)
+    if chosen == "cupy":
+        return kernel.anneal(quotients, temperatures, goal, wires, first, seed, chains)
+
+    def one(place: int) -> Annealed:
+        own = Quotient(copies, *(np.array(array, np.int32) for array in quotients[place][1:]))
+        return kernel.anneal(own, temperatures, goal, wires, first, seed, chains[place])
+
+    return in_threads(one, range(len(quotients)), min(threads, len(quotients)))
+
+
+def choose_backend(backend: str, chains: int, nodes: int, threads: int) -> str:
+    """What `anneal_chains` computes with: numpy, numba or cupy.
+
+    Raises BackendUnavailable for cupy without a GPU, or for graphs that are too large for it.
+    """
+    small = chains < MANY * threads or nodes < LARGE
+    chosen = backends.resolve("numba" if backend == "auto" and small else backend)
+    if chosen != "cupy":
+        return chosen
+    most = backends.implementation(__name__, "cupy").most_nodes()
+    if nodes <= most:
+        return chosen
+    if backend == "auto":
+        return backends.resolve("numba")
+    raise backends.BackendUnavailable(
+        f"backend cupy: expected graphs of at most {most:,} nodes on this GPU, got {nodes:,}; use --backend numba"
+    )
 
 
 def check(quotient: Quotient, temperatures: np.ndarray, first: int) -> None:
@@ -76,4 +139,17 @@ def check(quotient: Quotient, temperatures: np.ndarray, first: int) -> None:
     expect(first >= 0 and first % BLOCK == 0, f"a first move that is a multiple of {BLOCK}", first)
 
 
-__all__ = ["BLOCK", "NO_PORT", "Annealed", "Goal", "Quotient", "Wires", "anneal", "check", "energy", "lifted"]
+__all__ = [
+    "BLOCK",
+    "NO_PORT",
+    "Annealed",
+    "Goal",
+    "Quotient",
+    "Wires",
+    "anneal",
+    "anneal_chains",
+    "check",
+    "choose_backend",
+    "energy",
+    "lifted",
+]

@@ -41,7 +41,7 @@ def measure_lattices(
 
     forms    int32[B, n, n]  Hermite normal forms, n ≤ 6, of at most 2²⁰ nodes each
     loads    compute the loads, too; about three times the work
-    backend  auto, numpy, numba or cupy; results are the same to the bit. auto is numba: a lattice is small
+    backend  auto, numpy, numba or cupy; results are the same to the bit. auto is numba, fast enough for most spaces
     threads  CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Links are those of `torusweep.networks.families.lattices.lattice`: a generator that is 0, or equal to an earlier one

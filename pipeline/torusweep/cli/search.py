@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -59,20 +60,24 @@ def _grid(text: str | None) -> tuple[int, int] | None:
     show_default=True,
     help="Folder of the graphs, checkpoints and the table search.",
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "numpy", "numba", "cupy"]),
+    default="auto",
+    show_default=True,
+    help="What computes. auto: Numba; a GPU for 8 chains or more a core, of 256 nodes or more. Results are the same.",
+)
 @options.json_output
 def search(
-    nodes: int,
-    degree: int,
     minimise: str,
-    symmetry: int,
     grid: str | None,
-    max_wire: int | None,
     seconds: float | None,
     moves: int | None,
-    seed: int,
     chains: int | None,
     results: Path,
+    backend: str,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Search for a graph with short distances: any graph of this size and degree, not only lattices.
 
@@ -91,7 +96,7 @@ def search(
     cores = len(os.sched_getaffinity(0))
     if seconds is not None and moves is not None:
         raise BadInput("expected --seconds or --moves, got both: leave one out")
-    wanted = Wanted(nodes, degree, minimise, symmetry, seed, chains or cores, _grid(grid), max_wire)
+    wanted = Wanted(objective=minimise, chains=chains or cores, grid=_grid(grid), **given)
     wanted.check()
     with share_progress("searched") as progress:
         row = run_search(
@@ -100,6 +105,7 @@ def search(
             seconds=60.0 if moves is None and seconds is None else seconds,
             moves=moves,
             threads=cores,
+            backend=backend,
             progress=progress,
         )
     if as_json:

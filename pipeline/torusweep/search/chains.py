@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.annealing import BLOCK, Quotient, anneal, energy
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.annealing import BLOCK, Annealed, Quotient, anneal_chains, energy
 
 from torusweep.search.start import random_graph
 from torusweep.search.wanted import Wanted
@@ -38,20 +37,20 @@ def begin(wanted: Wanted) -> list[Chain]:
     return [Chain(graph, graph, *energy(graph, wanted.goal), 0) for graph in graphs]
 
 
-def advance(wanted: Wanted, chains: list[Chain], blocks: int, threads: int) -> list[Chain]:
+def advance(wanted: Wanted, chains: list[Chain], blocks: int, threads: int, backend: str = "numba") -> list[Chain]:
     """The chains after so many more blocks of 256 moves; a chain whose best graph is optimal stays.
 
-    However the blocks are divided among calls, the chains are the same.
+    However the blocks are divided among calls, and whatever computes (`anneal_chains`), the chains are the same.
     """
-
-    def one(number: int) -> Chain:
-        chain = chains[number]
-        for first, temperatures in _cycles(wanted, chain.moves // BLOCK, blocks):
-            if not is_optimal(wanted, chain):
-                chain = _annealed(wanted, number, chain, first, temperatures)
-        return chain
-
-    return in_threads(one, range(len(chains)), min(threads, len(chains)))
+    chains = list(chains)
+    for moves in sorted({chain.moves for chain in chains if not is_optimal(wanted, chain)}):
+        together = [number for number, chain in enumerate(chains) if chain.moves == moves]
+        for first, temperatures in _cycles(wanted, moves // BLOCK, blocks):
+            together = [number for number in together if not is_optimal(wanted, chains[number])]
+            found = _annealed(wanted, chains, together, first, temperatures, threads, backend)
+            for number, chain in zip(together, found):
+                chains[number] = chain
+    return chains
 
 
 def is_optimal(wanted: Wanted, chain: Chain) -> bool:
@@ -69,12 +68,32 @@ def best_of(wanted: Wanted, chains: list[Chain]) -> Chain:
     return min(chains, key=order)
 
 
-def _annealed(wanted: Wanted, number: int, chain: Chain, first: int, temperatures: np.ndarray) -> Chain:
-    """A chain after a part of one cycle. A cycle begins with the best graph so far."""
-    graph = chain.best if _cycle_of(first)[0] == first else chain.graph
-    found = anneal(
-        graph, temperatures, wanted.goal, first=first * BLOCK, seed=wanted.seed, chain=number, wires=wanted.wires
+def _annealed(
+    wanted: Wanted,
+    chains: list[Chain],
+    numbers: list[int],
+    first: int,
+    temperatures: np.ndarray,
+    threads: int,
+    backend: str,
+) -> list[Chain]:
+    """Chains of these numbers after a part of one cycle. A cycle begins with the best graph so far."""
+    begins = _cycle_of(first)[0] == first
+    found = anneal_chains(
+        [chains[number].best if begins else chains[number].graph for number in numbers],
+        temperatures,
+        wanted.goal,
+        chains=numbers,
+        first=first * BLOCK,
+        seed=wanted.seed,
+        wires=wanted.wires,
+        backend=backend,
+        threads=threads,
     )
+    return [_after(chains[number], annealed) for number, annealed in zip(numbers, found)]
+
+
+def _after(chain: Chain, found: Annealed) -> Chain:
     moves = chain.moves + found.moves
     if found.best_energy < chain.energy:
         return Chain(found.graph, found.best, found.best_energy, found.best_diameter, moves)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torusweep_kernels.annealing import BLOCK
+from torusweep_kernels.annealing import BLOCK, choose_backend
 
 from torusweep.errors import BadInput
 from torusweep.search.chains import advance, begin, is_optimal
@@ -25,6 +25,7 @@ def search(
     seconds: float | None = None,
     moves: int | None = None,
     threads: int = 1,
+    backend: str = "auto",
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
     """Search, write the best graph and its row (`torusweep.search.columns`) to a folder, and return the row.
@@ -32,14 +33,16 @@ def search(
     seconds   to search; the search ends within a few blocks of moves of it
     moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
               depends on what is wanted and on these alone
+    backend   what computes, as of `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
     progress  called with the share of the work done
 
     A search of the same in the same folder is continued. Raises BadInput for what cannot be searched, and for a
-    damaged checkpoint; CannotWrite.
+    damaged checkpoint; BackendUnavailable; CannotWrite.
     """
     wanted.check()
     if (folder / "points.parquet").exists():
         raise BadInput(f"{folder}: expected a folder of searches, got a sweep's results; choose another with --results")
+    chosen = choose_backend(backend, wanted.chains, wanted.nodes, threads)
     checkpoint = folder / f"{wanted.name}.checkpoint.npz"
     chains = load(checkpoint, wanted)
     if chains is None:
@@ -53,7 +56,7 @@ def search(
         now = time.monotonic()
         if (seconds is not None and now - started >= seconds) or (limit is not None and done >= limit):
             break
-        chains = advance(wanted, chains, blocks if limit is None else min(blocks, limit - done), threads)
+        chains = advance(wanted, chains, blocks if limit is None else min(blocks, limit - done), threads, chosen)
         took = time.monotonic() - now
         left = SAVE_SECONDS if seconds is None else min(SAVE_SECONDS, max(started + seconds - time.monotonic(), 0.05))
         blocks = max(1, min(2 * blocks, int(blocks * left / max(took, 1e-6))))
