@@ -10,6 +10,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.screening import bounds
+from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
 from torusweep.stages import STAGES
 from torusweep.stages.loads import loads_record
@@ -98,6 +99,17 @@ def test_a_space_has_a_row_for_each_class_or_lattice():
     assert {row["topology"] for row in classes} <= {row["topology"] for row in lattices}
 
 
+def test_a_space_of_circulants_has_rows_that_are_made_again_from_their_spellings():
+    spelling = "circulants(steps=2, nodes=24)"
+    classes, graphs = (screened(spelling, each) for each in ("class", "graph"))
+    assert sum(row["class_size"] for row in classes) == len(graphs) == circulant_count(24, 2)
+    for row in classes:
+        (alone,) = screened(row["topology"])
+        for name in ("topology", "nodes", "links", "degree", "diameter", "distance_histogram", "mean_distance_bound"):
+            assert alone[name] == row[name], name
+        assert alone["saturation_load"] == pytest.approx(row["saturation_load"], rel=1e-12)
+
+
 def configured(folder: Path, entries: str) -> Path:
     path = folder / "screen.yaml"
     path.write_text(f"sweep: screen\nscreen:\n{entries}")
@@ -116,6 +128,32 @@ def test_spaces_are_counted_first(tmp_path):
     assert (stage.points, stage.rows) == (78, expected)
 
 
+def test_circulants_are_counted_first(tmp_path):
+    path = configured(tmp_path, "  - {family: circulants, steps: [1, 2], nodes: {from: 4, to: 40}, each: graph}\n")
+    points = requested_points(load(path))
+    assert [str(point) for point in points[:2]] == [
+        "circulants(steps=1, nodes=4) screened, each graph",
+        "circulants(steps=1, nodes=5) screened, each graph",
+    ]
+    expected = sum(circulant_count(nodes, k) for nodes in range(4, 41) for k in (1, 2))
+    (stage,) = forecast(estimates(points), load(path).cluster).stages
+    assert (stage.points, stage.rows) == (74, expected)
+
+
+def test_each_graph_of_lattices_is_each_lattice(tmp_path):
+    entry = "  - {{family: lattices, dimensions: 2, nodes: 9, each: {}}}\n"
+    paths = (configured(tmp_path, entry.format(each)) for each in ("lattice", "graph"))
+    lattices, graphs = (requested_points(load(path)) for path in paths)
+    assert lattices == graphs
+
+
+def test_sizes_without_circulants_may_be_left_out(tmp_path):
+    entry = "  - {family: circulants, steps: [2, 3], nodes: {from: 4, to: 7}, skip_unsuitable: true}\n"
+    points = requested_points(load(configured(tmp_path, entry)))
+    sizes = [(2, 4), (2, 5), (2, 6), (2, 7), (3, 6), (3, 7)]
+    assert [point.topology for point in points] == [f"circulants(steps={k}, nodes={nodes})" for k, nodes in sizes]
+
+
 @pytest.mark.parametrize(
     ("entry", "kind", "said"),
     [
@@ -127,6 +165,13 @@ def test_spaces_are_counted_first(tmp_path):
         ("{family: lattices, dimensions: 2, nodes: 8, families: [ring]}", BadInput, "write two entries"),
         ("{family: lattices, dimensions: 2, nodes: 0}", BadInput, "nodes: expected 1 … 65,536, got 0"),
         ("{family: lattices, dimensions: 3, nodes: 4096}", Refused, "44,731,051 lattices have 4,096 nodes"),
+        ("{family: circulants, nodes: 8}", BadInput, "expected steps and nodes of a design space, as in"),
+        ("{steps: 2}", BadInput, "expected steps with a design space only; add family: circulants"),
+        ("{family: lattices, dimensions: 2, steps: 2, nodes: 8}", BadInput, "expected steps of circulants only"),
+        ("{family: circulants, dimensions: 2, nodes: 8}", BadInput, "expected dimensions of lattices only"),
+        ("{family: circulants, steps: 2, nodes: 8, each: lattice}", BadInput, "got each: lattice; write graph"),
+        ("{family: circulants, steps: [2, 3], nodes: {from: 4, to: 9}}", BadInput, "expected 6 … 65,536 for 3 steps"),
+        ("{family: circulants, steps: 4, nodes: 4096}", Refused, "circulants have 4,096 nodes and 4 steps"),
         ("{family: lattices, dimensions: 3, nodes: {from: 8, to: 200000}}", Refused, "limits.points is 100,000"),
     ],
 )
