@@ -167,5 +167,5 @@ def screen_space(
 
 def _in_space(space: Space, rows: pa.Table, prefix: str) -> pa.Table:
     """Rows with a space's numbers, spelt as its graphs are: a circulant is a lattice, and other rows may have both."""
-    same = pc.and_(pc.equal(rows["dimensions"], space.dimensions), pc.equal(rows["nodes"], space.nodes))
-    return rows.filter(pc.and_(same, pc.starts_with(rows["topology"], prefix)))
+    same = (pc.field("dimensions") == space.dimensions) & (pc.field("nodes") == space.nodes)
+    return rows.filter(same & pc.starts_with(pc.field("topology"), prefix))
