@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,8 +14,8 @@ from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.stages.entry import Choice, under
 from torusweep.stages.loads.stage import LoadsStage
-from torusweep.stages.screen.network_row import network_row
-from torusweep.stages.stage import Network, Options, Rows, Stage
+from torusweep.stages.screen.network_row import network_row, rows_together
+from torusweep.stages.stage import Network, Options, Rows, Stage, attempt
 from torusweep.tables.columns import arrow_schema
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 COMPARED = 2.5e-7  # seconds that it takes to compare an image of a lattice or step set, on a core
 MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
 MORE_CLASSES = 1.3  # than if all were of the greatest size
+SMALL = 4096  # nodes of networks whose distances are computed together
+TOGETHER = 2**26  # bytes of such networks that are held at once
 ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
 
 Number = Annotated[int, Field(ge=1, le=5)]
@@ -163,8 +165,35 @@ class ScreenStage(Stage):
         parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
         return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
 
+    def rows_of_many(self, points: Iterable[tuple[Network, ScreenRequest]], options: Options) -> list[Rows | Exception]:
+        """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
+        found: dict[int, Rows | Exception] = {}
+        held: dict[int, Network] = {}
+        taken = 0
+        for place, (network, request) in enumerate(points):
+            size = attempt(_bytes_together, network)
+            if isinstance(size, int):
+                held[place], taken = network, taken + size
+            else:
+                found[place] = attempt(self.rows, network, request, options) if size is None else size
+            if taken > TOGETHER:
+                found |= zip(held, rows_together(list(held.values()), options))
+                held, taken = {}, 0
+        found |= zip(held, rows_together(list(held.values()), options))
+        return [found[place] for place in range(len(found))]
+
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.screen.section import section
 
         return section(tables)
+
+
+def _bytes_together(network: Network) -> int | None:
+    """Bytes of a network whose distances are computed with others'; None for a large one, and for a space.
+
+    Raises what building it raises.
+    """
+    if space_of(network.spelling) is not None or network.topology.nodes > SMALL:
+        return None
+    return network.topology.plan.bytes
