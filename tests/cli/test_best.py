@@ -40,19 +40,33 @@ def test_more_winners_are_told_of():
     assert "more are as good; --show lists more" in said("--nodes", "64", "--minimise", "diameter", "--show", "1")
 
 
+def test_the_best_of_circulants_is_proved():
+    """C(6, 2) step sets of 13 nodes in 3 classes; 1 and 5 are least: 4 nodes at distance 1, 8 at distance 2."""
+    lines = said("--nodes", "13", "--circulant-steps", "2").splitlines()
+    assert lines[0] == "circulant(n=13, steps=[1, 5])"
+    assert lines[1] == (
+        "proved: least mean_distance of all 15 circulants (3 classes) of 2 steps; attained by 3 circulants (1 class)"
+    )
+    found = json.loads(said("--nodes", "13", "--circulant-steps", "2", "--json"))
+    assert (found["space"], found["lattices"]) == ("circulants(steps=2, nodes=13)", 15)
+    assert found["rows"][0]["distance_sum"] == 13 * (4 + 2 * 8)
+
+
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory) -> Path:
     """The results of a sweep that screened the lattices of 48 nodes."""
     home = tmp_path_factory.mktemp("atlas")
     config = home / "atlas.yaml"
-    config.write_text("sweep: atlas\nscreen: [{family: lattices, dimensions: 3, nodes: {from: 47, to: 49}}]\n")
+    entries = ("family: lattices, dimensions: 3, nodes: {from: 47, to: 49}", "family: circulants, steps: 3, nodes: 48")
+    config.write_text(f"sweep: atlas\nscreen: [{', '.join(f'{{{entry}}}' for entry in entries)}]\n")
     for step in ("points", "static", "screen"):
         assert run_step(step, config, home / "results", {} if step == "points" else {"workers": 0}) == 0
     return home / "results"
 
 
-def test_an_atlas_gives_the_computed_answer(atlas, monkeypatch):
-    asked = ("--nodes", "48", "--maximise", "saturation_load", "--json")
+@pytest.mark.parametrize("space", [(), ("--circulant-steps", "3")])
+def test_an_atlas_gives_the_computed_answer(atlas, monkeypatch, space):
+    asked = ("--nodes", "48", *space, "--maximise", "saturation_load", "--json")
     computed = said(*asked)
     assert said("--nodes", "50", "--results", str(atlas), "--json") == said("--nodes", "50", "--json")  # not in it
     monkeypatch.setattr("torusweep.cli.best.screen_space", None)  # nothing is computed
@@ -88,6 +102,9 @@ def test_the_best_under_a_condition():
         (["--nodes", "12", "--where", "diameter <"], "expected one SQL condition"),
         (["--nodes", "12", "--where", "diametre < 9"], "diametre"),
         (["--nodes", "12", "--results", "nowhere"], "run the sweep first"),
+        (["--nodes", "12", "--dimensions", "2", "--circulant-steps", "2"], "got both; leave one out"),
+        (["--nodes", "5", "--circulant-steps", "3"], "nodes: expected 6 … 65,536 for 3 steps, got 5"),
+        (["--nodes", "12", "--circulant-steps", "2", "--where", "diameter < 1"], "none of the 11 circulants meets"),
         (["--nodes", "-4"], "nodes: expected 1 … 65,536, got -4"),
     ],
 )

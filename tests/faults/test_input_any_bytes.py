@@ -25,7 +25,7 @@ from torusweep.sweep.points import Point
 from torusweep.tables import store
 
 from tests.faults.command_line import settled, torusweep
-from tests.run.faulty_worker import made_up
+from tests.run.faulty_worker import made_up_rows
 from tests.run.rings import Run
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -502,7 +502,7 @@ def test_any_shard_is_whole_or_computed_again(rings: Run, monkeypatch: pytest.Mo
 
     In the first case, the digest shows the damage; in the second, only the content of the file can.
     """
-    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
     rings.config.write_text("sweep: rings\ntopologies: ['ring(k=3)', 'ring(k=4)', 'ring(k=5)']\n")
     rings.here("points")
     rings.here("static", workers=0)

@@ -9,7 +9,7 @@ import pytest
 from torusweep.charts.chart import specification
 from torusweep.results import page as report
 from torusweep.screening.best_table import best_table
-from torusweep.screening.spaces import Space, screen_space
+from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.screen.section import section
 
 from tests.results import vega_lite
@@ -18,7 +18,7 @@ from tests.results.test_report import MANIFEST
 
 @pytest.fixture(scope="module")
 def best() -> list[dict[str, Any]]:
-    parts = [part.rows for nodes in (16, 27, 32, 64) for part in screen_space(Space(3, nodes))]
+    parts = [part.rows for nodes in (16, 27, 32, 64) for part in screen_space(Lattices(3, nodes))]
     return best_table(pa.concat_tables(parts)).to_pylist()
 
 

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import torusweep.run.driver
+from torusweep.stages.stage import attempt
 from torusweep.stages.static.columns import STATIC
 from torusweep.sweep.points import keyed
 
@@ -53,6 +54,11 @@ def made_up(point, _options):
     return keyed(point, [record | own])
 
 
+def made_up_rows(points, options):
+    """In place of `torusweep.sweep.points.rows_of_many`."""
+    return [attempt(made_up, point, options) for point in points]
+
+
 def dask_setup(worker):
     """Called by Dask in a worker that was told to load this file."""
-    torusweep.run.driver.rows_of = made_up
+    torusweep.run.driver.rows_of_many = made_up_rows

@@ -25,7 +25,7 @@ from torusweep.sweep.points import Point, estimates
 from torusweep.tables.store import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory
 
-from tests.run.faulty_worker import made_up
+from tests.run.faulty_worker import made_up_rows
 from tests.run.rings import Run, alive, until
 
 SCHEMA = schema_of("static")
@@ -71,7 +71,7 @@ def test_poisoned_points_are_named_and_the_rest_completes(
     assert rings.here("check") == 1
     assert "2 points failed, 0 numbers are unexplained" in capsys.readouterr().out
     before = rings.shards()
-    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)  # tried again, without their faults
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)  # tried again, without their faults
     assert rings.here("static", workers=0) == 0
     assert (rings.static(), rings.failed()) == (clean, {})
     added = set(rings.shards()) - set(before)
@@ -100,7 +100,7 @@ def test_what_a_dead_worker_has_published_is_not_computed_again(
     rings: Run, clean: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     rings.here("points")
-    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
     lost = AnswersLost()
     monkeypatch.setattr("torusweep.run.workers.connect", lambda *_, **__: contextlib.nullcontext(lost))
     assert rings.here("static", workers=1) == 0
@@ -153,7 +153,7 @@ def test_one_signal_saves_what_runs(
     assert not (rings.folder / "static.parquet").exists()
     saved = rings.shards()
     assert len(saved) >= 2
-    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
     assert rings.here("static", workers=0) == 0
     assert rings.static() == clean
     assert set(saved) <= set(rings.shards())
@@ -190,7 +190,7 @@ def test_a_second_run_is_refused_at_once(rings: Run):  # 11
 
 
 def test_rows_of_another_sweep_or_code_are_never_mixed_in(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 23
-    monkeypatch.setattr("torusweep.run.driver.rows_of", made_up)
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
     rings.here("points")
     rings.here("static", workers=0)
     shards = rings.shards()
@@ -261,12 +261,15 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
 def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(
     rings: Run, monkeypatch: pytest.MonkeyPatch
 ):  # 30
-    def rows_of(point: Point, options: Options) -> pa.Table:
-        if options.backend == "cupy" and point.topology == "ring(k=9)":
-            raise GpuOutOfMemory("made up")
-        return made_up(point, options)
+    def rows_of_many(points: list[Point], options: Options) -> list[pa.Table | Exception]:
+        refused = GpuOutOfMemory("made up")
+        small = options.backend == "cupy"
+        return [
+            refused if small and point.topology == "ring(k=9)" else rows
+            for point, rows in zip(points, made_up_rows(points, options))
+        ]
 
-    monkeypatch.setattr("torusweep.run.driver.rows_of", rows_of)
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", rows_of_many)
     monkeypatch.setattr("torusweep.run.driver.resolve", lambda backend: "cupy")
     monkeypatch.setattr("torusweep.run.driver.device_name", lambda backend: "a made-up GPU")
     rings.here("points")

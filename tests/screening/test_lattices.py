@@ -18,7 +18,7 @@ from torusweep.screening.best import Best, Objective, best_lattices, objectives
 from torusweep.screening.known import form_of, known_lattices
 from torusweep.screening.lattices import check_space, lattice_count, lattice_forms, representatives
 from torusweep.screening.measure import screen_lattices
-from torusweep.screening.spaces import Space, screen_space
+from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static.record import static_record
 
@@ -26,7 +26,7 @@ from tests.kernels.test_lattices import plain_graph
 
 
 def best(nodes: int, dimensions: int, chosen: Sequence[Objective], **options: Any) -> Best:
-    space = Space(dimensions, nodes)
+    space = Lattices(dimensions, nodes)
     return best_lattices(space, chosen, parts=screen_space(space), **options)
 
 
@@ -77,7 +77,7 @@ def test_the_fcc_lattice_is_found_again(a):
     assert row["diameter"] == 3 * a // 2
     assert row["mean_distance"] == pytest.approx((7 * a * a - 2) / (8 * a), rel=1e-14)
     if a <= 4:
-        found = [other for part in screen_space(Space(3, 2 * a**3)) for other in part.rows.to_pylist()]
+        found = [other for part in screen_space(Lattices(3, 2 * a**3)) for other in part.rows.to_pylist()]
         (own,) = [other for other in found if tuple(other["matrix"]) in orbit(form)]
         assert own["class_size"] == len(orbit(form))
         assert {name: own[name] for name in SAME_IN_A_CLASS} == {name: row[name] for name in SAME_IN_A_CLASS}

@@ -11,9 +11,10 @@ import pyarrow as pa
 from torusweep.cli import options
 from torusweep.cli.best_text import print_best
 from torusweep.cli.progress import share_progress
+from torusweep.errors import BadInput
 from torusweep.screening.atlas import screened_before
 from torusweep.screening.best import OBJECTIVES, best_lattices, objectives
-from torusweep.screening.spaces import Space, screen_space
+from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -30,10 +31,24 @@ def _condition(where: str | None) -> Callable[[pa.Table], pa.Table]:
     return lambda rows: matching(rows, where)
 
 
+def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:
+    """The design space that the options name. Raises BadInput where they name two."""
+    if circulant_steps is None:
+        return Lattices(3 if dimensions is None else dimensions, nodes)
+    if dimensions is not None:
+        raise BadInput("expected --dimensions of lattices or --circulant-steps, got both; leave one out")
+    return Circulants(circulant_steps, nodes)
+
+
 @click.command()
 @click.option("--nodes", type=int, required=True, help="Nodes of the network.")
 @click.option(
-    "--dimensions", type=int, default=3, show_default=True, help="Dimensions, 1 … 5; a node has two links in each."
+    "--dimensions", type=int, help="Dimensions of the lattices, 1 … 5; a node has two links in each.  [default: 3]"
+)
+@click.option(
+    "--circulant-steps",
+    type=int,
+    help="Compare only circulant graphs of so many steps, 1 … 5; a node has two links for each step.",
 )
 @click.option(
     "--minimise",
@@ -63,7 +78,8 @@ def _condition(where: str | None) -> Callable[[pa.Table], pa.Table]:
 @options.json_output
 def best(
     nodes: int,
-    dimensions: int,
+    dimensions: int | None,
+    circulant_steps: int | None,
     minimise: tuple[str, ...],
     maximise: tuple[str, ...],
     where: str | None,
@@ -77,6 +93,9 @@ def best(
     Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared, one of
     each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
     be the best. Beside it stand the networks that people know at that size, and the bounds of all graphs of its degree.
+
+    With --circulant-steps, only circulant graphs are compared: those of a cyclic group. All connected ones are, one of
+    each class that multiplication by a number without a common factor with --nodes makes.
 
     \b
     Columns to minimise or maximise:
@@ -95,10 +114,11 @@ def best(
       torusweep best --nodes 128 --maximise saturation_load --show 1
       torusweep best --nodes 128 --where "diameter <= 6" --maximise saturation_load
       torusweep best --nodes 256 --results results/atlas
+      torusweep best --nodes 221 --circulant-steps 2 --minimise diameter,mean_distance
       torusweep best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json
     """
     chosen = objectives(options.listed(minimise), options.listed(maximise))
-    space = Space(dimensions, nodes)
+    space = _space(nodes, dimensions, circulant_steps)
     space.check()
     parts = (screened_before(results, space) if results else None) or screen_space(space, backend=backend)
     with share_progress("lattices compared") as progress:
@@ -114,8 +134,9 @@ def best(
         options.print_json(
             {
                 **found._asdict(),
+                "space": str(space),
                 "objectives": [{"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in chosen],
             }
         )
     else:
-        print_best(dimensions, found)
+        print_best(found)

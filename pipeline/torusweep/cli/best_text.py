@@ -9,6 +9,7 @@ from rich.text import Text
 from torusweep.cli.console import number_table, open_console, print_heading, print_note, print_wide
 from torusweep.counts import counted
 from torusweep.screening.best import Best
+from torusweep.screening.spaces import Circulants
 
 HEADINGS = ("", "mean distance", "diameter", "saturation", "degree", "network")
 NOTES = (
@@ -17,9 +18,9 @@ NOTES = (
 )
 
 
-def print_best(dimensions: int, found: Best) -> None:
+def print_best(found: Best) -> None:
     """The first winner, how it was proved, and a table of winners, known networks and bounds."""
-    winner = found.rows[0]
+    winner, dimensions = found.rows[0], found.space.dimensions
     with open_console() as console:
         print_heading(console, winner["topology"])
         console.print(Text(_proof(found)))
@@ -46,15 +47,18 @@ def print_best(dimensions: int, found: Best) -> None:
 def _proof(found: Best) -> str:
     """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'."""
     goal = ", then ".join(map(str, found.objectives))
-    compared, attained = _count(found.lattices, found.measured), _count(found.attained, found.winners)
+    thing = found.space.things
+    compared, attained = _count(found.lattices, found.measured, thing), _count(found.attained, found.winners, thing)
+    if isinstance(found.space, Circulants):
+        compared += f" of {counted(found.space.steps, 'step')}"
     kept = "" if found.kept == found.measured else f" that meet the condition, {found.kept:,} of those measured"
     return f"proved: {goal} of all {compared}{kept}; attained by {attained}"
 
 
-def _count(lattices: int, measured: int) -> str:
+def _count(lattices: int, measured: int, thing: str) -> str:
     """As in '4 lattices (1 class)'; without classes where each lattice was measured."""
     classes = f" ({measured:,} class{'' if measured == 1 else 'es'})" if measured < lattices else ""
-    return f"{counted(lattices, 'lattice')}{classes}"
+    return f"{counted(lattices, thing)}{classes}"
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:

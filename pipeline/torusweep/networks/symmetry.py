@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -16,6 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from torusweep.networks.topology import NO_PORT, Topology
 
 ROWS_AT_ONCE = 1 << 13  # nodes compared at once; their rows fit in the cache
+# of networks that are in use: a row needs the proof for distances and again for loads
+_proved: WeakKeyDictionary[Topology, list[np.ndarray]] = WeakKeyDictionary()
 
 
 class Orbits(NamedTuple):
@@ -59,15 +62,18 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
 
 
 def proved_symmetries(topology: Topology) -> list[np.ndarray]:
-    """The declared automorphisms, int32[N] each, verified.
+    """The declared automorphisms, int32[N] each, verified once for each network that is built.
 
     Raises AssertionError if a declared permutation is not an automorphism, which is a defect of the family.
     """
+    if topology in _proved:
+        return _proved[topology]
     images = list(topology.plan.symmetries())
     for number, image in enumerate(images):
         assert is_automorphism(topology, image), (
             f"{topology.spelling}: declared symmetry {number} is not an automorphism"
         )
+    _proved[topology] = images
     return images
 
 

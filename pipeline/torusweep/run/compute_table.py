@@ -62,7 +62,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
             ],
         }
         store.amend_manifest(folder, name, options.code, part)
-        store.publish_table(folder, name, rows.drop_columns(["key"]))
+        store.publish_table(folder, name, rows.drop_columns(["key"]), {"code": options.code})
     return 0
 
 

@@ -25,8 +25,9 @@ from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
 from torusweep.stages import stage
 from torusweep.stages.all_columns import schema_of
+from torusweep.stages.stage import attempt
 from torusweep.sweep.batches import Batch, Batches
-from torusweep.sweep.points import Point, rows_of, stage_digest
+from torusweep.sweep.points import Point, rows_of_many, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 
@@ -95,25 +96,24 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
     start, clock, backend = time.time(), time.monotonic(), resolve(options.backend)
     ran = {backend}
     how = stage.Options(backend, options.use_symmetry, cluster.threads_of_worker(), options.memory)
-    tables, failed = [], []
-    for point, key in zip(points, keys, strict=True):
-        try:
-            if point.key != key:
-                raise BadInput(
-                    "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
-                )
-            try:
-                tables.append(rows_of(point, how))
-            except GpuOutOfMemory:
-                ran.add("numba")
-                tables.append(rows_of(point, how._replace(backend="numba")))
-        except BackendUnavailable:
-            raise
-        except Exception as error:  # whatever one point does, the others are computed
-            reason = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+    wrong = [attempt(_check_key, point, key) for point, key in zip(points, keys, strict=True)]
+    found = iter(rows_of_many([point for point, error in zip(points, wrong) if error is None], how))
+    tables: list[pa.Table] = []
+    failed: list[Failure] = []
+    for point, error in zip(points, wrong):
+        rows = next(found) if error is None else error
+        if isinstance(rows, GpuOutOfMemory):
+            ran.add("numba")
+            (rows,) = rows_of_many([point], how._replace(backend="numba"))
+        if isinstance(rows, BackendUnavailable):
+            raise rows
+        if isinstance(rows, Exception):
+            reason = str(rows) if isinstance(rows, BadInput) else f"{type(rows).__name__}: {rows}"
             failed.append(Failure(point, " ".join(reason.split())))
+        else:
+            tables.append(rows)
     seconds = time.monotonic() - clock
-    digest, rows = "", 0
+    digest, number = "", 0
     if tables:
         origin = {
             "backend": ", ".join(sorted(ran)),
@@ -128,8 +128,16 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
             **software(),
         }
         table = pa.concat_tables(tables)
-        digest, rows = store.publish_shard(Path(options.folder), table, origin), table.num_rows
-    return Answer(digest, rows, seconds, failed)
+        digest, number = store.publish_shard(Path(options.folder), table, origin), table.num_rows
+    return Answer(digest, number, seconds, failed)
+
+
+def _check_key(point: Point, key: str) -> None:
+    """Raise BadInput where a point is not what it was when the sweep was expanded."""
+    if point.key != key:
+        raise BadInput(
+            "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
+        )
 
 
 def compute(estimates: Mapping[Point, float], done: set[str], options: Options, settings: Any) -> Computed:

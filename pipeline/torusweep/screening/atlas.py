@@ -15,5 +15,6 @@ def screened_before(folder: Path, space: Space) -> list[Screened] | None:
 
     Raises BadInput where the folder has no such table, or an altered one.
     """
-    rows = store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), space._asdict())
+    where = {"dimensions": space.dimensions, "nodes": space.nodes}
+    rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
     return [Screened(rows, 1.0)] if is_whole(space, rows) else None

@@ -34,6 +34,7 @@ class Objective(NamedTuple):
 class Best(NamedTuple):
     """The winners among all lattices of a size.
 
+    space       that was compared
     objectives  in order: the second decides between those that are equally good in the first
     lattices    compared, of all classes
     measured    lattices that were measured: one of each class, or all
@@ -44,6 +45,7 @@ class Best(NamedTuple):
     known       records of the networks people know at that size, with their names
     """
 
+    space: Space
     objectives: tuple[Objective, ...]
     lattices: int
     measured: int
@@ -95,9 +97,10 @@ def best_lattices(
         measured, kept = measured + len(part.rows), kept + len(among)
         progress(part.share)
     if not kept:
-        raise BadInput(f"none of the {counted(space.lattices, 'lattice')} meets the condition; ask for less")
+        raise BadInput(f"none of the {counted(space.lattices, space.things)} meets the condition; ask for less")
     rows = ahead.sort_by([(column, "ascending") for column in TIES]).slice(0, show)
     return Best(
+        space=space,
         objectives=tuple(chosen),
         lattices=space.lattices,
         measured=measured,

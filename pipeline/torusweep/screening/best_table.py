@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from torusweep.screening.best import Objective, best_lattices
 from torusweep.screening.columns import BEST
-from torusweep.screening.spaces import Screened, Space, is_whole
+from torusweep.screening.spaces import Lattices, Screened, is_whole
 from torusweep.tables.columns import arrow_schema
 
 LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
@@ -26,19 +27,19 @@ def best_table(screen: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=arrow_schema(BEST))
 
 
-def _sizes(screen: pa.Table) -> Iterator[tuple[Space, pa.Table]]:
-    """The lattices of each size that was screened whole."""
-    lattices = screen.filter(screen["dimensions"].is_valid())
+def _sizes(screen: pa.Table) -> Iterator[tuple[Lattices, pa.Table]]:
+    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out."""
+    lattices = screen.filter(pc.and_(screen["dimensions"].is_valid(), pc.starts_with(screen["topology"], "lattice(")))
     dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
     order = np.lexsort((nodes, dimensions))
     first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
     for place in np.split(order, first)[1:]:
-        space, rows = Space(int(dimensions[place[0]]), int(nodes[place[0]])), lattices.take(place)
+        space, rows = Lattices(int(dimensions[place[0]]), int(nodes[place[0]])), lattices.take(place)
         if is_whole(space, rows):
             yield space, rows
 
 
-def _of_size(space: Space, lattices: pa.Table) -> list[dict[str, Any]]:
+def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
     parts = [Screened(lattices, 1.0)]
     winners = {name: best_lattices(space, chosen, parts=parts, show=1) for name, chosen in CHOSEN.items()}
     (best,) = winners[LEAST_MEAN].rows

@@ -11,7 +11,8 @@ SCREEN = (
         "class_size",
         "int64",
         "",
-        "lattices that a signed permutation of the dimensions maps to this one; null where each has a row",
+        "lattices that a signed permutation of the dimensions maps to this one, or circulants that a unit of Z_N maps"
+        " to it; null where each has a row",
     ),
     Column("degree", "int64", "links", "most links of a node; of a lattice 2n, or fewer where some vanish or coincide"),
     Column("links", "int64", "links", "links; a bidirectional link counts once"),

@@ -30,7 +30,7 @@ def lattice_count(nodes: int, dimensions: int) -> int:
     """
     if dimensions == 1:
         return 1
-    return sum(side ** (dimensions - 1) * lattice_count(nodes // side, dimensions - 1) for side in _divisors(nodes))
+    return sum(side ** (dimensions - 1) * lattice_count(nodes // side, dimensions - 1) for side in divisors(nodes))
 
 
 def check_space(nodes: int, dimensions: int) -> None:
@@ -70,12 +70,19 @@ class Part(NamedTuple):
 
     forms     int32[C, n, n]  Hermite normal forms: of one lattice of each of C classes, or of each lattice
     sizes     int32[C]        lattices of each class; None where each lattice has a form
-    lattices  that were looked at for it, those of other representatives' classes included
+    lattices  of the space that it accounts for: those looked at, or those of its classes
+    steps     int32[C, n]     of circulant graphs, by which they are spelt; None for other lattices
     """
 
     forms: np.ndarray
     sizes: np.ndarray | None
     lattices: int
+    steps: np.ndarray | None = None
+
+    def rows(self, first: int, last: int) -> Part:
+        """The lattices from one number to before another; it accounts for none."""
+        sizes, steps = (None if array is None else array[first:last] for array in (self.sizes, self.steps))
+        return Part(self.forms[first:last], sizes, 0, steps)
 
 
 def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Part]:
@@ -104,7 +111,8 @@ def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 @cache
-def _divisors(number: int) -> tuple[int, ...]:
+def divisors(number: int) -> tuple[int, ...]:
+    """All divisors, ascending."""
     return tuple(divisor for divisor in range(1, number + 1) if number % divisor == 0)
 
 
@@ -113,6 +121,6 @@ def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
     if factors == 1:
         yield (number,)
         return
-    for factor in _divisors(number):
+    for factor in divisors(number):
         for others in _factorisations(number // factor, factors - 1):
             yield factor, *others

@@ -15,12 +15,18 @@ from torusweep.tables.columns import arrow_schema
 
 
 def screen_lattices(
-    forms: np.ndarray, sizes: np.ndarray | None = None, *, backend: str = "auto", threads: int | None = None
+    forms: np.ndarray,
+    sizes: np.ndarray | None = None,
+    *,
+    spellings: pa.Array[Any] | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
 ) -> pa.Table:
     """A row for each lattice, with the columns `SCREEN`.
 
-    forms  int32[B, n, n]  Hermite normal forms of lattices of as many nodes each
-    sizes  int32[B]        lattices of each one's class; null in the rows if None
+    forms      int32[B, n, n]  Hermite normal forms of lattices of as many nodes each
+    sizes      int32[B]        lattices of each one's class; null in the rows if None
+    spellings  string[B]       of each one's network; as in lattice(matrix=[[4, 2], [0, 2]]) if None
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -34,7 +40,7 @@ def screen_lattices(
     of_graphs = {int(d): bounds.moore_levels(nodes, int(d)) for d in np.unique(degree)}
     of_lattices = bounds.lattice_levels(nodes, n)
     values = {
-        "topology": _spellings(forms),
+        "topology": lattice_spellings(forms) if spellings is None else spellings,
         "nodes": np.full(len(forms), nodes),
         "dimensions": np.full(len(forms), n),
         "matrix": _lists(forms.reshape(len(forms), n * n), np.full(len(forms), n * n)),
@@ -67,12 +73,20 @@ def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
 
 
-def _spellings(forms: np.ndarray) -> pa.Array[Any]:
+def lattice_spellings(forms: np.ndarray) -> pa.Array[Any]:
     """The spelling that every command takes of each lattice, as in lattice(matrix=[[4, 2], [0, 2]])."""
-    n = forms.shape[1]
     pieces: list[Any] = []
-    for row in range(n):
-        pieces.append("], [" if row else "lattice(matrix=[[")
-        for column in range(n):
-            pieces += [", "] * (column > 0) + [pa.array(forms[:, row, column]).cast(pa.string())]
+    for row in range(forms.shape[1]):
+        pieces += ["], [" if row else "lattice(matrix=[[", *_listed(forms[:, row])]
     return pc.binary_join_element_wise(*pieces, "]])", "")
+
+
+def circulant_spellings(steps: np.ndarray, nodes: int) -> pa.Array[Any]:
+    """The spelling of each circulant graph, as in circulant(n=13, steps=[1, 5]); steps int32[B, k]."""
+    return pc.binary_join_element_wise(f"circulant(n={nodes}, steps=[", *_listed(steps), "])", "")
+
+
+def _listed(numbers: np.ndarray) -> list[Any]:
+    """Arrays of strings which, joined, are each row's numbers with commas between them."""
+    columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
+    return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]

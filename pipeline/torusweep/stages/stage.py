@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
 Rows = list[dict[str, Any]] | pa.Table
+Result = TypeVar("Result")
 
 
 class Options(NamedTuple):
@@ -49,6 +50,14 @@ class Network:
     @cached_property
     def topology(self) -> Topology:
         return build(self.spelling, memory=self.memory)
+
+
+def attempt(function: Callable[..., Result], *arguments: Any) -> Result | Exception:
+    """What a function returns, or the exception that it raises."""
+    try:
+        return function(*arguments)
+    except Exception as error:  # whatever one point does, the others are computed
+        return error
 
 
 class Stage(Protocol):
@@ -119,6 +128,14 @@ class Stage(Protocol):
         Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
         """
         ...
+
+    def rows_of_many(self, points: Iterable[tuple[Network, Any]], options: Options) -> list[Rows | Exception]:
+        """The rows of each point, in order, or what `rows` raises for it: a point that fails does so alone.
+
+        points   networks and requests. It may be an iterator, so that a network is let go when it is not needed any
+                 more
+        """
+        return [attempt(self.rows, network, request, options) for network, request in points]
 
     def section(self, tables: Tables) -> Section | None:
         """Its section of the page, from a sweep's tables as lists of records; None without one."""

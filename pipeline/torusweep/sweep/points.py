@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
 from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import files_of
 from torusweep.stages import STAGES
-from torusweep.stages.stage import Network, Options, Rows
+from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
@@ -78,14 +79,37 @@ class Point:
         return cls(record["stage"], record["topology"], request(**given))
 
 
-def rows_of(point: Point, options: Options) -> pa.Table:
-    """A point's rows after their key (torusweep.tables.store.shard_schema).
+def rows_of_many(points: Sequence[Point], options: Options) -> list[pa.Table | Exception]:
+    """The rows of each of a stage's points after their key (torusweep.tables.store.shard_schema), or why it has none.
 
-    They depend on the point and the code alone. Raises BadInput for a network that cannot be built or a request
-    that does not suit it, Refused for one that does not fit, BackendUnavailable.
+    Rows depend on their point and the code alone. The exceptions are BadInput for a network that cannot be built or a
+    request that does not suit it, Refused for one that does not fit, BackendUnavailable, and defects.
     """
-    network = Network(point.topology, options.memory)
-    return keyed(point, STAGES[point.stage].rows(network, point.request, options))
+    if not points:
+        return []
+    networks = ((Network(point.topology, options.memory), point.request) for point in points)
+    found = STAGES[points[0].stage].rows_of_many(networks, options)
+    records = {point: rows for point, rows in zip(points, found, strict=True) if isinstance(rows, list)}
+    try:
+        tables = _keyed_together(records)
+    except Exception:  # one of them has a defect, or its file is gone
+        tables = {}
+    return [
+        tables[point] if point in tables else rows if isinstance(rows, Exception) else attempt(keyed, point, rows)
+        for point, rows in zip(points, found)
+    ]
+
+
+def _keyed_together(records: Mapping[Point, list[dict[str, Any]]]) -> dict[Point, pa.Table]:
+    """`keyed` of the records of each of a stage's points. Arrow takes as long for a table of one row as for many."""
+    if not records:
+        return {}
+    schema = arrow_schema(STAGES[next(iter(records)).stage].columns)
+    table = pa.Table.from_pylist([row for rows in records.values() for row in rows], schema=schema)
+    keys = [point.key for point, rows in records.items() for _ in rows]
+    table = table.add_column(0, "key", pa.array(keys, pa.string()))
+    last = accumulate(len(rows) for rows in records.values())
+    return {point: table.slice(end - len(rows), len(rows)) for (point, rows), end in zip(records.items(), last)}
 
 
 def keyed(point: Point, rows: Rows) -> pa.Table:

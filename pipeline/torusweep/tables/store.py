@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import lock
 from torusweep.tables.manifest import checked
@@ -205,11 +206,13 @@ def _points_of(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 
 
 def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, str] | None = None) -> None:
-    """Publish <name>.parquet and its digest.
+    """Publish <name>.parquet and its digest. Its metadata names the version of torusweep.
 
     Nothing in the file depends on when, where or in what order it was computed.
+
+    metadata   more of it
     """
-    content = parquet(table, {"table": name, **(metadata or {})})
+    content = parquet(table, {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})})
     publish(folder / f"{name}.parquet", content)
     _enter_table(folder, name, content, table.num_rows)
 

@@ -22,6 +22,9 @@ class Traffic:
                                only on the links and the numbers of terminals
     phases     of a collective operation, in order; the matrix is their mean, weighted by volume
 
+    Without demands of their own, sums leave the sparse part out: SciPy takes longer for nothing than a small network
+    for its loads.
+
     The mean row sum is 1. A flit addressed to its own source counts as injected.
     """
 
@@ -33,7 +36,8 @@ class Traffic:
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """float64[B, T]: demand of each of B sources, int[B], to all terminals."""
-        return _add_sparse(self.weight[sources, None] * self.common, self.own[sources])
+        demand = self.weight[sources, None] * self.common
+        return _add_sparse(demand, self.own[sources]) if self.own.nnz else demand
 
     def pairs(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nonzero demands of B sources, int[B], in the order of source and destination.
@@ -52,15 +56,16 @@ class Traffic:
 
     def columns(self, destinations: np.ndarray) -> np.ndarray:
         """float64[B, T]: demand of all terminals to each of B destinations, int[B]."""
-        return _add_sparse(self.common[destinations, None] * self.weight, self._transposed[destinations])
+        demand = self.common[destinations, None] * self.weight
+        return _add_sparse(demand, self._transposed[destinations]) if self.own.nnz else demand
 
     def sent(self) -> np.ndarray:
         """float64[T]: demand of each source, to itself included (row sums)."""
-        return self.weight * self.common.sum() + self.own.sum(axis=1)
+        return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
 
     def received(self) -> np.ndarray:
         """float64[T]: demand to each destination, from itself included (column sums)."""
-        return self.weight.sum() * self.common + self.own.sum(axis=0)
+        return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:
         """The traffic between nodes. Terminal i is at node terminals[i], int32[T]; a node may have several or none."""

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import build
+from torusweep.networks.families import build, plan
+from torusweep.networks.symmetry import is_automorphism
 from torusweep.screening import bounds
+from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
+from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
 from torusweep.stages.loads import loads_record
-from torusweep.stages.screen.stage import ScreenRequest
+from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
 from torusweep.stages.stage import Network, Options
 from torusweep.stages.static import static_record
 from torusweep.sweep.configuration import load
 from torusweep.sweep.forecast import forecast
-from torusweep.sweep.points import estimates
+from torusweep.sweep.points import Point, estimates, keyed, rows_of_many
 from torusweep.sweep.requested_points import requested_points
 from torusweep.tables.parquet import ROW_GROUP, parquet
+from torusweep_kernels.distance import many_distances
 
 NETWORKS = [
     "mesh(k=4, n=2)",
@@ -78,6 +84,93 @@ def test_terminals_of_one_node_have_no_bound(tmp_path):
     assert (row["diameter_bound"], row["mean_distance_bound"]) == (None, None)
 
 
+@pytest.fixture
+def points(tmp_path) -> list[Point]:
+    """Small networks, one with two terminals at a node, one in parts, a large one, spaces among them."""
+    (tmp_path / "two.anynet").write_text("router 0 node 0 node 1 router 1\nrouter 1 node 2\n")
+    spellings = [
+        *NETWORKS,
+        f'graph(path="{tmp_path / "two.anynet"}")',
+        "lattices(dimensions=2, nodes=12)",
+        "faulty(ring(k=8), links=2, seed=1)",
+        "torus(k=17, n=3)",
+        "circulants(steps=2, nodes=12)",
+        "ring(k=2)",
+    ]
+    return [Point("screen", spelling, ScreenRequest("class" if space_of(spelling) else None)) for spelling in spellings]
+
+
+def one_by_one(points: Sequence[Point], options: Options) -> list[pa.Table]:
+    stage = STAGES["screen"]
+    return [keyed(point, stage.rows(Network(point.topology), point.request, options)) for point in points]
+
+
+@pytest.mark.parametrize("options", [Options("numba"), Options("numpy", threads=1), Options("numba", False)])
+@pytest.mark.parametrize("together", [TOGETHER, 1])
+def test_rows_of_many_are_those_of_each(points, options, together, monkeypatch):
+    """To the byte; whether a batch is computed as a whole or in groups."""
+    monkeypatch.setattr("torusweep.stages.screen.stage.TOGETHER", together)
+    found = rows_of_many(points, options)
+    for point, rows, alone in zip(points, found, one_by_one(points, options), strict=True):
+        assert isinstance(rows, pa.Table), (point, rows)
+        assert parquet(rows, {}) == parquet(alone, {}), point
+
+
+def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
+    calls: list[int] = []
+
+    def counted_call(tasks, **options):
+        calls.append(len(tasks))
+        return many_distances(tasks, **options)
+
+    monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", counted_call)
+    rows_of_many(points, Options("numba"))
+    # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
+    assert calls == [1, len(NETWORKS) + 2 + 1 + 1]
+
+
+def test_symmetries_are_proved_once_for_a_row(monkeypatch):
+    """They serve distances and loads."""
+    proofs: list[np.ndarray] = []
+
+    def proof(topology, image):
+        proofs.append(image)
+        return is_automorphism(topology, image)
+
+    monkeypatch.setattr("torusweep.networks.symmetry.is_automorphism", proof)
+    declared = len(plan("torus(radices=[6, 5])")[1].symmetries())
+    for number in (1, 2):
+        screened("torus(radices=[6, 5])")
+        assert len(proofs) == number * declared > 0  # each network that is built has its own
+
+
+@pytest.mark.parametrize("refused_together", [False, True])
+def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together):
+    """Also where the kernel refuses all of them together: each is then tried alone."""
+    good = one_by_one(points, Options("numba"))
+    bad = {
+        0: (Point("screen", 'graph(path="nowhere.edges")', ScreenRequest()), BadInput, "nowhere.edges"),
+        5: (Point("screen", "torus(k=1, n=2)", ScreenRequest()), BadInput, "k=1"),
+        9: (Point("screen", "torus(k=2000, n=3)", ScreenRequest()), Refused, "choose smaller parameters"),
+    }
+    mixed = list(points)
+    for place, (point, *_) in bad.items():
+        mixed.insert(place, point)
+
+    def refusing(tasks, **options):
+        if len(tasks) > 2:
+            raise MemoryError("made up")
+        return many_distances(tasks, **options)
+
+    if refused_together:
+        monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", refusing)
+    found = rows_of_many(mixed, Options("numba", memory=2**28))
+    for place, (_, kind, said) in bad.items():
+        assert isinstance(found[place], kind), found[place]
+        assert said in str(found[place])
+    assert [rows for rows in found if isinstance(rows, pa.Table)] == good
+
+
 def test_the_bound_of_directed_graphs():
     assert bounds.moore_levels(8, 2, directed=True) == [1, 2, 4, 1]
     assert bounds.moore_levels(5, 1, directed=True) == [1, 1, 1, 1, 1]  # a directed ring
@@ -98,6 +191,17 @@ def test_a_space_has_a_row_for_each_class_or_lattice():
     assert {row["topology"] for row in classes} <= {row["topology"] for row in lattices}
 
 
+def test_a_space_of_circulants_has_rows_that_are_made_again_from_their_spellings():
+    spelling = "circulants(steps=2, nodes=24)"
+    classes, graphs = (screened(spelling, each) for each in ("class", "graph"))
+    assert sum(row["class_size"] for row in classes) == len(graphs) == circulant_count(24, 2)
+    for row in classes:
+        (alone,) = screened(row["topology"])
+        for name in ("topology", "nodes", "links", "degree", "diameter", "distance_histogram", "mean_distance_bound"):
+            assert alone[name] == row[name], name
+        assert alone["saturation_load"] == pytest.approx(row["saturation_load"], rel=1e-12)
+
+
 def configured(folder: Path, entries: str) -> Path:
     path = folder / "screen.yaml"
     path.write_text(f"sweep: screen\nscreen:\n{entries}")
@@ -116,6 +220,32 @@ def test_spaces_are_counted_first(tmp_path):
     assert (stage.points, stage.rows) == (78, expected)
 
 
+def test_circulants_are_counted_first(tmp_path):
+    path = configured(tmp_path, "  - {family: circulants, steps: [1, 2], nodes: {from: 4, to: 40}, each: graph}\n")
+    points = requested_points(load(path))
+    assert [str(point) for point in points[:2]] == [
+        "circulants(steps=1, nodes=4) screened, each graph",
+        "circulants(steps=1, nodes=5) screened, each graph",
+    ]
+    expected = sum(circulant_count(nodes, k) for nodes in range(4, 41) for k in (1, 2))
+    (stage,) = forecast(estimates(points), load(path).cluster).stages
+    assert (stage.points, stage.rows) == (74, expected)
+
+
+def test_each_graph_of_lattices_is_each_lattice(tmp_path):
+    entry = "  - {{family: lattices, dimensions: 2, nodes: 9, each: {}}}\n"
+    paths = (configured(tmp_path, entry.format(each)) for each in ("lattice", "graph"))
+    lattices, graphs = (requested_points(load(path)) for path in paths)
+    assert lattices == graphs
+
+
+def test_sizes_without_circulants_may_be_left_out(tmp_path):
+    entry = "  - {family: circulants, steps: [2, 3], nodes: {from: 4, to: 7}, skip_unsuitable: true}\n"
+    points = requested_points(load(configured(tmp_path, entry)))
+    sizes = [(2, 4), (2, 5), (2, 6), (2, 7), (3, 6), (3, 7)]
+    assert [point.topology for point in points] == [f"circulants(steps={k}, nodes={nodes})" for k, nodes in sizes]
+
+
 @pytest.mark.parametrize(
     ("entry", "kind", "said"),
     [
@@ -127,6 +257,13 @@ def test_spaces_are_counted_first(tmp_path):
         ("{family: lattices, dimensions: 2, nodes: 8, families: [ring]}", BadInput, "write two entries"),
         ("{family: lattices, dimensions: 2, nodes: 0}", BadInput, "nodes: expected 1 … 65,536, got 0"),
         ("{family: lattices, dimensions: 3, nodes: 4096}", Refused, "44,731,051 lattices have 4,096 nodes"),
+        ("{family: circulants, nodes: 8}", BadInput, "expected steps and nodes of a design space, as in"),
+        ("{steps: 2}", BadInput, "expected steps with a design space only; add family: circulants"),
+        ("{family: lattices, dimensions: 2, steps: 2, nodes: 8}", BadInput, "expected steps of circulants only"),
+        ("{family: circulants, dimensions: 2, nodes: 8}", BadInput, "expected dimensions of lattices only"),
+        ("{family: circulants, steps: 2, nodes: 8, each: lattice}", BadInput, "got each: lattice; write graph"),
+        ("{family: circulants, steps: [2, 3], nodes: {from: 4, to: 9}}", BadInput, "expected 6 … 65,536 for 3 steps"),
+        ("{family: circulants, steps: 4, nodes: 4096}", Refused, "circulants have 4,096 nodes and 4 steps"),
         ("{family: lattices, dimensions: 3, nodes: {from: 8, to: 200000}}", Refused, "limits.points is 100,000"),
     ],
 )

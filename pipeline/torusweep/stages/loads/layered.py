@@ -42,7 +42,7 @@ def layered_flows(
             " routing minimal_ecmp does not count them"
         ) from None
     if images:
-        flows = _average_over_orbits(topology, images, flows)
+        flows = _average_over_orbits(topology, images, nodes, flows)
     return flows, hops, lost
 
 
@@ -109,14 +109,16 @@ def _sum_over_roots(
     return channels_of_arcs(routing, flows), hops, lost
 
 
-def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], load: np.ndarray) -> np.ndarray:
+def _average_over_orbits(
+    topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: np.ndarray
+) -> np.ndarray:
     """The load of every channel, from the loads that one root of each orbit causes.
 
     All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots;
     each channel therefore carries the mean. The two directions of a link may differ (split by next hops).
     """
     present = topology.ports != NO_PORT
-    orbit = channel_orbits(topology, images)
+    orbit = channel_orbits(topology, images, nodes)
     order = np.argsort(orbit, kind="stable")  # by orbit: NumPy then sums each pairwise, without loss of digits
     first = np.searchsorted(orbit[order], np.arange(orbit.max(initial=-1) + 1))
     mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))

@@ -1,33 +1,82 @@
-"""The row of the table `screen` for one network of any family."""
+"""The row of the table `screen` for a network of any family; distances of many small networks in one call."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.networks.links import channel_matrix
-from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
 from torusweep.stages.loads import loads_record
-from torusweep.stages.stage import Options
+from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.stages.static.connectivity import components
-from torusweep.stages.static.distances import terminal_distances
+from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
 from torusweep.stages.static.survivors import surviving_network
+
+
+class Begun(NamedTuple):
+    """A network without its failed nodes, and the searches for its distances."""
+
+    topology: Topology
+    searches: Searches
 
 
 def network_row(network: Topology, options: Options) -> dict[str, Any]:
     """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
+    begun = begin(network, options)
+    return finish(begun, distances_of([begun], options)[0], options)
+
+
+def rows_together(networks: Sequence[Network], options: Options) -> list[Rows | Exception]:
+    """The row of each network, or what it raises; the distances of all in one call."""
+    begun = [attempt(begin, network.topology, options) for network in networks]
+    whole = [network for network in begun if isinstance(network, Begun)]
+    try:
+        found = iter(distances_of(whole, options))
+    except Exception:  # of one of them, or of all that they need together: one by one, each has its own
+        return [attempt(_rows, network, options) for network in networks]
+    return [
+        attempt(lambda network: [finish(network, next(found), options)], network)
+        if isinstance(network, Begun)
+        else network
+        for network in begun
+    ]
+
+
+def _rows(network: Network, options: Options) -> Rows:
+    return [network_row(network.topology, options)]
+
+
+def begin(network: Topology, options: Options) -> Begun:
+    """What comes before the distances."""
     topology = surviving_network(network)
-    orbits = orbits_under(topology.nodes, proved_symmetries(topology))
-    use_symmetry, backend, threads = options.use_symmetry, options.backend, options.threads
-    hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
+    found = orbits(topology, use_symmetry=options.use_symmetry)
+    return Begun(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
+
+
+def distances_of(networks: Sequence[Begun], options: Options) -> list[list[Distances]]:
+    """The distances of each network's searches: all of them in one call, which a GPU answers in one launch."""
+    tasks = [task for network in networks for task in network.searches.tasks]
+    found = iter(many_distances(tasks, backend=options.backend, threads=options.threads))
+    return [[next(found) for _ in network.searches.tasks] for network in networks]
+
+
+def finish(begun: Begun, distances: Sequence[Distances], options: Options) -> dict[str, Any]:
+    """The row, once the distances are known."""
+    topology = begun.topology
+    hops = distance_numbers(begun.searches, distances)
     connected = components(topology, channel_matrix(topology)) == 1
     loads = None
     if connected:
-        loads = loads_record(topology, use_symmetry=use_symmetry, backend=backend, threads=threads)
+        loads = loads_record(
+            topology, use_symmetry=options.use_symmetry, backend=options.backend, threads=options.threads
+        )
     busiest = loads["max_channel_load"] if loads else None
     degree = int(topology.degrees.max(initial=0))
     terminals = len(topology.terminals)

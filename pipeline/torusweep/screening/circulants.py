@@ -1,0 +1,145 @@
+"""All circulant graphs of a size: their number, their step sets, one of each class, as lattices in batches.
+
+A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
+lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. The step N/2, where N is even, leads to
+the same node in both directions: it adds one link a node, all others two. No other steps coincide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+from torusweep_kernels.circulants import class_sizes
+
+from torusweep.errors import BadInput, Refused
+from torusweep.screening.lattices import BLOCK, MOST_LATTICES, MOST_NODES, Part, divisors
+
+MOST_STEPS = 5
+
+
+def circulant_count(nodes: int, steps: int) -> int:
+    """Number of connected circulant graphs of N nodes with k steps: Σ μ(d) C(⌊N/2d⌋, k) over d | N.
+
+    A graph is connected if no divisor of N but 1 is common to all steps; ⌊N/2d⌋ steps are multiples of d.
+    """
+    return sum(mobius(divisor) * comb(nodes // (2 * divisor), steps) for divisor in divisors(nodes))
+
+
+def mobius(number: int) -> int:
+    """The Möbius function: (−1)^r for a product of r different primes, 0 for a number with a square factor."""
+    sign = 1
+    for prime in range(2, number + 1):
+        if number % prime == 0:
+            number //= prime
+            sign = -sign
+            if number % prime == 0:
+                return 0
+        if number == 1:
+            break
+    return sign
+
+
+def check_circulants(nodes: int, steps: int) -> None:
+    """Raise BadInput where there is no such graph, Refused where there are too many; nothing is enumerated."""
+    if not 1 <= steps <= MOST_STEPS:
+        raise BadInput(f"steps: expected 1 … {MOST_STEPS}, got {steps}; each is two links of a node")
+    if not 2 * steps <= nodes <= MOST_NODES:
+        raise BadInput(
+            f"nodes: expected {2 * steps} … {MOST_NODES:,} for {_words(steps)}, got {nodes:,}; choose another size"
+        )
+    count = circulant_count(nodes, steps)
+    if count > MOST_LATTICES:
+        half = max(half for half in range(1, nodes // 2) if comb(half, steps) <= MOST_LATTICES)
+        fits = max(k for k in range(1, steps) if circulant_count(nodes, k) <= MOST_LATTICES)
+        raise Refused(
+            f"{count:,} circulants have {nodes:,} nodes and {_words(steps)}; expected at most {MOST_LATTICES:,}:"
+            f" choose at most {2 * half + 1:,} nodes, or {_words(fits)}"
+        )
+
+
+def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = None) -> Iterator[Part]:
+    """Every connected circulant graph, or one of each class under units of Z_N, part by part in ascending order.
+
+    The least step set represents its class. A unit maps any step s to its common divisor with N, so that the first
+    step of a representative divides N, and no other step has a smaller common divisor: other sets are not looked at.
+    """
+    for sets in candidates(nodes, steps) if classes else step_sets(np.arange(1, nodes // 2 + 1), steps):
+        sets = sets[np.gcd(np.gcd.reduce(sets, axis=1), nodes) == 1]
+        sizes = class_sizes(sets, nodes, threads=threads) if classes else np.ones(len(sets), np.int32)
+        sets, sizes = sets[sizes > 0], sizes[sizes > 0]
+        yield Part(circulant_forms(sets, nodes), sizes if classes else None, int(sizes.sum()), sets)
+
+
+def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
+    """int32[B, k] each: the step sets that may be the least of their class, and may be connected, ascending."""
+    numbers = np.arange(1, nodes // 2 + 1)
+    common = np.gcd(numbers, nodes)
+    for first in divisors(nodes):
+        if first > nodes // 2:
+            continue
+        others = numbers[(numbers > first) & (common >= first)]
+        for rest in step_sets(others, steps - 1):
+            yield np.column_stack([np.full(len(rest), first, np.int32), rest])
+
+
+def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """int32[B, size] each: all subsets of so many of the ascending numbers, ascending; B is at most 2¹⁷.
+
+    The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first; counted
+    from the other end, such sets are in ascending order.
+    """
+    total, values = comb(len(numbers), size), numbers.astype(np.int32)
+    below = [np.array([comb(t, i) for t in range(len(numbers) + 1)], np.int64) for i in range(1, size + 1)]
+    for first in range(0, total, BLOCK):
+        rank = total - 1 - np.arange(first, min(first + BLOCK, total), dtype=np.int64)
+        chosen = np.empty((len(rank), size), np.int32)
+        for place in range(size):
+            table = below[size - place - 1]
+            top = np.searchsorted(table, rank, side="right") - 1
+            rank = rank - table[top]
+            chosen[:, place] = values[len(numbers) - 1 - top]
+        yield chosen
+
+
+def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
+    """int32[B, k, k]: the Hermite normal form of each graph's lattice, as `torusweep_kernels.lattices` has them.
+
+    steps  int32[B, k]  of connected graphs
+
+    With g_i, the common divisor of N and the first i steps, side i is g_{i−1} / g_i. Column j says which combination of
+    earlier steps k_j s_j is: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, where t is what is left.
+    """
+    count, k = steps.shape
+    step = steps.astype(np.int64).T
+    common = [np.full(count, nodes)]
+    for own in step:
+        common.append(np.gcd(common[-1], own))
+    side = [before // after for before, after in pairwise(common)]
+    inverse = [inverses(step[i] // common[i + 1], side[i]) for i in range(k)]
+    forms = np.zeros((count, k, k), np.int32)
+    for j in range(k):
+        forms[:, j, j] = side[j]
+        left = -side[j] * step[j] % nodes
+        for i in reversed(range(j)):
+            entry = left // common[i + 1] % side[i] * inverse[i] % side[i]
+            forms[:, i, j] = entry
+            left = (left - entry * step[i]) % nodes
+    return forms
+
+
+def inverses(numbers: np.ndarray, moduli: np.ndarray) -> np.ndarray:
+    """int64[B]: the inverses of numbers modulo moduli, with which they have no common factor (Euclid); 0 modulo 1."""
+    dividend, divisor = moduli.copy(), numbers % moduli
+    before, factor = np.zeros_like(numbers), np.ones_like(numbers)
+    while (going := divisor > 0).any():
+        quotient = np.where(going, dividend // np.maximum(divisor, 1), 0)
+        dividend, divisor = np.where(going, divisor, dividend), np.where(going, dividend - quotient * divisor, 0)
+        before, factor = np.where(going, factor, before), np.where(going, before - quotient * factor, factor)
+    return before % moduli
+
+
+def _words(steps: int) -> str:
+    return f"{steps} step{'' if steps == 1 else 's'}"
