@@ -60,7 +60,7 @@ IN_DIRECTIONS = [
         for network in ("torus(k=3, n=2)", "mesh(k=3, n=2)")
     ),
     ("valiant", "rtt(a=2)"),
-    ("valiant", "ring(k=5)"),
+    *(("valiant", network) for network in ("ring(k=5)", "ring(k=3)", "ring(k=2)", "mesh(k=3, n=1)", "torus(k=3, n=2)")),
     ("hierarchical", "tesh(m=2, levels=2, q=0)"),
     ("hierarchical(tie=split)", "mh3dt(m=3, n=2, levels=2, q=0)"),
     ("hierarchical(tie=positive)", "h3dt(m=3, n=2, levels=2, q=1)"),
