@@ -1,6 +1,7 @@
 """Any bytes for every reader, by hand and for longer: python -m tests.faults.fuzz --minutes 30 --seed 1
 
-Each round draws 300 examples of every property of test_input_any_bytes.py from the next seed. A failure shows the
+Each round draws 300 examples of every property of test_input_any_bytes.py and test_input_results.py, fewer of those
+that take long, from the next seed. A failure shows the
 smallest input that fails and the seed; the input becomes a file of corpus/.
 """
 
@@ -12,7 +13,10 @@ import tempfile
 import time
 import traceback
 
-from tests.faults.test_input_any_bytes import MANY, PROPERTIES, hold
+from tests.faults import test_input_any_bytes, test_input_results
+from tests.faults.test_input_any_bytes import MANY, hold
+
+PROPERTIES = test_input_any_bytes.PROPERTIES | test_input_results.PROPERTIES
 
 
 def main() -> None:
@@ -28,7 +32,7 @@ def main() -> None:
                 break
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
                 try:
-                    hold(what, MANY, seed)
+                    hold(what, MANY, seed, PROPERTIES)
                 except Exception:
                     failed += 1
                     print(f"{what}, seed {seed}:", traceback.format_exc(), flush=True)

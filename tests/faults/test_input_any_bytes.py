@@ -454,9 +454,9 @@ def a_mix(text: str) -> None:
 
 LONGEST = 20.0  # seconds of one input
 
-PROPERTIES: dict[
-    str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]
-] = {  # what is drawn, what holds, its share of the examples
+# what is drawn, what holds, its share of the examples
+Properties = dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]]
+PROPERTIES: Properties = {
     "topology": (SPELLINGS | st.text(max_size=40).filter(lambda text: "\x00" not in text), a_topology, 1),
     "graph": (GRAPHS, a_graph, 1),
     "demand": (TABLES, lambda content: demands(content, "csv"), 1),
@@ -469,9 +469,9 @@ PROPERTIES: dict[
 }
 
 
-def hold(what: str, examples: int, begin: int | None = None) -> None:
+def hold(what: str, examples: int, begin: int | None = None, among: Properties | None = None) -> None:
     """Draw examples of a property, from a seed or at random; each takes at most LONGEST."""
-    drawn, holds, dear = PROPERTIES[what]
+    drawn, holds, dear = (among or PROPERTIES)[what]
 
     @settings(
         max_examples=max(3, examples // dear), deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -278,3 +278,46 @@ def test_spellings_are_canonical():
     assert canonical("is(buckets=3)") == "is(buckets=3)"
     assert canonical("some/Messages.csv") == 'file(path="some/Messages.csv")'
     assert set(WORKLOADS) == {"cg", "is", "ft", "lu", "mg", "ring_all_reduce", "all_to_all", "file"}
+
+
+@pytest.mark.parametrize("terminals", [2, 4, 8, 16])
+@pytest.mark.parametrize("spelling", [*SMALL, *(f"{spelling[:-1]}, rounds=3)" for spelling in SMALL[:5])])
+def test_rounds_are_counted_as_they_are_then_built(spelling, terminals, monkeypatch):
+    """Exchanges counted by arithmetic are those made; messages are not more, and all but cg's transposition."""
+    counted, made = [], []
+    check, exchange = Program.check_rounds, Program.exchange
+    monkeypatch.setattr(Program, "check_rounds", lambda own, *count: (counted.append(count), check(own, *count))[1])
+    monkeypatch.setattr(Program, "exchange", lambda own, given: (made.append(1), exchange(own, given))[1])
+    one = skeleton(spelling, terminals)
+    [(rounds, exchanges, sent)] = counted
+    assert rounds * exchanges == len(made)
+    transposed = rounds * terminals if spelling.startswith("cg") else 0
+    assert len(real(one)) - transposed <= rounds * sent <= len(real(one))
+
+
+@pytest.mark.parametrize(
+    ("spelling", "terminals"),
+    [
+        *(("cg(rounds=100000)", 16), ("is(rounds=1000000)", 2), ("ft(rounds=50000)", 8), ("lu(rounds=1000000)", 64)),
+        *(("mg(rounds=100000)", 8), ("all_to_all(rounds=1000000)", 4), ("ring_all_reduce", 1 << 18)),
+        *(("lu(side=4096, rounds=100)", 1 << 22), ("is", 1 << 24), ("mg(side=16384, rounds=100)", 1 << 20)),
+    ],
+)
+def test_too_many_rounds_are_refused_before_any_is_built(spelling, terminals, monkeypatch):
+    """A hundred thousand rounds took 9 s."""
+    for built in ("_append", "_add"):
+        monkeypatch.setattr(Program, built, lambda *given: pytest.fail("a message was appended"))
+    monkeypatch.setattr(messages, "default_memory", lambda: 8 << 30)
+    with pytest.raises(Refused, match=r"more than 100,000 exchanges .* rounds of|messages or more need about"):
+        skeleton(spelling, terminals)
+
+
+def test_as_many_rounds_as_can_be_built_are(monkeypatch):
+    """The arithmetic refuses exactly where the exchanges themselves would."""
+    monkeypatch.setattr("torusweep.workloads.messages.MOST_BLOCKS", 100)
+    assert len(real(skeleton("all_to_all(rounds=50)", 4))) == 50 * 12
+    with pytest.raises(Refused, match="more than 50 exchanges between tasks: 51 rounds of 1;"):
+        skeleton("all_to_all(rounds=51)", 4)
+    monkeypatch.setattr(Program, "check_rounds", lambda *given: None)
+    with pytest.raises(Refused, match="more than 50 exchanges between tasks, "):
+        skeleton("all_to_all(rounds=51)", 4)

@@ -9,11 +9,11 @@ import click
 from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.results import query as queries
-from torusweep.results import schema as schemas
-from torusweep.results.joined import unnamed
 
 
 def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from torusweep.results import schema as schemas
+
     return [name for name in (*schemas.tables(), schemas.ALL) if name.startswith(incomplete)]
 
 
@@ -65,6 +65,9 @@ def query(
     if schema is not None:
         if sql:
             raise BadInput(f"expected --schema or a query, got both; leave out --schema, or '{sql[:60]}'")
+        # the stages, whose columns these are, take a second to import: a query of their tables needs none
+        from torusweep.results import schema as schemas
+
         listed = schemas.schema(schema) if schema else schemas.overview(results)
         queries.print_table(listed, style, output, columns=True)
         return
@@ -74,5 +77,8 @@ def query(
             "--schema lists the tables"
         )
     queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)
-    if remark := unnamed(sql):
-        click.echo(remark, err=True)
+    if "join" in sql.lower():
+        from torusweep.results.joined import unnamed
+
+        if remark := unnamed(sql):
+            click.echo(remark, err=True)

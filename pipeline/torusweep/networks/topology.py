@@ -85,6 +85,8 @@ class Plan:
     classes     names of the link classes, for pictures and tables
     notes       remarks for the user: what was left out of a file, which faults
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
+    joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
+                known of a traffic needs no arrays; False where the construction does not show it
     """
 
     nodes: int
@@ -98,6 +100,7 @@ class Plan:
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     structure: object | None = None
+    joined: bool = False
 
     @property
     def bytes(self) -> int:

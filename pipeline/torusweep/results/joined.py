@@ -1,8 +1,8 @@
-"""The tables of a sweep joined by network: the view `designs`, and the columns that a command names.
+"""The tables of a sweep joined by network, and the columns that a command names.
 
 A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
-`topology` alone mixes them. The view takes one row of each table and keeps the columns that name it; a command
-takes the rows that are chosen, and refuses what is mixed (results/choices.py).
+`topology` alone mixes them. The view `designs` (results/view.py) takes one row of each table and keeps the columns
+that name it; a command takes the rows that are chosen, and refuses what is mixed (results/choices.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from torusweep.errors import BadInput, nearest
+from torusweep.results.view import BEST_ROUTING, VIEW, VIEWED
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
@@ -27,21 +28,7 @@ DERIVED = {
 # the same of tables that are not joined with others
 DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic"), "best": ("dimensions", "network")}
 NUMBERS = ("int64", "double")  # types of columns
-VIEW = "designs"
-VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
 BEST, ALL = "best", "all"  # choices of a routing beside its name
-# the best routing of a network is the first in this order; loads that differ only by rounding are equal
-BEST_ROUTING = {
-    "loads": ("round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
-    "simulation": ("simulated_saturation DESC NULLS LAST", "accepted_load DESC NULLS LAST", "routing"),
-    "deadlock": ("least_virtual_channels NULLS LAST", "routing"),
-}
-# which of a network's rows the view takes: the first by these columns
-ORDER = {
-    "static": ("fault_nodes NULLS LAST",),
-    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
-    "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
-}
 # keys that say how a number was computed; rows that differ only in these are comparable
 SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget")
 SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
@@ -249,30 +236,6 @@ def _columns(tables: Sequence[str]) -> dict[str, Named]:
                 columns[name] = Named(name, table, column)
         before |= {column.name for column in TABLES[table]}
     return columns
-
-
-# --- the view ------------------------------------------------------------------------------------
-
-
-def view(present: Mapping[str, Sequence[str]]) -> str:
-    """SQL that makes the view `designs`: one row for each network.
-
-    present  the columns that each table of VIEWED has
-    """
-    selected = ["topology"]
-    taken = {"topology"}
-    joins = ""
-    for table in VIEWED:
-        known = set(present[table])
-        order = ["topology", *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
-        rows = f'(SELECT DISTINCT ON (topology) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
-        joins += f" LEFT JOIN {rows} USING (topology)" if joins else rows
-        for column in present[table]:
-            if column != "topology":
-                name = f"{table}_{column}" if column in taken else column
-                selected.append(f'"{table}"."{column}" AS "{name}"')
-                taken.add(name)
-    return f'CREATE VIEW "{VIEW}" AS SELECT {", ".join(selected)} FROM {joins}'
 
 
 def view_columns() -> list[Column]:

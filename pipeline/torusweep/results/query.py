@@ -27,9 +27,9 @@ import pyarrow.parquet as pq
 import torusweep_kernels
 
 from torusweep.errors import BadInput, Refused, printable
-from torusweep.results import joined, table_text
+from torusweep.results import table_text
 from torusweep.results.query_limits import crashed, too_large, too_slow
-from torusweep.stages.all_columns import schema_of
+from torusweep.results.view import VIEW, VIEWED, view
 from torusweep.tables import store
 
 LONGEST_WAIT = 86_400  # seconds
@@ -166,9 +166,9 @@ def answer(
                 tables = source if isinstance(source, Mapping) else _tables(source, mentioned)
                 for name, table in tables.items():
                     connection.register(name, table)
-                if joined.VIEW in mentioned and joined.VIEW not in tables:
-                    viewed = {name: tables[name].column_names for name in joined.VIEWED}
-                    connection.execute(joined.view(viewed))
+                if VIEW in mentioned and VIEW not in tables:
+                    viewed = {name: tables[name].column_names for name in VIEWED}
+                    connection.execute(view(viewed))
                 connection.execute("SET enable_progress_bar = false")  # it would print into the answer
                 connection.execute("SET lock_configuration = true")
                 if contained:
@@ -220,8 +220,8 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
             f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
             " with --results"
         )
-    if joined.VIEW in mentioned:
-        mentioned = mentioned | set(joined.VIEWED)
+    if VIEW in mentioned:
+        mentioned = mentioned | set(VIEWED)
     tables = {
         name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
     }
@@ -231,8 +231,11 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
             f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )
-    if joined.VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
-        tables = {name: schema_of(name).empty_table() for name in joined.VIEWED} | tables
+    if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
+        # only these columns need the stages, which take a second to import
+        from torusweep.stages.all_columns import schema_of
+
+        tables = {name: schema_of(name).empty_table() for name in VIEWED} | tables
     return tables
 
 

@@ -21,6 +21,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
+from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.forecast import LONG, Forecast, forecast
 from torusweep.sweep.points_table import weighed_points
@@ -238,7 +239,7 @@ def is_complete(folder: Path) -> bool:
 def outcome(folder: Path) -> dict[str, Any]:
     """What a finished run wrote, as `torusweep run --json` says it: tables with their rows, the page, the verdicts."""
     tables = {name: entry["rows"] for name, entry in sorted(store.read_manifest(folder)["tables"].items())}
-    rows = store.open_table(folder / "verification.parquet").to_pylist()
+    rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     return {"results": str(folder), "rows": tables, "report": str(folder / "report.html"), "verdicts": verdicts(rows)}
 
 

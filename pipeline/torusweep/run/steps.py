@@ -53,7 +53,9 @@ def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -
     """A table made of stages' tables."""
     sweep, requested = load(config), store.read_manifest(folder)["tables"]
     tables = {
-        stage: store.open_table(folder / f"{stage}.parquet") for stage in DERIVED[name].stages if stage in requested
+        stage: store.open_current(folder / f"{stage}.parquet", schema_of(stage))
+        for stage in DERIVED[name].stages
+        if stage in requested
     }
     store.publish_table(folder, name, DERIVED[name].rows(sweep, tables))
     return 0
@@ -61,8 +63,8 @@ def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -
 
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    names = store.read_manifest(folder)["tables"].keys() - {"points", "distances", "verification"}
-    tables = {name: store.open_table(folder / f"{name}.parquet") for name in names}
+    names = (store.read_manifest(folder)["tables"].keys() & TABLES.keys()) - {"points", "distances", "verification"}
+    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
     rows = verification_rows(tables, load(config).papers)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=schema_of("verification")))
     return 0
@@ -80,7 +82,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def check(config: Path, folder: Path, overrides: Overrides) -> int:
     """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1 and a line for each; tables stay."""
-    rows = store.open_table(folder / "verification.parquet").to_pylist()
+    rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     failed = store.read_manifest(folder).get("failed", [])
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
     for failure in failed:

@@ -85,7 +85,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            advice = "start workers as docs/scaling-out.md says, or check their log"
+            started = f"dask worker {settings.scheduler} --nworkers -1 --nthreads 1"
+            advice = f"start workers with '{started}' and the scheduler's TLS files, or check their log"
             _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], advice)
             _check_code(client, settings.scheduler)
         elif settings.slurm:

@@ -311,7 +311,7 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
     """A published table that has the columns of its schema, which is this version's.
 
     where    as of `open_table`
-    Raises BadInput as `open_table` does, and where another version wrote it.
+    Raises BadInput as `open_table` does, and where another version wrote it, or columns have other types.
     """
     table = open_table(path, where)
     missing = [name for name in schema.names if name not in table.column_names]
@@ -320,6 +320,14 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
             f"{path} is of another version of torusweep: it has no column {missing[0]};"
             " run the sweep again ('torusweep run CONFIG')"
         )
+    for field in schema:
+        columns = [column for column in table.schema if column.name == field.name]
+        if len(columns) > 1 or not columns[0].type.equals(field.type):
+            found = "two such columns" if len(columns) > 1 else columns[0].type
+            raise BadInput(
+                f"{path}: column {field.name}: expected {field.type}, got {str(found)[:60]};"
+                " run the sweep again ('torusweep run CONFIG')"
+            )
     return table
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Plan, Topology
 from torusweep.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
 from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
+from torusweep.traffic.by_plan import suits
 from torusweep.traffic.demands import demand
 from torusweep.traffic.digits import neighbour, tornado
 from torusweep.traffic.halo import nearest_neighbour
@@ -53,6 +54,12 @@ def canonical(spelling: str) -> str:
     return _resolve(spelling)[0]
 
 
+def suits_by_plan(spelling: str, plan: Plan) -> bool:
+    """Whether a plan alone shows that a pattern suits its network; False where only the arrays can tell (`suits`)."""
+    _, pattern, values = _resolve(spelling)
+    return suits(pattern.__name__, values, plan)
+
+
 def files_of(spelling: str) -> list[Path]:
     """Every file that the spelling of a pattern names. Raises BadInput if the name or a parameter is wrong."""
     _, pattern, values = _resolve(spelling)
@@ -64,4 +71,4 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]
     return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
 
 
-__all__ = ["PATTERNS", "SYMMETRIC", "Phase", "Traffic", "canonical", "files_of", "traffic"]
+__all__ = ["PATTERNS", "SYMMETRIC", "Phase", "Traffic", "canonical", "files_of", "suits_by_plan", "traffic"]

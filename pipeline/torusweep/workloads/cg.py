@@ -32,6 +32,8 @@ def cg(
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     segment = flits_of(DOUBLE * order / columns)
     program = Program(number)
+    sums = columns.bit_length() - 1
+    program.check_rounds(rounds, 3 * sums + 1, 3 * sums * number)
     for _ in range(rounds):
         within_rows(program, columns, segment)
         program.exchange(

@@ -23,6 +23,7 @@ def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) ->
     """
     number = task_count(terminals, tasks)
     program, share = Program(number), -(-flits // number)
+    program.check_rounds(2 * (number - 1), 1, number)
     for _ in range(2 * (number - 1)):
         program.exchange((task, (task + 1) % number, share) for task in range(number))
     return program.workload()
@@ -36,6 +37,7 @@ def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tas
     """
     number = task_count(terminals, tasks)
     program = Program(number)
+    program.check_rounds(rounds, 1, number * (number - 1))
     for _ in range(rounds):
         exchange_all(program, flits)
     return program.workload()

@@ -30,6 +30,8 @@ def integer_sort(
     """
     number = power_of_2_tasks(terminals, tasks)
     program = Program(number)
+    doublings = number.bit_length() - 1
+    program.check_rounds(rounds, doublings + 2, number * doublings + 2 * number * (number - 1))
     for _ in range(rounds):
         recursive_doubling(program, flits_of(INTEGER * (buckets + TEST_KEYS)))
         exchange_all(program, flits_of(INTEGER))
@@ -49,6 +51,7 @@ def ft(
     """
     number = power_of_2_tasks(terminals, tasks)
     program = Program(number)
+    program.check_rounds(rounds, number.bit_length(), (number + 1) * (number - 1))
     for _ in range(rounds):
         exchange_all(program, flits_of(COMPLEX * nx * ny * nz / number**2))
         distance = 1

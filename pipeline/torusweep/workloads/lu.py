@@ -38,6 +38,8 @@ def lu(
     # an edge to the south is as long as the part of the grid is wide
     south, east = flits_of(POINT * side / columns), flits_of(POINT * side / rows)
     program = Program(number)
+    edges = rows * (columns - 1) + (rows - 1) * columns  # between parts of the grid
+    program.check_rounds(rounds, 2, 2 * (side - 2) * edges + 2 * edges)
     for _ in range(rounds):
         for _ in range(side - 2):
             _sweep(program, rows, columns, (south, east), 1)

@@ -93,6 +93,19 @@ class Program:
         doing = np.stack([task[joins], task[joins], np.zeros_like(joins)], axis=1)
         self._append(doing, waits[np.lexsort((waits[:, 1], waits[:, 0]))])
 
+    def check_rounds(self, rounds: int, exchanges: int, messages: int) -> None:
+        """Raise Refused, before anything is appended, if so many rounds are too many.
+
+        exchanges  of a round
+        messages   of a round, or fewer
+        """
+        if 2 * rounds * exchanges - 1 > MOST_BLOCKS:
+            raise Refused(
+                f"more than {MOST_BLOCKS // 2:,} exchanges between tasks: {rounds:,} rounds of {exchanges:,};"
+                " choose fewer rounds"
+            )
+        self.check_memory(rounds * messages)
+
     def check_memory(self, messages: int) -> None:
         """Raise Refused if so many more messages do not fit into memory."""
         if len(self._blocks) > MOST_BLOCKS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated
 
 from torusweep.errors import BadInput
@@ -38,9 +39,13 @@ def mg(
             f"side={side}: expected a point for each of {shape[-1]} tasks at least; choose a larger grid or fewer tasks"
         )
     sides = [1 << level for level in range(1, side.bit_length())]  # of the levels, coarsest first
+    levels = [*sides[-2::-1], sides[0], *(finer for finer in sides[1:] for _ in range(2)), sides[-1]]
+    # of each exchange of faces in one dimension, the parts of the grid
+    parts = [prod(min(along, level) for along in shape) for level in levels for tasks in shape if min(tasks, level) > 1]
     program = Program(number)
+    program.check_rounds(rounds, len(parts), 2 * sum(parts))
     for _ in range(rounds):
-        for level in [*sides[-2::-1], sides[0], *(finer for finer in sides[1:] for _ in range(2)), sides[-1]]:
+        for level in levels:
             exchange_faces(program, shape, level)
     return program.workload()
 

@@ -126,14 +126,17 @@ RULES: dict[str, Choice] = {
 def graph(
     routes: Iterable[list[Hop]], choice: Choice, virtual_channels: int, step: Step, lines: Datelines
 ) -> nx.DiGraph:
-    """All channels and dependencies; the edge attribute `first` marks those of a route's first two hops."""
+    """All channels and dependencies; the edge attribute `first` marks those of a route's first two hops.
+
+    A route by way of a random node may lead back to its source. A deadlock may not rest on it: its hops are not marked.
+    """
     found = nx.DiGraph()
     for hops in routes:
         chosen = [min(c, virtual_channels - 1) for c in choice(hops, lines)]
         channels = [(node, step(node, d), c) for (node, d, _, _), c in zip(hops, chosen)]
         found.add_nodes_from(channels)
         nx.add_path(found, channels)
-        if len(channels) > 1:
+        if len(channels) > 1 and channels[0][0] != channels[-1][1]:
             found.edges[channels[0], channels[1]]["first"] = True
     return found
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from itertools import chain, pairwise, product
+from pathlib import Path
 
 import pytest
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.simulation import Parameters, simulation_records
 
 Channel = tuple[int, str, int]  # node, direction, virtual channel
 
@@ -104,3 +106,55 @@ def test_the_check_accepts_two_packets_by_way_of_each_other():
 )
 def test_the_check_refuses_what_is_no_circular_wait(cycle, packets):
     assert not is_circular_wait(4, 2, cycle, packets)
+
+
+# --- packets beyond their first channel -----------------------------------------------------------
+
+
+def after_any_wrap(route: list[Channel], k: int) -> list[Channel]:
+    """The classes of r05_wrap(reading=path): 1 from the first wraparound link of the route on."""
+    crossed, found = 0, []
+    for node, direction, _ in route:
+        digit = node % k if direction[0] == "x" else node // k
+        crossed |= digit == (k - 1 if direction[1] == "+" else 0)
+        found.append((node, direction, int(crossed)))
+    return found
+
+
+@pytest.mark.parametrize("k", [5, 7, 9])  # odd: every pair has one route
+def test_packets_that_enter_together_reach_their_channels_together(k, tmp_path, monkeypatch):
+    """By address arithmetic: each makes one hop before its channel, over a link of its own. Then in the simulator."""
+    found = deadlock_record(
+        build(f"torus(k={k}, n=2)"),
+        routing="dimension_order",
+        vc_rule="r05_wrap(reading=path)",
+        virtual_channels=2,
+    )
+    assert found["deadlock_free"] == "no"
+    cycle = []
+    for words in found["cycle"]:
+        node, direction, vc = re.fullmatch(r"(\d+) \(\d+,\d+\) (\S+) vc(\d+)", words).groups()
+        cycle.append((int(node), direction, int(vc)))
+    ways = [after_any_wrap(routes(k, packet)[0], k) for packet in found["packets"]]
+    assert [way[1:3] for way in ways] == [list(pair) for pair in zip(cycle, cycle[1:] + cycle[:1])]
+    links = [way[0][:2] for way in ways] + [channel[:2] for channel in cycle]
+    assert len(set(links)) == len(links) == 2 * len(cycle)
+    assert deadlocks(found["packets"], k, tmp_path, monkeypatch) == set(found["cycle"])
+    assert deadlocks(found["packets"][1:], k, tmp_path, monkeypatch) is None
+
+
+def deadlocks(packets: list[str], k: int, folder: Path, monkeypatch) -> set[str] | None:
+    """The channels in which the simulator's packets wait for ever, if these enter an empty network together."""
+    monkeypatch.chdir(folder)
+    rows = [f"{number},{packet.replace(' → ', ',')},16" for number, packet in enumerate(packets)]
+    Path("packets.csv").write_text("message,source,destination,flits\n" + "\n".join(rows) + "\n")
+    parameters = Parameters(
+        router="default",
+        routing="dimension_order",
+        vc_rule="r05_wrap(reading=path)",
+        virtual_channels=2,
+        workload="packets.csv",
+        allow_deadlock=True,
+    )
+    (record,) = simulation_records(build(f"torus(k={k}, n=2)"), parameters, backend="numba")
+    return set(record["waiting"]) if record["deadlocked"] else None

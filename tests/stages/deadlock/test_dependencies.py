@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 
 import networkx as nx
@@ -19,7 +19,7 @@ from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, 
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.rules import RULES as OUR_RULES
 from torusweep.stages.deadlock.rules import Rule, vc_rule
-from torusweep.stages.deadlock.verdict import verdict
+from torusweep.stages.deadlock.verdict import TOGETHER, verdict
 from torusweep.stages.deadlock.window_dependencies import mark_windows
 from torusweep_kernels.dependencies import no_channels
 
@@ -60,7 +60,7 @@ IN_DIRECTIONS = [
         for network in ("torus(k=3, n=2)", "mesh(k=3, n=2)")
     ),
     ("valiant", "rtt(a=2)"),
-    ("valiant", "ring(k=5)"),
+    *(("valiant", network) for network in ("ring(k=5)", "ring(k=3)", "ring(k=2)", "mesh(k=3, n=1)", "torus(k=3, n=2)")),
     ("hierarchical", "tesh(m=2, levels=2, q=0)"),
     ("hierarchical(tie=split)", "mh3dt(m=3, n=2, levels=2, q=0)"),
     ("hierarchical(tie=positive)", "h3dt(m=3, n=2, levels=2, q=1)"),
@@ -211,17 +211,48 @@ def test_verdict(name, network, rule, virtual_channels):
     assert record["deadlock_free"] in ("no", "unknown")
     first = nx.DiGraph((u, v) for u, v, is_first in plain.edges(data="first") if is_first)
     proving = plain if record["deadlock_free"] == "unknown" else first
-    assert (record["deadlock_free"] == "no") != nx.is_directed_acyclic_graph(first)
+    together = record["argument"] == TOGETHER  # beyond their first channels
+    if together:
+        proving = plain
+    assert (record["deadlock_free"] == "no" and not together) != nx.is_directed_acyclic_graph(first)
     spelled = {in_words(channel, walk_routes(name, network)[1], form): channel for channel in plain}
     assert len(record["cycle"]) == record["cycle_length"]
     if virtual_channels <= vc_rule(rule, form)[1].number:  # each class is one virtual channel: words identify it
         cycle = [spelled[words] for words in record["cycle"]]
         assert all(proving.has_edge(u, v) for u, v in pairwise([*cycle, cycle[0]]))
-        if record["deadlock_free"] == "no":
+        if together:
+            check_together(name, network, rule, virtual_channels, record["packets"], cycle)
+        elif record["deadlock_free"] == "no":
             check_packets(name, network, rule, virtual_channels, record["packets"], cycle)
     assert (record["packets"] is None) == (record["deadlock_free"] == "unknown")
-    if form.passes == 1:
+    if form.passes == 1 and not together:
         assert record["cycle_length"] == shortest_cycle_length(proving)
+
+
+def check_together(name, network, rule, virtual_channels, packets, cycle):
+    """Assert that some routes of the packets have equally many hops before the cycle, none near another's."""
+    routes, step, lines = walk_routes(name, network)
+    choose = RULES[rule.replace("(reading=dimension)", "")]
+    wanted = {packet: (held, onto) for packet, held, onto in zip(packets, cycle, [*cycle[1:], cycle[0]], strict=True)}
+    assert len(wanted) == len(cycle) == len({packet.split(" → ")[0] for packet in packets})
+    ways = {}  # by packet and number of hops before its channel of the cycle: those hops' links
+    for hops in filter(None, routes):
+        end = step(*hops[-1][:2])
+        packet = f"{hops[0][0]} → {end}"
+        if packet in wanted and hops[0][0] != end:
+            chosen = [min(c, virtual_channels - 1) for c in choose(hops, lines)]
+            channels = [(node, step(node, d), c) for (node, d, _, _), c in zip(hops, chosen)]
+            for place in range(1, len(channels) - 1):
+                if (channels[place], channels[place + 1]) == wanted[packet]:
+                    ways.setdefault((packet, place), []).append({channel[:2] for channel in channels[:place]})
+    circle = {channel[:2] for channel in cycle}
+    assert len(circle) == len(cycle)
+    places = {place for _, place in ways}
+    assert any(
+        len(set.union(circle, *chosen)) == len(circle) + sum(map(len, chosen))
+        for place in places
+        for chosen in product(*(ways.get((packet, place), []) for packet in packets))
+    )
 
 
 def check_packets(name, network, rule, virtual_channels, packets, cycle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import networkx as nx
@@ -381,3 +382,22 @@ def test_two_packets_by_way_of_each_other_deadlock_valiant_routing():
     assert record["packets"] == ["0 by way of 1 → 3", "1 by way of 0 → 2"]
     safe = deadlock_record(build("torus(k=4, n=2)"), routing="valiant", vc_rule="phases_dateline", virtual_channels=4)
     assert safe["deadlock_free"] == "yes"
+
+
+@pytest.mark.parametrize(
+    ("network", "rule", "virtual_channels", "answer"),
+    [
+        ("ring(k=2)", "none", 1, "unknown"),  # 0 → 1 → 0 and 1 → 0 → 1 only: each to its own source
+        ("mesh(k=3, n=1)", "dateline", 2, "no"),  # 0 → 1 → 2, 1 → 2 → 1 → 0, 2 → 1 → 0, 1 → 0 → 1 → 2
+        ("ring(k=3)", "phases_dateline", 2, "unknown"),
+        ("ring(k=3)", "none", 1, "no"),  # 0 → 1 → 2, 1 → 2 → 0, 2 → 0 → 1
+        ("ring(k=4)", "none", 1, "no"),  # 0 → 1 → 0 → 3 and 1 → 0 → 1 → 2
+    ],
+)
+def test_no_deadlock_rests_on_packets_to_their_own_source(network, rule, virtual_channels, answer):
+    record = deadlock_record(build(network), routing="valiant", vc_rule=rule, virtual_channels=virtual_channels)
+    assert record["deadlock_free"] == answer
+    assert not record["acyclic"]
+    for packet in record["packets"] or ():
+        source, *_, destination = re.findall(r"\d+", packet)
+        assert source != destination

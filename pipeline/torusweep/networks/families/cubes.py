@@ -61,6 +61,7 @@ def torus(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = 
         bisection_source="" if bisection is None else PRODUCTS,
         classes=class_names(len(sides)),
         structure=box(sides),
+        joined=True,
     )
 
 
@@ -80,6 +81,7 @@ def mesh(k: Radix | None = None, n: Dimensions | None = None, radices: Sides = N
         bisection=_array_bisection(sides),
         bisection_source=PRODUCTS,
         classes=class_names(len(sides)),
+        joined=True,
     )
 
 

@@ -41,6 +41,7 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
         bisection=None,
         bisection_source="",
         structure=None,
+        joined=False,
         notes=(*topology.notes, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}"),
     )
 

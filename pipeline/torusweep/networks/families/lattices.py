@@ -193,6 +193,7 @@ def _lattice_graph(shape: Lattice) -> Plan:
         ],
         classes=class_names(n),
         structure=shape,
+        joined=True,  # the steps ± e_i generate Zⁿ
     )
 
 

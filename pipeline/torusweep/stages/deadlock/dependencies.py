@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from torusweep_kernels.dependencies import (
     DEPENDS,
-    FIRST,
     Channels,
     Moves,
     Packets,
@@ -32,6 +31,7 @@ from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.deadlock.progress import Progress
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.deadlock.second_halves import join_halves
 from torusweep.stages.deadlock.window_dependencies import mark_windows
 
 MAX_BYTES = 2**31  # of the dependencies: a byte for each pair of channels at neighbouring nodes
@@ -75,7 +75,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
         return Dependencies(topology, count, channels, _mark_layers(routing, channels, progress))
     _mark_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
-        _join_halves(routing, classes, channels)
+        join_halves(routing, classes, channels)
     return Dependencies(topology, count, channels)
 
 
@@ -142,42 +142,6 @@ def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> I
             source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
             distinct = source != destination
             yield source[distinct], destination[distinct]
-
-
-def _join_halves(routing: SourceRouting, classes: np.ndarray, channels: Channels) -> None:
-    """Add the dependencies between the two halves of routes by way of a random node.
-
-    Each channel that ends a first half depends on every channel that starts a second half at the same node. If it is
-    the whole first half, these are the first two channels of a route. This includes packets to their own source, which
-    also pass the random node.
-    """
-    count = channels.used.shape[1] // routing.topology.ports.shape[1]
-    tail, head, port = routing.topology.arcs
-    whole = _halves_of_one_hop(routing, classes, channels)
-    for c in range(count):
-        arriving = port * count + c
-        starting = channels.starting[head]
-        channels.depends[tail, arriving] |= np.uint8(DEPENDS) * (channels.ending[tail, arriving][:, None] & starting)
-        channels.depends[tail, arriving] |= np.uint8(FIRST) * (whole[tail, arriving][:, None] & starting)
-
-
-def _halves_of_one_hop(routing: SourceRouting, classes: np.ndarray, channels: Channels) -> np.ndarray:
-    """bool[N, W]: channels that are the whole first half of some packet's route, from a terminal to a neighbour."""
-    moves, found = routing.moves, np.zeros_like(channels.used)
-    count = found.shape[1] // routing.topology.ports.shape[1]
-    terminals = _terminals(routing.topology)
-    for d in range(moves.next.shape[1]):
-        source = terminals[moves.next[terminals, d] != NO_PORT]
-        keys, which = np.unique(routing.key(source, moves.next[source, d]), return_inverse=True)
-        first, _, direction, hops, phase = routing.routes(keys)
-        key = np.repeat(np.arange(len(keys)), np.diff(first))
-        run = hops.argmax(axis=1)
-        rows = np.flatnonzero((hops.sum(axis=1) == 1) & (direction[np.arange(len(run)), run] == d))
-        for row in rows:  # a key's route in this direction, from all sources of the key
-            own = source[which == key[row]]
-            crossed = moves.wrap[own, d].astype(np.int8)
-            found[own, moves.port[own, d] * np.int64(count) + classes[phase[row, run[row]], crossed]] = True
-    return found
 
 
 def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:

@@ -83,13 +83,11 @@ def _entering_packets(
                 attempt(np.full(len(block), place), block)
     for place in np.flatnonzero(end_of < 0) if routing.passes == 2 else ():
         second_half = classes[routing.phases :]
-        ends = np.setdiff1d(routing.topology.terminals, after[place])
+        ends = np.setdiff1d(routing.topology.terminals, (after[place], source[place]))
         starts = _starts_with(
             routing, second_half, memory, count, np.full(len(ends), after[place]), ends, second[place]
         )
-        fitting = ends[starts]
-        fitting = fitting[np.argsort(fitting == source[place], kind="stable")]  # its own source only if no other fits
-        end_of[place], half_of[place] = fitting[0] if len(fitting) else -1, routing.passes
+        end_of[place], half_of[place] = ends[starts][0] if starts.any() else -1, routing.passes
     assert (end_of >= 0).all(), "a first dependency has a packet"
     return source, end_of, half_of
 

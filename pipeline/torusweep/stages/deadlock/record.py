@@ -8,7 +8,7 @@ import numpy as np
 
 from torusweep.networks.topology import Topology
 from torusweep.routing import LayeredRouting, Routing
-from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.forms import AdaptiveRouting, SourceRouting
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
@@ -19,11 +19,12 @@ from torusweep.stages.deadlock.least_virtual_channels import (
     graph_key,
     least_virtual_channels,
 )
+from torusweep.stages.deadlock.lockstep import entering_together
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.routing_case import Case, deadlock_case, resolve_routing
 from torusweep.stages.deadlock.rules import none
-from torusweep.stages.deadlock.verdict import BUBBLE, Verdict, proves_deadlock_free, verdict
+from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_deadlock_free, verdict
 
 
 def deadlock_record(
@@ -53,10 +54,16 @@ def deadlock_record(
         # a cycle remains a cycle when classes merge
         known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
     least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
-    cycle = packets = None
+    cycle = packets = together = None
+    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting):
+        together = entering_together(form, rule, virtual_channels)
+    if together is not None:
+        found = found._replace(deadlock_free="no", argument=TOGETHER, cycle=together.cycle)
     if not found.acyclic:
         cycle = [_channel_words(form, shares, int(channel)) for channel in found.cycle]
-        if not isinstance(form, AdaptiveRouting):
+        if together is not None:
+            packets = together.packets
+        elif not isinstance(form, AdaptiveRouting):
             packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
     values = {
         "topology": topology.spelling,

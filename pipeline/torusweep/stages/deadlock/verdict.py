@@ -33,6 +33,10 @@ COUNTEREXAMPLE = (
     "counterexample: packets that enter together, each into its channel of the cycle,"
     " hold these and wait for the next for ever"
 )
+TOGETHER = (
+    "counterexample: packets that enter together reach their channels of the cycle together, without meeting another,"
+    " hold these and wait for the next for ever"
+)
 UNKNOWN = "cyclic; that packets can come to wait all round a cycle is not shown"
 ESCAPE = "escape-acyclic: the escape channels' extended dependency graph has no cycle (Duato 1993)"
 ADAPTIVE = "cyclic, but a packet that may take any of several channels need not wait for one that is held"

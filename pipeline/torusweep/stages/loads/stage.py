@@ -14,11 +14,12 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, no_symmetries
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
+from torusweep.routing.by_plan import most_pairs
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.stage import Network, Options, Stage
-from torusweep.traffic import SYMMETRIC, files_of, traffic
+from torusweep.traffic import SYMMETRIC, files_of, suits_by_plan, traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic.reach import check_reach
 
@@ -123,6 +124,8 @@ class LoadsStage(Stage):
             yield LoadsRequest(name, pattern, bounds=entry.bounds, **sample)
 
     def check(self, network: Network, request: LoadsRequest) -> None:
+        if _suits_by_plan(network, request):
+            return
         topology = network.topology
         form = routing(request.routing, topology)[1]
         check_reach(topology, request.traffic)
@@ -185,6 +188,15 @@ class LoadsStage(Stage):
         from torusweep.stages.loads.section import section
 
         return section(tables)
+
+
+def _suits_by_plan(network: Network, request: LoadsRequest) -> bool:
+    """Whether the plan shows that a request suits a network: counting a large sweep then builds nothing."""
+    planned = network.plan
+    if not suits_by_plan(request.traffic, planned):
+        return False
+    pairs = most_pairs(request.routing, network.spelling, planned, symmetric=_symmetric(request))
+    return pairs is not None and (request.packets is not None or pairs <= source.MAX_PAIRS)
 
 
 def _over_states(request: LoadsRequest) -> bool:

@@ -1,0 +1,45 @@
+"""The view `designs`: one row for each network, with its best routing under uniform traffic and its shortest wires.
+
+Nothing here imports the stages, which takes a second: a query of other tables needs none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+VIEW = "designs"
+VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
+# the best routing of a network is the first in this order; loads that differ only by rounding are equal
+BEST_ROUTING = {
+    "loads": ("round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
+    "simulation": ("simulated_saturation DESC NULLS LAST", "accepted_load DESC NULLS LAST", "routing"),
+    "deadlock": ("least_virtual_channels NULLS LAST", "routing"),
+}
+# which of a network's rows the view takes: the first by these columns
+ORDER = {
+    "static": ("fault_nodes NULLS LAST",),
+    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
+    "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
+}
+
+
+def view(present: Mapping[str, Sequence[str]]) -> str:
+    """SQL that makes the view `designs`: one row for each network.
+
+    present  the columns that each table of VIEWED has
+    """
+    selected = ["topology"]
+    taken = {"topology"}
+    joins = ""
+    for table in VIEWED:
+        known = set(present[table])
+        order = ["topology", *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
+        rows = f'(SELECT DISTINCT ON (topology) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
+        joins += f" LEFT JOIN {rows} USING (topology)" if joins else rows
+        for column in present[table]:
+            if column != "topology":
+                name = f"{table}_{column}" if column in taken else column
+                selected.append(f'"{table}"."{column}" AS "{name}"')
+                taken.add(name)
+    return f'CREATE VIEW "{VIEW}" AS SELECT {", ".join(selected)} FROM {joins}'

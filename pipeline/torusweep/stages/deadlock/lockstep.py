@@ -1,0 +1,148 @@
+"""Counterexamples of packets beyond their first channel: they enter together, and none meets another on its way.
+
+Each packet makes the same number of hops before it holds its channel of the cycle. No two packets have a source, or a
+link before the cycle, in common, and none of these links is in the cycle. So each packet travels as in an empty
+network, whatever its length, and all reach their channels at the same time. Each then requests the next one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from torusweep_kernels.dependencies import shortest_cycle
+
+from torusweep.routing.forms import SourceRouting
+from torusweep.stages.deadlock.cycles import is_acyclic
+from torusweep.stages.deadlock.route_windows import runs_first
+from torusweep.stages.deadlock.rules import Rule
+
+MOST_PAIRS = 1 << 18  # of nodes, whose routes are looked at: a second
+DEEPEST = 2  # hops before the channels of the cycle
+MOST_TRIED = 64  # packets for a dependency
+
+
+class Together(NamedTuple):
+    """A deadlock. cycle int64[L]: channels, node · W + channel, in order; packets: one that holds each, in words."""
+
+    cycle: np.ndarray
+    packets: list[str]
+
+
+class _Starts(NamedTuple):
+    """How routes begin. source, destination int64[R]; channel int64[R, M]: of each hop, −1 after the last."""
+
+    source: np.ndarray
+    destination: np.ndarray
+    channel: np.ndarray
+
+
+def entering_together(routing: SourceRouting, rule: Rule, virtual_channels: int) -> Together | None:
+    """Packets that enter an empty network together and come to wait for each other in a circle for ever.
+
+    None where there are none with at most DEEPEST hops before the cycle, and where this is not looked for: two passes,
+    bubble flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
+    """
+    terminals = np.unique(routing.topology.terminals)
+    if routing.passes > 1 or rule.bubble or (rule.shares(virtual_channels) > 1).any():
+        return None
+    if len(terminals) ** 2 > MOST_PAIRS:
+        return None
+    classes = rule.within(virtual_channels)
+    starts = _starts(routing, classes, rule.memory, terminals, DEEPEST + 2)
+    count = int(classes.max()) + 1
+    for before in range(1, DEEPEST + 1):
+        goes_on = np.flatnonzero(starts.channel[:, before + 1] >= 0)
+        held, wanted = starts.channel[goes_on, before], starts.channel[goes_on, before + 1]
+        cycle = _shortest_cycle(held, wanted)
+        packets = None if cycle is None else _apart(starts, goes_on, before, cycle, count)
+        if cycle is not None and packets is not None:
+            ends = zip(starts.source[packets].tolist(), starts.destination[packets].tolist())
+            return Together(cycle, [f"{source} → {destination}" for source, destination in ends])
+    return None
+
+
+def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals: np.ndarray, most: int) -> _Starts:
+    """The first `most` channels of every route between terminals (torusweep_kernels.dependencies.mark_routes)."""
+    source, destination = np.repeat(terminals, len(terminals)), np.tile(terminals, len(terminals))
+    distinct = source != destination
+    source, destination = source[distinct], destination[distinct]
+    keys, which = np.unique(routing.key(source, destination), return_inverse=True)
+    first, _, *runs = routing.routes(keys)
+    ways = np.diff(first)[which]
+    pair = np.repeat(np.arange(len(source)), ways)
+    row = np.arange(len(pair)) - np.repeat(np.cumsum(ways) - ways, ways) + first[which][pair]
+    direction, hops, phase = (
+        np.hstack([array, np.zeros((len(array), 1), np.int64)])[row] for array in runs_first(*runs)
+    )
+    moves, lane = routing.moves, np.arange(len(row))
+    width, count = routing.topology.ports.shape[1], int(classes.max()) + 1
+    at, run, made = source[pair].astype(np.int64), np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
+    crossed, path, stage = np.zeros(len(row), np.int64), np.zeros(len(row), bool), np.full(len(row), -1)
+    channel = np.full((len(row), most), -1)
+    for hop in range(most):
+        on = hops[lane, run] > 0
+        d, kind = direction[lane, run], phase[lane, run]
+        axis = np.int64(1) << (d >> 1)
+        begins = on & (made == 0)
+        crossed = np.where(begins & ((memory == "run") | (kind != stage)), 0, crossed)
+        stage = np.where(begins, kind, stage)
+        if memory == "ahead":
+            crossed = np.where(begins, axis * _crosses(moves.wrap, moves.next, at, d, hops[lane, run]), crossed)
+        wraps = on & moves.wrap[at, d]
+        crossed, path = crossed | axis * wraps, path | wraps
+        past = path if memory == "path" else (crossed & axis) != 0
+        here = (at * width + moves.port[at, d]) * count + classes[kind, past.astype(np.int8)]
+        channel[on, hop] = here[on]
+        at, made = np.where(on, moves.next[at, d], at), made + on
+        ended = on & (made == hops[lane, run])
+        run, made = run + ended, np.where(ended, 0, made)
+    return _Starts(source[pair], destination[pair], channel)
+
+
+def _crosses(
+    wrap: np.ndarray, onwards: np.ndarray, at: np.ndarray, direction: np.ndarray, hops: np.ndarray
+) -> np.ndarray:
+    """bool[R]: whether a run of that many hops from each node crosses a dateline."""
+    crossed = np.zeros(len(at), bool)
+    for hop in range(int(hops.max(initial=0))):
+        on = hop < hops
+        crossed |= on & wrap[at, direction]
+        at = np.where(on, onwards[at, direction], at)
+    return crossed
+
+
+def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
+    """int64[L]: a shortest cycle of the arcs held → wanted; None without one."""
+    channels, number = np.unique(np.concatenate([held, wanted]), return_inverse=True)
+    tail, head = np.split(number, 2)
+    size = len(channels)
+    matrix = csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size))
+    return None if is_acyclic(matrix) else channels[shortest_cycle(matrix.indptr, matrix.indices)]
+
+
+def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray, count: int) -> list[int] | None:
+    """For each channel of a cycle a route that reaches it and goes on to the next, none near another.
+
+    goes_on  the routes to choose from
+    before   hops of each before its channel of the cycle
+    count    classes of a link
+    """
+    links = starts.channel // count
+    used, sources = set((cycle // count).tolist()), set()
+    if len(used) < len(cycle):
+        return None  # two channels of one link, which takes one flit at a time
+    chosen = []
+    for held, wanted in zip(cycle.tolist(), np.roll(cycle, -1).tolist()):
+        own = goes_on[(starts.channel[goes_on, before] == held) & (starts.channel[goes_on, before + 1] == wanted)]
+        for route in own[:MOST_TRIED].tolist():
+            way = set(links[route, :before].tolist())
+            if not way & used and starts.source[route] not in sources:
+                used |= way
+                sources.add(starts.source[route])
+                chosen.append(route)
+                break
+        else:
+            return None
+    return chosen

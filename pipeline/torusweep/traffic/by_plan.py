@@ -1,0 +1,49 @@
+"""Which patterns suit a network, as far as its plan shows: a sweep then counts its points without building networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torusweep.networks.topology import Plan
+
+Values = Mapping[str, Any]
+
+
+def _always(plan: Plan, values: Values) -> bool:
+    return True
+
+
+def _several(plan: Plan, values: Values) -> bool:
+    return plan.nodes > 1
+
+
+def _power_of_2(plan: Plan, values: Values) -> bool:
+    return plan.nodes > 1 and plan.nodes & (plan.nodes - 1) == 0
+
+
+# whether a pattern suits a network that has one terminal at each node and joins all of them (Plan.joined)
+SUITED: dict[str, Callable[[Plan, Values], bool]] = {
+    "uniform": _always,
+    "uniform_other": _several,
+    "all_to_all": _several,
+    "nearest_neighbour": _several,
+    "hot_region": _always,
+    "hot_spot": lambda plan, values: values.get("node", 0) < plan.nodes,
+    "random_permutation": _always,
+    "bit_complement": _power_of_2,
+    "bit_reversal": _power_of_2,
+    "perfect_shuffle": _power_of_2,
+    "tornado": lambda plan, values: max(plan.radices) > 2,
+    "neighbour": lambda plan, values: plan.radices[0] > 1,
+}
+
+
+def suits(pattern: str, values: Values, plan: Plan) -> bool:
+    """Whether the plan alone shows that a pattern suits its network, and that the network joins all who send.
+
+    pattern   its name
+    values    of the parameters that are given
+    False where only the network's arrays can tell; `torusweep.traffic.reach.check_reach` does.
+    """
+    return plan.joined and pattern in SUITED and SUITED[pattern](plan, values)
