@@ -45,7 +45,7 @@ def _grid(text: str | None) -> tuple[int, int] | None:
 )
 @click.option("--grid", metavar="COLUMNSxROWS", help="Places on which the nodes stand, as in 16x16; with --max-wire.")
 @click.option("--max-wire", type=int, help="Longest link, in places along both axes.")
-@click.option("--seconds", type=click.FloatRange(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
+@click.option("--seconds", type=options.Real(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
 @click.option(
     "--moves", type=click.IntRange(1), help="Moves of each chain, instead: the result is the same on any machine."
 )
@@ -91,7 +91,7 @@ def search(
     cores = len(os.sched_getaffinity(0))
     if seconds is not None and moves is not None:
         raise BadInput("expected --seconds or --moves, got both: leave one out")
-    wanted = Wanted(nodes, degree, minimise, symmetry, seed, chains or cores, _grid(grid), max_wire)
+    wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores if chains is None else chains, _grid(grid), max_wire)
     wanted.check()
     with share_progress("searched") as progress:
         row = run_search(
