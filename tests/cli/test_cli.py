@@ -188,22 +188,29 @@ def test_a_full_disk_is_one_line(arguments):
     )
 
 
-def test_compilation_is_announced_once_on_a_terminal(tmp_path):
-    def said() -> str:
-        ours, its = pty.openpty()
-        command = [sys.executable, "-c", "from torusweep.cli import main; main()", "loads", "ring(k=4)", "--json"]
-        cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **cache}) as process:
-            os.close(its)
-            read = bytearray()
-            with contextlib.suppress(OSError):  # raised at the end of a terminal
-                while some := os.read(ours, 4096):
-                    read += some
-        assert process.returncode == 0
-        os.close(ours)
-        return read.decode()
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command, which ends well, writes on a terminal as its standard error."""
+    ours, its = pty.openpty()
+    command = [sys.executable, "-c", "from torusweep.cli import main; main()", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **environment}) as process:
+        os.close(its)
+        read = bytearray()
+        with contextlib.suppress(OSError):  # raised at the end of a terminal
+            while some := os.read(ours, 4096):
+                read += some
+    os.close(ours)
+    assert process.returncode == 0, read.decode()
+    return read.decode()
 
-    assert [said().count("compiling for this processor") for _ in range(2)] == [1, 0]
+
+def test_compilation_is_announced_once_on_a_terminal(tmp_path):
+    said = [on_a_terminal("loads", "ring(k=4)", "--json", NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [text.count("compiling for this processor") for text in said] == [1, 0]
+
+
+def test_threads_may_begin_with_a_kernel_on_a_terminal(tmp_path):
+    search = ("search", "--nodes", "16", "--degree", "3", "--moves", "256", "--chains", "4")
+    assert "searched" in on_a_terminal(*search, "--results", str(tmp_path))
 
 
 def test_drawings_in_a_poor_encoding():
