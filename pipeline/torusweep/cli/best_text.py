@@ -44,17 +44,27 @@ def print_best(dimensions: int, found: Best) -> None:
 
 
 def _proof(found: Best) -> str:
-    """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'."""
+    """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
+
+    Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'.
+    """
     goal = ", then ".join(map(str, found.objectives))
     compared, attained = _count(found.lattices, found.measured), _count(found.attained, found.winners)
-    kept = "" if found.kept == found.measured else f" that meet the condition, {found.kept:,} of those measured"
-    return f"proved: {goal} of all {compared}{kept}; attained by {attained}"
+    everything = f"all {compared}" if found.lattices > 1 else f"the only {compared.removeprefix('1 ')}"
+    kept = "class" if found.measured < found.lattices else "lattice"
+    met = "" if found.kept == found.measured else f"the {_plural(found.kept, kept)} that meet the condition, of "
+    return f"proved: {goal} of {met}{everything}; attained by {attained}"
 
 
 def _count(lattices: int, measured: int) -> str:
     """As in '4 lattices (1 class)'; without classes where each lattice was measured."""
-    classes = f" ({measured:,} class{'' if measured == 1 else 'es'})" if measured < lattices else ""
+    classes = f" ({_plural(measured, 'class')})" if measured < lattices else ""
     return f"{counted(lattices, 'lattice')}{classes}"
+
+
+def _plural(number: int, thing: str) -> str:
+    """As in '1 class', '2 classes', '2 lattices'."""
+    return f"{number:,} class{'' if number == 1 else 'es'}" if thing == "class" else counted(number, thing)
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
