@@ -85,7 +85,7 @@ BAD_INPUT = [
     (["query"], "--schema"),
     (["query", "SELECT 1", "--results", "/no/such/folder"], "/no/such/folder"),
     (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
-    (["report", "--results", "/no/such/folder"], "/no/such/folder"),
+    (["report", "--results", "/no/such/folder"], "/no/such/folder: expected a folder of results, got nothing"),
     (["pareto"], "minimise"),
     (["plot", "nodes", "cost", "--output", "picture.gif"], "ends in .svg, .pdf or .png, got 'picture.gif'"),
     (["plot", "nodes", "cost", "--output", "no/such/folder/a.svg"], "got no folder no/such/folder; make it"),
@@ -104,7 +104,7 @@ BAD_INPUT = [
     (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
     (["query", "SELECT 1", "--time-limit", "nan"], "'--time-limit': expected a number, got nan"),
     (["plan", "/no/such/config.yaml"], "/no/such/config.yaml"),
-    (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
+    (["run", "/no/such/config.yaml"], "No such file or directory; paths are relative to"),
     (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
     (
         ["run", "config/smoke.yaml", "--", "--config", "results=other"],
