@@ -93,15 +93,18 @@ def search(
         raise BadInput("expected --seconds or --moves, got both: leave one out")
     wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores if chains is None else chains, _grid(grid), max_wire)
     wanted.check()
-    with share_progress("searched") as progress:
-        row = run_search(
-            wanted,
-            results,
-            seconds=60.0 if moves is None and seconds is None else seconds,
-            moves=moves,
-            threads=cores,
-            progress=progress,
-        )
+    try:
+        with share_progress("searched") as progress:
+            row = run_search(
+                wanted,
+                results,
+                seconds=60.0 if moves is None and seconds is None else seconds,
+                moves=moves,
+                threads=cores,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on with the search") from None
     if as_json:
         options.print_json(row)
     else:
