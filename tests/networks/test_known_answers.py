@@ -207,7 +207,7 @@ def test_circulants_without_step_1_are_isomorphic_to_networkx(n, steps):
         (9, [0], "expected steps from 1 to 8"),
         (9, [10], "expected steps from 1 to 8; a step of n + s is one of s"),
         (9, [], "expected 1 … 16 steps"),
-        (1, [1], ""),
+        (1, [1], "n=1: expected ≥ 2"),
     ],
 )
 def test_circulants_that_are_none(n, steps, says):
