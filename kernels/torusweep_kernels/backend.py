@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -59,24 +60,26 @@ def when_compiling(tell: Callable[[], None]) -> None:
 
 
 _waiting: list[Callable[[], None]] = []
+_one_at_a_time = Lock()  # several threads may begin with a kernel
 
 
 def _listen() -> None:
     """Numba is imported anyway from here on."""
-    if not _waiting:
-        return
-    event = importlib.import_module("numba.core.event")
-    tell = _waiting.pop()
+    with _one_at_a_time:
+        if not _waiting:
+            return
+        event = importlib.import_module("numba.core.event")
+        tell = _waiting.pop()
 
-    class Once(event.Listener):  # type: ignore[name-defined]
-        def on_start(self, _: Any) -> None:
-            event.unregister("numba:compile", self)
-            tell()
+        class Once(event.Listener):  # type: ignore[name-defined]
+            def on_start(self, _: Any) -> None:
+                event.unregister("numba:compile", self)
+                tell()
 
-        def on_end(self, _: Any) -> None:
-            """Numba's interface requires this method."""
+            def on_end(self, _: Any) -> None:
+                """Numba's interface requires this method."""
 
-    event.register("numba:compile", Once())
+        event.register("numba:compile", Once())
 
 
 def array_module(backend: str) -> ModuleType | Any:

@@ -16,7 +16,7 @@ from torusweep.errors import BadInput
 def said(*arguments: str) -> str:
     done = CliRunner().invoke(torusweep, ["best", *arguments])
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def test_the_answer_comes_first():
@@ -82,13 +82,22 @@ def test_an_altered_atlas_is_refused(atlas, tmp_path):
     assert "was altered" in str(done.exception)
 
 
+def test_a_sweep_without_an_atlas_is_refused(tmp_path):
+    asked = ["best", "--nodes", "48", "--results", str(tmp_path)]
+    done = CliRunner().invoke(torusweep, asked, standalone_mode=False)
+    assert isinstance(done.exception, BadInput)
+    assert "expected a sweep with a section screen, got none; leave out --results" in str(done.exception)
+
+
 def test_the_best_under_a_condition():
     found = json.loads(said("--nodes", "64", "--where", "diameter <= 5 AND degree = 6", "--show", "99", "--json"))
     free = json.loads(said("--nodes", "64", "--show", "99", "--json"))
     assert 0 < found["kept"] < found["measured"] == free["measured"]
     assert all(row["diameter"] <= 5 and row["degree"] == 6 for row in found["rows"])
     cheap = said("--nodes", "64", "--where", "degree = 4")
-    assert "that meet the condition, " in cheap
+    kept = json.loads(said("--nodes", "64", "--where", "degree = 4", "--json"))["kept"]
+    assert f" of the {kept} classes that meet the condition, of all 10,795 lattices (619 classes);" in cheap
+    assert "proved: least mean_distance of the only lattice; attained by 1 lattice" in said("--nodes", "1")
     assert json.loads(said("--nodes", "64", "--where", "degree = 4", "--json"))["rows"][0]["degree"] == 4
 
 

@@ -46,11 +46,13 @@ BAD_INPUT = [
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "1", "--moves", "9"], "leave one out"),
     (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a configuration file, got: No such file"),
     (["place", "torus(k=4, n=2)"], "--job"),
+    (["search", "--nodes", "20", "--degree", "3", "--seconds", "nan"], "'--seconds': expected a number, got nan"),
+    (["search", "--nodes", "20", "--degree", "3", "--chains", "0"], "chains: expected 1 … "),
     (["best", "--nodes", "4096"], "44,731,051 lattices have 4,096 nodes in 3 dimensions"),
     (["decribe", "torus(k=8, n=3)"], "did you mean 'describe'"),
     (["describe"], "TOPOLOGY"),
     (["describe", "toruss(k=8, n=3)"], "did you mean 'torus'"),
-    (["describe", "torus(k=8, n=3"], "character 15"),
+    (["describe", "torus(k=8, n=3"], "character 15: expected ',' or ')', got nothing more"),
     (["describe", "torus(k=8, m=3)"], "unknown parameter 'm'"),
     (["describe", "torus(k=-8, n=3)"], "k=-8: expected ≥ 2"),
     (["describe", "torus(k=true, n=3)"], "a whole number"),
@@ -77,7 +79,7 @@ BAD_INPUT = [
     (["run", "--nonsense"], "unknown option --nonsense; 'torusweep run --help' lists ours"),
     (["query", "SELECT 1", "--results", f"results/{'a' * 300}"], "names of at most 255 bytes, got 'aaaa"),
     (["latency"], "expected a topology, got none"),
-    (["latency", "ring(k=4)", "--rate", "nan"], "--rate: expected a number, got nan"),
+    (["latency", "ring(k=4)", "--rate", "nan"], "'--rate': expected a number, got nan"),
     (["latency", "ring(k=4)", "--nodes", "64"], "--nodes: the model parhami-kwai-2004 does not take it"),
     (["simulate", "ring(k=4)"], "for example --load 0.2"),
     (["simulate", "ring(k=4)", "--load", "0.1", "--precision", "0.1"], "with --find-saturation only"),
@@ -85,7 +87,7 @@ BAD_INPUT = [
     (["query"], "--schema"),
     (["query", "SELECT 1", "--results", "/no/such/folder"], "/no/such/folder"),
     (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
-    (["report", "--results", "/no/such/folder"], "/no/such/folder"),
+    (["report", "--results", "/no/such/folder"], "/no/such/folder: expected a folder of results, got nothing"),
     (["pareto"], "minimise"),
     (["plot", "nodes", "cost", "--output", "picture.gif"], "ends in .svg, .pdf or .png, got 'picture.gif'"),
     (["plot", "nodes", "cost", "--output", "no/such/folder/a.svg"], "got no folder no/such/folder; make it"),
@@ -102,9 +104,9 @@ BAD_INPUT = [
     ),
     (["completion", "tcsh"], "bash"),
     (["query", "SELECT 1", "--time-limit", "inf"], "--time-limit"),
-    (["query", "SELECT 1", "--time-limit", "nan"], "at most 86,400 seconds, got nan"),
+    (["query", "SELECT 1", "--time-limit", "nan"], "'--time-limit': expected a number, got nan"),
     (["plan", "/no/such/config.yaml"], "/no/such/config.yaml"),
-    (["run", "/no/such/config.yaml"], "/no/such/config.yaml"),
+    (["run", "/no/such/config.yaml"], "No such file or directory; paths are relative to"),
     (["run", "config/smoke.yaml", "--worker", "1"], "did you mean '--workers'"),
     (
         ["run", "config/smoke.yaml", "--", "--config", "results=other"],
@@ -188,22 +190,29 @@ def test_a_full_disk_is_one_line(arguments):
     )
 
 
-def test_compilation_is_announced_once_on_a_terminal(tmp_path):
-    def said() -> str:
-        ours, its = pty.openpty()
-        command = [sys.executable, "-c", "from torusweep.cli import main; main()", "loads", "ring(k=4)", "--json"]
-        cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **cache}) as process:
-            os.close(its)
-            read = bytearray()
-            with contextlib.suppress(OSError):  # raised at the end of a terminal
-                while some := os.read(ours, 4096):
-                    read += some
-        assert process.returncode == 0
-        os.close(ours)
-        return read.decode()
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command, which ends well, writes on a terminal as its standard error."""
+    ours, its = pty.openpty()
+    command = [sys.executable, "-c", "from torusweep.cli import main; main()", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **environment}) as process:
+        os.close(its)
+        read = bytearray()
+        with contextlib.suppress(OSError):  # raised at the end of a terminal
+            while some := os.read(ours, 4096):
+                read += some
+    os.close(ours)
+    assert process.returncode == 0, read.decode()
+    return read.decode()
 
-    assert [said().count("compiling for this processor") for _ in range(2)] == [1, 0]
+
+def test_compilation_is_announced_once_on_a_terminal(tmp_path):
+    said = [on_a_terminal("loads", "ring(k=4)", "--json", NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [text.count("compiling for this processor") for text in said] == [1, 0]
+
+
+def test_threads_may_begin_with_a_kernel_on_a_terminal(tmp_path):
+    search = ("search", "--nodes", "16", "--degree", "3", "--moves", "256", "--chains", "4")
+    assert "searched" in on_a_terminal(*search, "--results", str(tmp_path))
 
 
 def test_drawings_in_a_poor_encoding():

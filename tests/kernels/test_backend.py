@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
-from types import ModuleType
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -47,3 +49,19 @@ def test_with_a_gpu(as_cupy: Callable[..., ModuleType]) -> None:
 def test_unknown_name() -> None:
     with pytest.raises(ValueError, match="expected a backend of auto, numpy, numba, cupy, got 'cuda'"):
         backend.resolve("cuda")
+
+
+def test_threads_that_begin_together_listen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of them is still importing Numba's events while the others come."""
+    registered: list[str] = []
+    events = SimpleNamespace(Listener=object, register=lambda kind, _: registered.append(kind))
+
+    def slow(_: str) -> SimpleNamespace:
+        time.sleep(0.05)
+        return events
+
+    monkeypatch.setattr(backend.importlib, "import_module", slow)
+    backend.when_compiling(lambda: None)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: backend.resolve("numba"), range(4))) == ["numba"] * 4
+    assert registered == ["numba:compile"]

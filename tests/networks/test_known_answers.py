@@ -6,6 +6,7 @@ Rahman et al. 2005. Means are per node (divided by N).
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import igraph
@@ -201,9 +202,18 @@ def test_circulants_without_step_1_are_isomorphic_to_networkx(n, steps):
     assert nx.is_isomorphic(ours, nx.circulant_graph(n, steps))
 
 
-@pytest.mark.parametrize(("n", "steps"), [(8, [2, 4]), (9, [0]), (9, [9]), (9, []), (1, [1])])
-def test_circulants_that_are_none(n, steps):
-    with pytest.raises(BadInput):
+@pytest.mark.parametrize(
+    ("n", "steps", "says"),
+    [
+        (8, [2, 4], "expected no divisor of n=8 common to all steps; all are multiples of 2"),
+        (9, [0], "expected steps from 1 to 8"),
+        (9, [10], "expected steps from 1 to 8; a step of n + s is one of s"),
+        (9, [], "expected 1 … 16 steps"),
+        (1, [1], "n=1: expected ≥ 2"),
+    ],
+)
+def test_circulants_that_are_none(n, steps, says):
+    with pytest.raises(BadInput, match=re.escape(says)):
         build(f"circulant(n={n}, steps={steps})")
 
 

@@ -60,12 +60,12 @@ def test_parse_and_canonical_layout(text, canonical):
         ("f(tie=split positive)", 7, "a value"),
         ("f(tie=bit-complement)", 7, "a value"),
         ("torus(k=1234567890123456789)", 9, "a whole number of at most 18 digits"),
-        ("torus(radices=[8, 4)", 20, "','"),
-        ("twisted_torus(twists={1: {0: 8})", 32, "','"),
+        ("torus(radices=[8, 4)", 20, "',' or ']'"),
+        ("twisted_torus(twists={1: {0: 8})", 32, "',' or '}'"),
         ("twisted_torus(twists={a: 1})", 23, "a dimension's number"),
         ('graph(path="a)', 12, "a value"),
         ("torus(k=__import__('os').system('true'), n=3)", 20, "a parameter's name"),
-        ("torus(k=8; n=3)", 10, "','"),
+        ("torus(k=8; n=3)", 10, "',' or ')'"),
         ("torus(k=8, n=3)\x00", 16, "the end"),
         ("torus(k=²)", 9, "a value"),
         ("f(a=" + "[" * 20, 5 + MAX_DEPTH, f"at most {MAX_DEPTH} levels of nesting"),
@@ -186,7 +186,7 @@ def test_resolve(spelling, canonical, values):
         ("two_words(share=much)", "share: expected a number, got much"),
         (
             "two_words(share=1; tie=sign)",
-            "rule 'two_words(share=1; tie=sign)', character 18: expected ',', got ';';"
+            "rule 'two_words(share=1; tie=sign)', character 18: expected ',' or ')', got ';';"
             " write it like two_words(tie=sign)",
         ),
         ("a_file", "parameter 'path' is missing; a_file takes path, rows, only"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,20 @@ def test_lines_of_static_join_the_sizes_of_one_kind(curves: Path) -> None:
     assert lines(drawn) == {"torus n=2": [(16, 4), (100, 10)], "torus n=3": [(64, 6)]}
     named = plot.plot(curves, "nodes", "diameter", lines=True, series=["family", "degree_max"])
     assert lines(named) == {"torus, 4": [(16, 4), (100, 10)], "torus, 6": [(64, 6)]}
+
+
+def test_more_kinds_than_colours_have_those_of_their_families(tmp_path: Path) -> None:
+    names = [f"sequin(k=8, s={s}, t={t})" for s in range(8) for t in range(8)]
+    names += ["sequin(k=9, s=0, t=0)", "ring(k=4)"]
+    publish(tmp_path, "static", [static_record(build(name)) for name in names])
+    drawn = plot.plot(tmp_path, "nodes", "cost", lines=True)
+    vega_lite.check([drawn.specification])
+    assert {mark["group"] for mark in marks(drawn)} == {"sequin", "ring"}
+    along = Counter(mark["line"] for mark in marks(drawn) if mark["group"] == "sequin")
+    assert along == {f"sequin s={s} t={t}": 2 if s == t == 0 else 1 for s in range(8) for t in range(8)}
+    assert {layer["encoding"]["detail"]["field"] for layer in drawn.specification["layer"]} == {"line"}
+    with pytest.raises(BadInput, match=r"--series topology: expected at most 56, .* got 66; choose another column"):
+        plot.plot(tmp_path, "nodes", "cost", lines=True, series=["topology"])
 
 
 def test_lines_of_each_routing_for_itself(curves: Path) -> None:

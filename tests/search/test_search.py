@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
+
 import networkx
 import numpy as np
 import pytest
@@ -215,3 +220,15 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     checkpoint.write_bytes((tmp_path / f"{other.name}.checkpoint.npz").read_bytes())
     with pytest.raises(BadInput, match="of another search"):
         search(wanted, tmp_path, moves=512)
+
+
+def test_an_interrupted_search_says_that_it_goes_on(tmp_path):
+    command = [sys.executable, "-c", "from torusweep.cli import main; main()", "search", "--nodes", "64", "--degree"]
+    asked = [*command, "5", "--seconds", "100", "--results", str(tmp_path)]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not list(tmp_path.glob("*.checkpoint.npz")) and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        written, said = process.communicate(timeout=60)
+    assert (process.returncode, written) == (130, "")
+    assert said.splitlines()[-1] == "torusweep: interrupted; the same command goes on with the search"

@@ -243,6 +243,13 @@ def test_a_table_that_is_not_its_manifests_is_refused_by_name(tmp_path, damage, 
     assert "\n" not in str(refusal.value)
 
 
+def test_what_is_no_folder_has_no_manifest(tmp_path):
+    (tmp_path / "file").write_text("{}")
+    for name, got in (("file", "no folder"), ("none", "nothing of this name")):
+        with pytest.raises(BadInput, match=f"{name}: expected a folder of results, got {got}; run the sweep first"):
+            store.read_manifest(tmp_path / name)
+
+
 def test_a_table_of_another_version_is_refused_by_name(tmp_path):
     path = publish_static(tmp_path, "a")
     assert store.open_current(path, SCHEMA).num_rows == 1

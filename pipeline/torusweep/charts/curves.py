@@ -26,10 +26,10 @@ def curves(
     *,
     connected: bool = True,
 ) -> Chart:
-    """Lines through the rows of each group, with marks and error bars.
+    """Lines with marks and error bars; the lines of a group share its colour and symbol.
 
-    rows    x, y, group; along: the order within a line; hollow: whether the mark is; low, high, left, right: ends of
-            the error bars, absent or None where there is none
+    rows    x, y, group, line; along: the order within a line; hollow: whether the mark is; low, high, left, right:
+            ends of the error bars, absent or None where there is none
     groups  in the legend's order
     titles  of x and y
     log     the logarithmic axes: 'x', 'y', 'xy' or ''
@@ -49,7 +49,7 @@ def curves(
         settings["scale"] = alt.Scale(domain=[0, most], nice=False)
     y = alt.Y("y:Q", **settings)
     legend = key(groups)
-    base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour(groups, legend), detail="group:N")
+    base = alt.Chart(inline(values)).encode(x=x, y=y, color=colour(groups, legend), detail="line:N")
     scale = alt.Scale(domain=[str(place) for place in range(len(DASHES))], range=list(DASHES))
     clip = most is not None
     dash = alt.StrokeDash("dash:N", legend=None, scale=scale)

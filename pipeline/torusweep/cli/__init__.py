@@ -126,8 +126,9 @@ def main() -> None:
         context = getattr(refusal, "ctx", None)
         _say(refusal.format_message() + (f" ('{context.command_path} --help' explains)" if context else ""))
         sys.exit(2)
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        _say("interrupted")
+    except (KeyboardInterrupt, click.exceptions.Abort) as stopped:
+        remedy = str(stopped.__cause__ or stopped)  # click makes an Abort of what a command raised
+        _say(f"interrupted; {remedy}" if remedy else "interrupted")
         sys.exit(130)
     except Exception as failure:
         if type(failure).__name__ == "BackendUnavailable":  # torusweep_kernels.backend's, which takes long to import

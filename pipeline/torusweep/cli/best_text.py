@@ -45,20 +45,30 @@ def print_best(found: Best) -> None:
 
 
 def _proof(found: Best) -> str:
-    """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'."""
+    """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
+
+    Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'.
+    """
     goal = ", then ".join(map(str, found.objectives))
     thing = found.space.things
     compared, attained = _count(found.lattices, found.measured, thing), _count(found.attained, found.winners, thing)
+    everything = f"all {compared}" if found.lattices > 1 else f"the only {compared.removeprefix('1 ')}"
     if isinstance(found.space, Circulants):
-        compared += f" of {counted(found.space.steps, 'step')}"
-    kept = "" if found.kept == found.measured else f" that meet the condition, {found.kept:,} of those measured"
-    return f"proved: {goal} of all {compared}{kept}; attained by {attained}"
+        everything += f" of {counted(found.space.steps, 'step')}"
+    kept = "class" if found.measured < found.lattices else thing
+    met = "" if found.kept == found.measured else f"the {_plural(found.kept, kept)} that meet the condition, of "
+    return f"proved: {goal} of {met}{everything}; attained by {attained}"
 
 
 def _count(lattices: int, measured: int, thing: str) -> str:
     """As in '4 lattices (1 class)'; without classes where each lattice was measured."""
-    classes = f" ({measured:,} class{'' if measured == 1 else 'es'})" if measured < lattices else ""
+    classes = f" ({_plural(measured, 'class')})" if measured < lattices else ""
     return f"{counted(lattices, thing)}{classes}"
+
+
+def _plural(number: int, thing: str) -> str:
+    """As in '1 class', '2 classes', '2 lattices'."""
+    return f"{number:,} class{'' if number == 1 else 'es'}" if thing == "class" else counted(number, thing)
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ MODEL_OPTIONS = {  # options of one model only
     PARHAMI_KWAI: ("--switch-delay", "--rate", "--constant", "--budget", "--pins", "--placement"),
     DALLY: ("--nodes", "--wire-delay", "--dimension", "--locality", "--radices"),
 }
-POSITIVE = click.FloatRange(0, MAX_BITS, min_open=True)
+POSITIVE = options.Real(0, MAX_BITS, min_open=True)
 
 Record = dict[str, Any]
 
@@ -38,7 +38,7 @@ Record = dict[str, Any]
 @click.option("--switch-delay", type=POSITIVE, help="Cycles from one channel to the next, s.  [default: 3]")
 @click.option(
     "--rate",
-    type=click.FloatRange(0, MAX_BITS),
+    type=options.Real(0, MAX_BITS),
     help="Messages per node and cycle, m.  [default: 0, an empty network]",
 )
 @click.option(
@@ -66,7 +66,7 @@ Record = dict[str, Any]
 @click.option("--dimension", type=click.IntRange(2, 30), help="Dimension of the cube.  [default: the best]")
 @click.option(
     "--locality",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=options.Real(0, 1, min_open=True),
     help="Mean distance as a share of that of uniform traffic.  [default: 1]",
 )
 @click.option(

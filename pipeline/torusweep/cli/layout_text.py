@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from torusweep.cli.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
+from torusweep.counts import counted
 from torusweep.networks.topology import Topology
 from torusweep.stages.layout.drawing import text_layout
 
@@ -50,11 +51,12 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("all wires", f"{total:,}  ({total_line:,.6g}), in pitches"),
     ]
     if record["wire_density_position"] is not None:
-        place = f"first after {record['wire_density_position']:,} places"
+        place = f"first after {counted(record['wire_density_position'], 'place')}"
         middle = f"{record['wire_density_middle']:g} in the middle"
         facts.append(("density of a row", f"{record['wire_density_max']:g} channels at most, {place}; {middle}"))
     if record["channel_width"] is not None:
-        width = f"{record['channel_width']:.6g} bits, {record['pins']:.6g} pins a node"
+        bits = f"{record['channel_width']:.6g}"
+        width = f"{bits} {'bit' if bits == '1' else 'bits'}, {record['pins']:.6g} pins a node"
         facts.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
     if record["layout_volume"] is not None:
         name, unit = ("volume", "cubed") if record["dimensions"] == 3 else ("area", "squared")

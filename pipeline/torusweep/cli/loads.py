@@ -47,7 +47,7 @@ DEFAULT_PACKETS = 10_000_000
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the random packets.  [default: 0]")
 @click.option(
     "--relative-error",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=options.Real(0, 1, min_open=True, max_open=True),
     help="Stop once the standard error of the largest load is at most this share of that load.",
 )
 @click.option(

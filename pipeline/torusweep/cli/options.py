@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -16,6 +17,17 @@ from click.shell_completion import CompletionItem
 from torusweep.errors import BadInput, one_line
 
 MOST_BYTES = 255  # of a file's name
+
+
+class Real(click.FloatRange):
+    """A range of real numbers: nan, which click lets into every range, is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"expected a number, got {value}.", param, ctx)
+        return number
+
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 

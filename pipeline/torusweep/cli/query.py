@@ -32,7 +32,7 @@ def _complete_table(context: click.Context, parameter: click.Parameter, incomple
 )
 @click.option(
     "--time-limit",
-    type=click.FloatRange(0.1, 86_400.0),
+    type=options.Real(0.1, 86_400.0),
     default=30.0,
     show_default=True,
     help="Stop the query after this many seconds.",

@@ -46,7 +46,7 @@ def _grid(text: str | None) -> tuple[int, int] | None:
 )
 @click.option("--grid", metavar="COLUMNSxROWS", help="Places on which the nodes stand, as in 16x16; with --max-wire.")
 @click.option("--max-wire", type=int, help="Longest link, in places along both axes.")
-@click.option("--seconds", type=click.FloatRange(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
+@click.option("--seconds", type=options.Real(0, 10**6), help="Time to search.  [default: 60, unless --moves]")
 @click.option(
     "--moves", type=click.IntRange(1), help="Moves of each chain, instead: the result is the same on any machine."
 )
@@ -96,18 +96,21 @@ def search(
     cores = len(os.sched_getaffinity(0))
     if seconds is not None and moves is not None:
         raise BadInput("expected --seconds or --moves, got both: leave one out")
-    wanted = Wanted(objective=minimise, chains=chains or cores, grid=_grid(grid), **given)
+    wanted = Wanted(objective=minimise, chains=cores if chains is None else chains, grid=_grid(grid), **given)
     wanted.check()
-    with share_progress("searched") as progress:
-        row = run_search(
-            wanted,
-            results,
-            seconds=60.0 if moves is None and seconds is None else seconds,
-            moves=moves,
-            threads=cores,
-            backend=backend,
-            progress=progress,
-        )
+    try:
+        with share_progress("searched") as progress:
+            row = run_search(
+                wanted,
+                results,
+                seconds=60.0 if moves is None and seconds is None else seconds,
+                moves=moves,
+                threads=cores,
+                backend=backend,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on with the search") from None
     if as_json:
         options.print_json(row)
     else:

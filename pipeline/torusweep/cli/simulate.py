@@ -65,7 +65,7 @@ def _number(part: str, text: str) -> float:
 @click.option("--find-saturation", is_flag=True, help="Also find the largest load that is accepted, by bisection.")
 @click.option(
     "--precision",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=options.Real(0, 1, min_open=True),
     help="Precision of that load, flits per terminal and cycle.  [default: 0.01]",
 )
 @click.option(

@@ -133,9 +133,16 @@ class _Reader:
         raise BadInput(f"{shown!r}, character {self.start + 1}: expected {expected}, got {got}; {self.remedy}")
 
     def take(self, mark: str) -> None:
-        if self.kind != "mark" or self.token != mark:
+        if not self.at(mark):
             self.fail(f"'{mark}'")
         self.advance()
+
+    def next_or_end(self, end: str) -> None:
+        """Pass the comma before the next item, unless the list ends here."""
+        if self.at(","):
+            self.advance()
+        elif not self.at(end):
+            self.fail(f"',' or '{end}'")
 
     def at(self, mark: str) -> bool:
         return self.kind == "mark" and self.token == mark
@@ -166,8 +173,7 @@ class _Reader:
                     self.kind, self.token, self.start = "name", key, start
                     self.fail(f"each parameter once ('{key}' is given twice)")
                 arguments[key] = self.value(depth + 1)
-            if not self.at(")"):
-                self.take(",")
+            self.next_or_end(")")
         self.take(")")
         return Spelling(name, arguments, inner)
 
@@ -220,8 +226,7 @@ class _Reader:
         items: list[Value] = []
         while not self.at("]"):
             items.append(self.value(depth + 1))
-            if not self.at("]"):
-                self.take(",")
+            self.next_or_end("]")
         self.take("]")
         return items
 
@@ -234,7 +239,6 @@ class _Reader:
             key = self.integer()
             self.take(":")
             entries[key] = self.value(depth + 1)
-            if not self.at("}"):
-                self.take(",")
+            self.next_or_end("}")
         self.take("}")
         return entries

@@ -261,25 +261,33 @@ def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[scatter.Group]:
-    """The groups of the rows; sets each row's `group` to its group's name."""
+    """The groups of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
     if names in ([], ["family"]):
-        for row in rows:
-            row["group"] = scatter.group_of(row)
-        groups = scatter.network_groups([row["group"] for row in rows])
-        for row in rows:
-            row["group"] = row["group"][1]
-        return groups
+        return _families(rows)
     for row in rows:
         words = [_branch(row) if name == BRANCH else _word(row["keys"][name]) for name in names]
         row["group"] = ", ".join(words)
     values = sorted({row["group"] for row in rows}, key=_natural)
+    if len(values) > MOST_WORDS and names == [BRANCH]:  # the branches of a family share its colour
+        for row in rows:
+            row["line"] = row["group"]
+        return _families(rows)
     if len(values) > MOST_WORDS:
+        asked = f"--series {','.join(names)}" if request.series else "series"
         raise BadInput(
-            f"--series {','.join(names) or 'family'}: expected at most {MOST_WORDS} series, got {len(values):,};"
-            " choose another column, or fewer rows with --where"
+            f"{asked}: expected at most {MOST_WORDS}, which colours and symbols tell apart, got {len(values):,};"
+            " choose another column with --series, or fewer rows with --where"
         )
     looks = scatter.value_groups(f"{place:02}" for place in range(len(values)))
     return [look._replace(name=name) for name, look in zip(values, looks)]
+
+
+def _families(rows: Sequence[dict[str, Any]]) -> list[scatter.Group]:
+    """The groups of the rows' families; sets each row's `group`."""
+    named = [scatter.group_of(row) for row in rows]
+    for row, (_, name) in zip(rows, named):
+        row["group"] = name
+    return scatter.network_groups(named)
 
 
 def _branch(row: Mapping[str, Any]) -> str:
@@ -293,6 +301,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
         "x": row["x"],
         "y": row["y"],
         "group": row["group"],
+        "line": row.get("line", row["group"]),
         "along": running[0] if running else row["x"],
         "hollow": bool(row.get("saturated")),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torusweep.errors import BadInput
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Screened, Space, is_whole
 from torusweep.tables import store
@@ -15,6 +16,8 @@ def screened_before(folder: Path, space: Space) -> list[Screened] | None:
 
     Raises BadInput where the folder has no such table, or an altered one.
     """
+    if folder.is_dir() and not (folder / "screen.parquet").exists():
+        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave out --results to compute")
     where = {"dimensions": space.dimensions, "nodes": space.nodes}
     rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
     return [Screened(rows, 1.0)] if is_whole(space, rows) else None

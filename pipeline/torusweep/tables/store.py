@@ -284,6 +284,9 @@ def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a results folder, held to its schema. Raises BadInput where it is missing or damaged."""
     path = folder / MANIFEST
+    if not folder.is_dir():
+        got = "no folder" if folder.exists() else "nothing of this name"
+        raise BadInput(f"{folder}: expected a folder of results, got {got}; run the sweep first, or name another")
     try:
         return checked(path.read_bytes())
     except FileNotFoundError:

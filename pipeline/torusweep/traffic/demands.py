@@ -94,6 +94,8 @@ def _read(path: Path, most_rows: int) -> pa.Table | np.ndarray:
 
 
 def _of_csv(content: bytes) -> pa.Table | np.ndarray:
+    if b"\0" in content:
+        raise ValueError("a NUL byte: this is a binary file")
     first = content.partition(b"\n")[0].decode("utf-8-sig", errors="replace").strip()
     delimiter = next((mark for mark in ",;\t " if mark in first), ",")
     separated = pyarrow.csv.ParseOptions(delimiter=delimiter)
@@ -131,7 +133,7 @@ def _column(table: pa.Table, name: str) -> np.ndarray:
 def _numbers(column: pa.ChunkedArray, name: str, kind: pa.DataType) -> np.ndarray:
     """The values of a column, int64[rows] or float64[rows]; `name` is for messages."""
     if column.null_count:
-        raise BadInput(f"{name}: expected a number in every row, got {column.null_count} without")
+        raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")
     try:
         return column.cast(kind).to_numpy()
     except pa.ArrowException as error:

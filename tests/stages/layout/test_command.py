@@ -29,6 +29,9 @@ def test_text_has_the_values_of_the_record():
     text = run("rtt(a=4)", "--placement", "trellis")
     assert "longest wire      3  (2.23607 in a straight line); x 3, y 3" in text
     assert "least area        256 wire pitches squared" in text
+    assert "8 channels at most, first after 1 place; 8 in the middle" in text
+    assert "channel width     1 bit, 8 pins a node" in text
+    assert "2 bits, " in run("torus(k=8, n=2)")
     assert "0,0  7,0  0,1  3,3  1,1  2,3  1,2  2,2" in text
     assert "wires      none" in run("torus(k=4, n=2)", "--block", "4,4")
     assert "cables" in run("torus(k=4, n=2)", "--block", "2,2")

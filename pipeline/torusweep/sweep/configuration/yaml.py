@@ -47,9 +47,8 @@ def read_bytes(path: Path) -> bytes:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(
-            f"{printable(path)}: expected a configuration file, got: {reason}; config/default.yaml is one"
-        ) from None
+        example = f"paths are relative to {Path.cwd()}" if isinstance(error, OSError) else "config/default.yaml is one"
+        raise BadInput(f"{printable(path)}: expected a configuration file, got: {reason}; {example}") from None
     if len(content) > LARGEST:
         raise BadInput(
             f"{printable(path)}: expected at most {LARGEST // 1024} KiB, got more;"
