@@ -37,6 +37,9 @@ KNOWN = [
     ("faulty(torus(k=4, n=3), links=1, seed=1)", "all_reduce", F(63, 191)),
     ("mesh(k=8, n=2)", "all_reduce", F(63, 112)),
     ("mesh(radices=[2, 32])", "all_reduce", F(63, 94)),
+    # a failed node of sixteen: its neighbours have three channels left, and there are 28 links
+    ("faulty(torus(k=4, n=2), nodes=1, seed=1)", "all_gather", F(14, 15 * 3)),
+    ("faulty(torus(k=4, n=2), nodes=1, seed=1)", "all_reduce", F(14, 28)),
     ("torus(k=4, n=2)", "all_to_all", F(1, 2)),
     ("mesh(k=4, n=2)", "all_to_all", F(1)),
 ]

@@ -25,6 +25,7 @@ from torusweep.collectives.schedule import Schedule, all_reduced, check_transfer
 from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import reversed_network
+from torusweep.networks.survivors import surviving_network
 from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
@@ -147,7 +148,7 @@ def check_pair(algorithm: str, operation: str) -> None:
 
 
 def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
-    """The schedule of an algorithm for an operation.
+    """The schedule of an algorithm for an operation, on the nodes that have not failed.
 
     root  of broadcast and reduce: a terminal
 
@@ -155,17 +156,19 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
     """
     check_pair(algorithm, operation)
     check_network(topology, operation, root)
-    if not np.array_equal(topology.terminals, np.arange(topology.nodes)):
+    working = surviving_network(topology)
+    if not np.array_equal(working.terminals, np.arange(working.nodes)):
         raise BadInput(
             f"algorithm {algorithm} on {topology.spelling}: expected one terminal at each node; the optimum alone"
             " has no such limit"
         )
     try:
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
-            check_transfers(topology.nodes * (topology.nodes - 1))
-        return _made(topology, operation, ALGORITHMS[algorithm], root)
+            check_transfers(working.nodes * (working.nodes - 1))
+        found = _made(working, operation, ALGORITHMS[algorithm], root)
     except BadInput as refusal:
         raise type(refusal)(f"algorithm {algorithm} on {topology.spelling}: {_without(topology, refusal)}") from None
+    return found._replace(node=topology.terminals)
 
 
 def _without(topology: Topology, refusal: BadInput) -> str:

@@ -19,6 +19,7 @@ from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.counts import counted
 from torusweep.errors import Refused
 from torusweep.networks.links import channel_matrix, strengths
+from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 
@@ -47,7 +48,7 @@ class Cut(NamedTuple):
 class Partition(NamedTuple):
     """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
 
-    part      int32[N]  set of each node, from 0
+    part      int32[N]  set of each node that has not failed, from 0
     parts     number of sets
     capacity  of the channels between them, in both directions, in flits a cycle
     """
@@ -85,7 +86,7 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
     if OPERATIONS[operation].rooted:
         return _from_root(topology, operation, root)
     if operation == "all_reduce":
-        return _all_reduce(topology, use_symmetry=use_symmetry)
+        return _all_reduce(surviving_network(topology), use_symmetry=use_symmetry)
     return _gathered(topology, reverse=operation == "reduce_scatter", use_symmetry=use_symmetry)
 
 

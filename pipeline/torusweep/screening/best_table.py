@@ -56,4 +56,9 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
         *({**row, "network": row["name"]} for row in winners[LEAST_MEAN].known),
         bound,
     ]
-    return [{**row, **space._asdict(), "lattices": space.lattices} for row in rows]
+    return [{**row, **space._asdict(), "lattices": space.lattices, "all_reduce": _all_reduce(row)} for row in rows]
+
+
+def _all_reduce(row: dict[str, Any]) -> float | None:
+    """(N − 1) / links, as all nodes look alike (torusweep.collectives.optimum)."""
+    return (row["nodes"] - 1) / row["links"] if row.get("links") else None

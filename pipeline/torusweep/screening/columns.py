@@ -58,6 +58,13 @@ BEST = (
         "flits/cycle/terminal",
         "uniform traffic on all shortest paths; of the bound: its mean distance shared by 2n channels a node",
     ),
+    Column(
+        "all_reduce",
+        "double",
+        "cycles/flit",
+        "least time of an all-reduce for each flit of every node's vector, by any algorithm (torusweep collective);"
+        " null for the bound",
+    ),
     Column("attained", "int64", "", "lattices that are as good; null for a known network and the bound"),
     Column("lattices", "int64", "", "lattices of this size, all of which were compared"),
 )

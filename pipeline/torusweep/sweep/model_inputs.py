@@ -9,6 +9,7 @@ from torusweep.errors import BadInput
 from torusweep.models.normalisation import BISECTION, Constraint
 from torusweep.models.table import Network, network_of, width_of
 from torusweep.networks.links import channel_matrix
+from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
 from torusweep.stages.layout import layout_record
@@ -16,7 +17,6 @@ from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import terminal_distances
-from torusweep.stages.static.survivors import surviving_network
 
 Record = dict[str, Any]
 

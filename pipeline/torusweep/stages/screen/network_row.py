@@ -9,6 +9,7 @@ import numpy as np
 from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.networks.links import channel_matrix
+from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.screening import bounds
@@ -17,7 +18,6 @@ from torusweep.stages.loads import loads_record
 from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
-from torusweep.stages.static.survivors import surviving_network
 
 
 class Begun(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.spelling import parse
+from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.bisection import bisection_bounds
@@ -18,7 +19,6 @@ from torusweep.stages.static.connectivity import components, edge_connectivity
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.fault_diameter import fault_diameter
 from torusweep.stages.static.route_lengths import routed_distances
-from torusweep.stages.static.survivors import surviving_network
 from torusweep.stages.static.transitivity import decide_transitivity
 
 
