@@ -48,8 +48,13 @@ class CollectivesStage(Stage):
         "torusweep.traffic",
         "torusweep.stages.collectives",
         "torusweep.stages.stage",
+        "torusweep_kernels.backend",
+        "torusweep_kernels.checks",
+        "torusweep_kernels.compile",
+        "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
         "torusweep_kernels.loads",
+        "torusweep_kernels.threads",
         "torusweep_kernels.trees",
     )
     Entry = Collectives
