@@ -118,6 +118,12 @@ def _print_times(console: Any, rows: Sequence[Row], best: Optimum, timing: Timin
     for number in timing.sizes:
         seconds = [_seconds(cost, best, number, timing) for _, cost, _ in shown]
         fastest = shown[seconds.index(min(seconds))][0]["algorithm"] if seconds else ""
-        cells = [f"{1e6 * value:.4g}" for value in (_seconds(None, best, number, timing), *seconds)]
+        cells = [_microseconds(value) for value in (_seconds(None, best, number, timing), *seconds)]
         table.add_row(size(number), *cells, fastest)
     print_wide(console, table)
+
+
+def _microseconds(seconds: float) -> str:
+    """Four digits, without an exponent."""
+    number = 1e6 * seconds
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
