@@ -79,5 +79,6 @@ def test_the_first_sigterm_ends_a_run_whose_scheduler_is_lost(rings: Run, elsewh
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 143, said
     assert time.monotonic() - start < ENDING_SECONDS
-    assert len(said.splitlines()) <= 2, said
+    # a slow machine also shows progress
+    assert len([line for line in said.splitlines() if "points/s" not in line]) <= 2, said
     assert rings.shards()
