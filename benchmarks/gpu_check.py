@@ -101,11 +101,13 @@ def many(graphs: int, least: int, most: int) -> Case:
 
 
 def loads(spelling: str, split: str, estimate: float | None = None) -> Case:
+    """Demands are no whole numbers, so that totals show the order in which they were added."""
     ports = build(spelling).ports
-    nodes = np.arange(len(ports), dtype=np.int32)
+    nodes, demand = np.arange(len(ports), dtype=np.int32), np.random.default_rng(1).random(len(ports))
 
     def run(backend: str, threads: int | None) -> Answer:
-        return (minimal_loads(ports, nodes, split=split, backend=backend, threads=threads).load,)
+        found = minimal_loads(ports, nodes, split=split, demand=demand, backend=backend, threads=threads)
+        return found.load, np.array(found[1:])
 
     return Case("loads", f"{spelling}, {split}", run, estimate)
 
