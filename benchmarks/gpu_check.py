@@ -1,6 +1,7 @@
 """On a machine with a GPU: every kernel against its reference bit for bit, and its times against the estimates.
 
     make gpu-check GPU=12      # or GPU=13: CuPy's CUDA version
+    PYTHONPATH=.:pipeline:kernels python3 -m benchmarks.gpu_check      # where nothing can be installed
 
 Prints a table in Markdown for benchmarks/README.md. Small cases are compared with NumPy, the specification. Large
 cases are compared with Numba and timed: the median of three whole calls, arrays in and arrays out, checks and transfers
@@ -9,7 +10,8 @@ through its caches and memory; loads and walks are taken as 20 times as fast as 
 as 10⁹ nodes times cycles per second, and lattices as 10⁶ per second, which the host limits; moves of a search are
 estimated from compiled code (benchmarks/README.md). Many small graphs have no estimate, since most of their time is
 spent on the host.
-Exits with status 1 if anything differs, and with 2 if there is no GPU.
+The second command needs CuPy, Numba, SciPy, psutil and PyArrow; without pydantic the router is not run, and said so.
+Exits with status 1 if anything differs or is not run, and with 2 if there is no GPU.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from torusweep.networks.families import build
@@ -29,8 +32,6 @@ from torusweep.routing.route_table import RouteTable
 from torusweep.screening.lattices import representatives
 from torusweep.search.start import random_graph
 from torusweep.search.wanted import Wanted
-from torusweep.stages.simulation.routes import routes_of
-from torusweep.stages.simulation.setup import Parameters, set_up
 from torusweep.tables.provenance import software
 from torusweep_kernels.annealing import BLOCK, anneal_chains
 from torusweep_kernels.backend import array_module, device_name, gpu_count
@@ -60,13 +61,17 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """same: equal to the bit, None = not compared; seconds on the GPU and of Numba, None = not timed."""
+    """same: equal to the bit, None = not compared; seconds on the GPU and of Numba, None = not timed.
+
+    missing: the Python module without which the case cannot run.
+    """
 
     case: Case
     beside: str
     same: bool | None
     gpu: float | None = None
     cpu: float | None = None
+    missing: str = ""
 
 
 # --- cases --------------------------------------------------------------------------------------
@@ -101,11 +106,13 @@ def many(graphs: int, least: int, most: int) -> Case:
 
 
 def loads(spelling: str, split: str, estimate: float | None = None) -> Case:
+    """Demands are no whole numbers, so that totals show the order in which they were added."""
     ports = build(spelling).ports
-    nodes = np.arange(len(ports), dtype=np.int32)
+    nodes, demand = np.arange(len(ports), dtype=np.int32), np.random.default_rng(1).random(len(ports))
 
     def run(backend: str, threads: int | None) -> Answer:
-        return (minimal_loads(ports, nodes, split=split, backend=backend, threads=threads).load,)
+        found = minimal_loads(ports, nodes, split=split, demand=demand, backend=backend, threads=threads)
+        return found.load, np.array(found[1:])
 
     return Case("loads", f"{spelling}, {split}", run, estimate)
 
@@ -145,26 +152,31 @@ def network(
     spelling: str, load: float, cycles: int, experiments: int, estimate: float | None = None, router: str = "default"
 ) -> Case:
     """Uniform traffic at this load in flits per node and cycle."""
-    setup = set_up(build(spelling), Parameters(router=router, cycles=cycles))
-    nodes, rng = len(setup.wiring.to), np.random.default_rng(1)
-    number = rng.binomial(nodes * cycles, load / setup.flits, experiments)
-    owner = np.repeat(np.arange(experiments), number)
-    source, moment = rng.integers(0, nodes, len(owner)), rng.integers(0, cycles, len(owner))
-    order = np.lexsort((moment, source, owner))
-    source, moment = source[order], moment[order]
-    destination = (source + rng.integers(1, nodes, len(source))) % nodes
-    first = np.searchsorted(owner * nodes + source, np.arange(experiments)[:, None] * nodes + np.arange(nodes + 1))
-    rows = routes_of(
-        setup.routing, source, destination, lambda purpose: rng.integers(0, 2**32, (4, len(source)), np.uint32)
-    )
-    batch = Batch(first, moment, rows.row, np.full(len(source), setup.flits, np.int16), destination)
+
+    @cache
+    def made() -> Any:
+        # the stages need pydantic, which not every machine with a GPU has
+        from torusweep.stages.simulation.routes import routes_of
+        from torusweep.stages.simulation.setup import Parameters, set_up
+
+        setup = set_up(build(spelling), Parameters(router=router, cycles=cycles))
+        nodes, rng = len(setup.wiring.to), np.random.default_rng(1)
+        number = rng.binomial(nodes * cycles, load / setup.flits, experiments)
+        owner = np.repeat(np.arange(experiments), number)
+        source, moment = rng.integers(0, nodes, len(owner)), rng.integers(0, cycles, len(owner))
+        order = np.lexsort((moment, source, owner))
+        source, moment = source[order], moment[order]
+        destination = (source + rng.integers(1, nodes, len(source))) % nodes
+        first = np.searchsorted(owner * nodes + source, np.arange(experiments)[:, None] * nodes + np.arange(nodes + 1))
+        rows = routes_of(
+            setup.routing, source, destination, lambda purpose: rng.integers(0, 2**32, (4, len(source)), np.uint32)
+        )
+        batch = Batch(first, moment, rows.row, np.full(len(source), setup.flits, np.int16), destination)
+        return setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch
 
     def run(backend: str, threads: int | None) -> Answer:
-        how = rows.direction, rows.hops, rows.phase, batch
         found = simulate(
-            setup.wiring,
-            setup.router,
-            *how,
+            *made(),
             cycles=cycles,
             measure_from=cycles // 2,
             stall=500,
@@ -249,6 +261,14 @@ def compared(case: Case, beside: str, threads: int | None = None) -> Row:
     )
 
 
+def attempted(case: Case, run: Callable[[Case], Row]) -> Row:
+    """What `run` returns, or a row that says which module the case lacks."""
+    try:
+        return run(case)
+    except ModuleNotFoundError as error:
+        return Row(case, "", None, missing=str(error.name))
+
+
 def timed(case: Case, threads: int) -> Row:
     if case.alone:
         return Row(case, "", None, seconds(case, "cupy", None))
@@ -276,8 +296,9 @@ def table(rows: Sequence[Row], threads: int) -> str:
         "GPU ÷ estimate",
     ]
     lines = [head, ["---"] * len(head)]
-    for case, beside, same, gpu, cpu in rows:
+    for case, beside, same, gpu, cpu, missing in rows:
         equal = "not compared" if same is None else beside if same else f"**differs from {beside}**"
+        equal = f"**not run: no {missing}**" if missing else equal
         ratios = ratio(cpu, gpu), number(case.estimate), ratio(gpu, case.estimate)
         lines.append([case.kernel, case.name, equal, number(gpu), number(cpu), *ratios])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -308,10 +329,14 @@ def main() -> int:
         f"commit {software()['commit']}\n",
         flush=True,
     )
-    rows = [compared(case, "numpy") for case in small()]
-    rows += [timed(case, options.threads) for cases in (large, largest)[: 1 + options.large] for case in cases()]
+    rows = [attempted(case, lambda case: compared(case, "numpy")) for case in small()]
+    rows += [
+        attempted(case, lambda case: timed(case, options.threads))
+        for cases in (large, largest)[: 1 + options.large]
+        for case in cases()
+    ]
     print(table(rows, options.threads))
-    return int(any(row.same is False for row in rows))
+    return int(any(row.same is False or row.missing for row in rows))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from types import ModuleType
@@ -22,6 +23,10 @@ class GpuOutOfMemory(MemoryError):
     """The GPU's memory cannot hold even the least that a kernel needs at once."""
 
 
+class GpuLost(RuntimeError):
+    """CUDA failed for another reason than memory. Such errors last: this process cannot use its GPU any more."""
+
+
 class KernelCompileError(Exception):
     """NVRTC could not compile a kernel; the message names the kernel and contains the compiler's log."""
 
@@ -35,15 +40,58 @@ def gpu_count() -> int:
         return 0
 
 
-def resolve(backend: str) -> str:
-    """The backend for this machine: auto becomes cupy if there is a GPU, otherwise numba.
+def share_gpus(worker: int) -> None:
+    """Kernels of this process use GPU number `worker` modulo the number of GPUs, instead of CuPy's current device."""
+    _worker[:] = [worker]
+
+
+_worker: list[int] = []
+
+
+def gpu_number() -> int | None:
+    """The GPU that `share_gpus` gave to this process; None: CuPy's current device."""
+    return _worker[0] % gpu_count() if _worker and gpu_count() else None
+
+
+@contextmanager
+def resolved_backends() -> Iterator[set[str]]:
+    """A set that receives each backend that a kernel resolves to, in any thread, while the `with` block runs."""
+    found: set[str] = set()
+    _observers.append(found)
+    try:
+        yield found
+    finally:
+        _observers[:] = [other for other in _observers if other is not found]
+
+
+_observers: list[set[str]] = []
+
+
+def backends_run(backend: str, resolved: set[str]) -> set[str]:
+    """The backends of calls with `backend`, given those that they resolved to."""
+    return (resolved or {"numba"}) if backend == "auto" else {backend}
+
+
+def backend_of_calls(backend: str) -> str:
+    """What kernels of this process should be called with: auto only where a GPU lets each call decide.
+
+    Raises as `resolve`.
+    """
+    return "auto" if backend == "auto" and gpu_count() else resolve(backend)
+
+
+def resolve(backend: str, *, large: bool = False) -> str:
+    """The backend of one call of a kernel: auto becomes cupy for a large call where there is a GPU, otherwise numba.
+
+    large  whether a GPU would be faster than a core, although transfers and launches cost it milliseconds and other
+           processes may share it
 
     Raises BackendUnavailable for cupy without a GPU, ValueError for an unknown name.
     """
     if backend not in BACKENDS:
         raise ValueError(f"expected a backend of {', '.join(BACKENDS)}, got {backend!r}")
     if backend == "auto":
-        backend = "cupy" if gpu_count() else "numba"
+        backend = "cupy" if large and gpu_count() else "numba"
     if backend == "numba":
         _listen()
     if backend == "cupy" and not gpu_count():
@@ -51,6 +99,8 @@ def resolve(backend: str) -> str:
             "backend cupy: expected a GPU that CuPy can use, found none;"
             " install the project's extra gpu12 or gpu13, or use --backend auto, which falls back to the CPU"
         )
+    for observer in _observers:
+        observer.add(backend)
     return backend
 
 
@@ -98,10 +148,16 @@ def host(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else array
 
 
+def backends_and_device(ran: set[str]) -> tuple[str, str]:
+    """What computed, as in ("cupy, numba", "NVIDIA H200")."""
+    return ", ".join(sorted(ran)), device_name("cupy" if "cupy" in ran else "numba")
+
+
 def device_name(backend: str) -> str:
     """Name of the device that a resolved backend uses, for the manifest."""
     if backend != "cupy":
         return "cpu"
     cupy = importlib.import_module("cupy")
-    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    number = gpu_number()
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id if number is None else number)
     return properties["name"].decode()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from torusweep_kernels import backend as backends
-from torusweep_kernels.backend import GpuOutOfMemory, KernelCompileError
+from torusweep_kernels.backend import GpuLost, GpuOutOfMemory, KernelCompileError
 
 Result = TypeVar("Result")
 
@@ -21,6 +21,7 @@ RESIDENT = 2048  # resident threads of a multiprocessor
 # levels of a search launched between two checks for its end; even, so that both buffers return to their places
 AHEAD = 16
 CACHED = 0.7  # share of the L2 cache for the rows of a search
+NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 
 
 class Gpu:
@@ -28,6 +29,9 @@ class Gpu:
 
     def __init__(self) -> None:
         self.cupy = backends.array_module("cupy")
+        number = backends.gpu_number()
+        if number is not None:
+            self.cupy.cuda.Device(number).use()  # of this thread; others have a current device of their own
         self.number = self.cupy.cuda.Device().id
         properties = self.cupy.cuda.runtime.getDeviceProperties(self.number)
         self.multiprocessors = properties["multiProcessorCount"]
@@ -73,16 +77,36 @@ def cuda_source(source: Path) -> str:
 
 @contextmanager
 def gpu_errors(kernel: str) -> Iterator[None]:
-    """Replace CuPy's errors by this package's, which callers can catch without CuPy."""
+    """Replace CuPy's errors by this package's, which callers can catch without CuPy.
+
+    GpuOutOfMemory for memory, KernelCompileError for a source, GpuLost for all other errors of CUDA: most of them make
+    every later call of the process fail, too.
+    """
     cupy = importlib.import_module("cupy")
     try:
         yield
-    except cupy.cuda.memory.OutOfMemoryError as error:
+    except (*cuda_errors(), cupy.cuda.memory.OutOfMemoryError) as error:
+        if not is_out_of_memory(error):
+            raise GpuLost(
+                f"{kernel}: expected a GPU that works, got: {error}; start a new process, or use --backend numba"
+            ) from error
         raise GpuOutOfMemory(
             f"{kernel}: expected enough GPU memory, got: {error}; make the work smaller, or use --backend numba"
         ) from error
     except cupy.cuda.compiler.CompileException as error:
         raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
+
+
+def cuda_errors() -> tuple[type[Exception], ...]:
+    """CuPy's exceptions for errors of CUDA's runtime and driver, which have a `status`."""
+    cuda = importlib.import_module("cupy").cuda
+    return cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether memory was too small: CuPy's pool, or what CUDA takes for a context, a stack or a launch."""
+    cupy = importlib.import_module("cupy")
+    return isinstance(error, cupy.cuda.memory.OutOfMemoryError) or getattr(error, "status", None) == NO_MEMORY
 
 
 def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
@@ -91,8 +115,8 @@ def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
     while True:
         try:
             return run(width)
-        except cupy.cuda.memory.OutOfMemoryError:
-            if width == 1:
+        except (*cuda_errors(), cupy.cuda.memory.OutOfMemoryError) as error:
+            if width == 1 or not is_out_of_memory(error):
                 raise
         width //= 2
         cupy.get_default_memory_pool().free_all_blocks()

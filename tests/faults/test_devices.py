@@ -1,4 +1,4 @@
-"""GPUs that are not there, too small, or whose compiler refuses (rows 29-31 of the table of faults)."""
+"""GPUs that are not there, too small, broken, or whose compiler refuses (rows 29-31 of the table of faults)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu
 
 from tests.kernels import fake_cupy, nvrtc
-from tests.run.rings import Run
+from tests.run.rings import COMMAND, Run
 
 SCHEMA = schema_of("static")
 
@@ -77,6 +77,61 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
     assert ran["mesh(k=120, n=2)"]["backend"] == "cupy, numba"
     assert ran["mesh(k=4, n=2)"]["device"] == "a processor that plays a GPU"
     assert "cupy" in {origin["backend"] for origin in ran.values()}, "small ones fit"
+
+
+BROKEN = """
+import sys
+from pathlib import Path
+from tests.kernels import fake_cupy
+
+class Broken:
+    def __init__(self, code, options): pass
+    def get_function(self, name): return self
+    def __call__(self, grid, block, arguments, shared_mem=0): raise fake_cupy.CUDARuntimeError(700)
+
+cupy = fake_cupy.module(Path())
+cupy.RawModule = Broken
+sys.modules["cupy"] = cupy
+"""
+IMPATIENT = "from torusweep.run import driver; driver.MOST_LOSSES = 2; from torusweep.cli import main; main()"
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> dict[str, str]:
+    """The environment of processes whose CuPy has a device on which every launch fails, as after an illegal address."""
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "cupy.py").write_text(BROKEN)
+    root = Path(__file__).parent.parent.parent
+    return {"PYTHONPATH": f"{folder}:{root}", "DASK_DISTRIBUTED__WORKER__PRELOAD": "[]"}
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("command", "workers", "said"),
+    [
+        (COMMAND, "0", None),
+        (COMMAND, "2", "a worker lost its GPU (torusweep_kernels.distance: expected a GPU that works, got: CUDA error"),
+        ((*COMMAND[:2], IMPATIENT), "2", "GPUs were lost 2 times; what is left is computed by Numba"),
+    ],
+)
+def test_a_gpu_whose_launches_fail_for_good_loses_no_point(
+    rings: Run, broken: dict[str, str], command: tuple[str, ...], workers: str, said: str | None
+):
+    rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.01}\n")
+    rings.here("points")
+    assert rings.here("static", workers=0, backend="numba") == 0
+    expected = rings.static()
+    rings.forget()
+    step = "step", "static", str(rings.config), str(rings.folder), "--backend", "cupy", "--workers", workers
+    process = rings.start(*step, command=command, **broken)
+    heard = process.communicate(timeout=280)[0]
+    assert process.returncode == 0, heard
+    assert said is None or said in heard
+    assert rings.static() == expected
+    assert rings.failed() == {}
+    ran = {shard.origin["backend"] for shard in read_shards(rings.folder, "static", SCHEMA).whole}
+    assert ran == ({"cupy, numba"} if workers == "0" else {"numba"}), "the last attempt needs no GPU"
 
 
 class NvidiasCompiler(fake_cupy.RawModule):

@@ -48,6 +48,35 @@ class CompileException(Exception):
     pass
 
 
+class CudaError(RuntimeError):
+    """status: the number of the error."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"CUDA error {status}")
+        self.status = status
+
+
+class CUDARuntimeError(CudaError):
+    pass
+
+
+class CUDADriverError(CudaError):
+    pass
+
+
+class Device:
+    """Number `current` unless another is named."""
+
+    def __init__(self, number: int | None = None) -> None:
+        self.id = current[0] if number is None else number
+
+    def use(self) -> None:
+        current[0] = self.id
+
+
+current = [0]
+
+
 class DeviceArray(np.ndarray):
     """An array that only admits its own kind."""
 
@@ -108,6 +137,9 @@ class RawModule:
             own = f".{os.getpid()}"  # other workers may build the same
             self.build(code, source.with_suffix(f"{own}.cpp"), library.with_suffix(f"{own}.so"))
             library.with_suffix(f"{own}.so").replace(library)
+        self.open(library)
+
+    def open(self, library: Path) -> None:
         self.library = ctypes.CDLL(str(library))
 
     def build(self, code: str, source: Path, library: Path) -> None:
@@ -142,7 +174,7 @@ class RawModule:
             raise CompileException(done.stderr)
 
     def get_function(self, name: str) -> Any:
-        run, parameters = self.library[f"run_{name}"], self.parameters[name]
+        parameters = self.parameters[name]
 
         def kernel(grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...], shared_mem: int = 0) -> None:
             granted = min(kernel.max_dynamic_shared_size_bytes, self.shared)  # type: ignore[attr-defined]
@@ -150,30 +182,35 @@ class RawModule:
             assert len(arguments) == len(parameters), (
                 f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
             )
-            pointers = (ctypes.c_void_p * len(arguments))()
-            kept = []
             for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, parameters)):
                 assert isinstance(argument, DeviceArray if pointer else np.generic), (
                     f"{name}: argument {i} is {type(argument)}"
                 )
                 assert argument.dtype == dtype, f"{name}: argument {i} is {argument.dtype}, its parameter {dtype}"
                 assert not pointer or argument.flags.c_contiguous, f"{name}: argument {i} is not contiguous"
-                holder = (
-                    ctypes.c_void_p(argument.ctypes.data)
-                    if pointer
-                    else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
-                )
-                kept.append(holder)
-                pointers[i] = ctypes.addressof(holder)
             assert 1 <= block[0] <= 1024
             assert grid[0] >= 1
-            if shared_mem:
-                ctypes.c_uint.in_dll(self.library, "shared_words").value = -(-shared_mem // 4)
-            ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
-            run(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
+            self.launch(name, grid[0], block[0], arguments, -(-shared_mem // 4))
 
         kernel.max_dynamic_shared_size_bytes = USUAL  # type: ignore[attr-defined]
         return kernel
+
+    def launch(self, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int) -> None:
+        """Run a kernel, whose arguments have been checked."""
+        pointers = (ctypes.c_void_p * len(arguments))()
+        kept = []
+        for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, self.parameters[name])):
+            holder = (
+                ctypes.c_void_p(argument.ctypes.data)
+                if pointer
+                else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
+            )
+            kept.append(holder)
+            pointers[i] = ctypes.addressof(holder)
+        if shared_words:
+            ctypes.c_uint.in_dll(self.library, "shared_words").value = shared_words
+        ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
+        self.library[f"run_{name}"](ctypes.c_uint(grid), ctypes.c_uint(block), pointers)
 
 
 def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
@@ -190,15 +227,17 @@ def module(
     cache: int = 2**20,
     memory: int = 2**30,
     free: int | None = None,
+    devices: int = 1,
     shared: int = 227 * 2**10,
     backwards: bool = False,
 ) -> ModuleType:
     """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
 
     shared: bytes that a block may share. memory: bytes that an array may take; free: bytes that the device says are
-    free, `memory` by default. backwards: blocks and threads run from the last one on.
+    free, `memory` by default. devices: so many of them. backwards: blocks and threads run from the last one on.
     """
     cupy: Any = ModuleType("cupy")
+    current[0] = 0
 
     def on_the_device(function: Any) -> Any:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -240,11 +279,13 @@ def module(
         "name": b"a processor that plays a GPU",
     }
     cupy.cuda = SimpleNamespace(
-        Device=lambda: SimpleNamespace(id=0),
+        Device=Device,
+        driver=SimpleNamespace(CUDADriverError=CUDADriverError),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         compiler=SimpleNamespace(CompileException=CompileException),
         runtime=SimpleNamespace(
-            getDeviceCount=lambda: 1,
+            CUDARuntimeError=CUDARuntimeError,
+            getDeviceCount=lambda: devices,
             getDeviceProperties=lambda device: properties,
             memGetInfo=lambda: (free or memory, memory),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -52,6 +53,46 @@ def test_the_table() -> None:
     assert line == "| distance | torus(k=32, n=3) | numba | 0.02 | 0.15 | 7.5 | 0.008 | 2.5 |"
     alone = gpu_check.timed(case._replace(alone=True), 2)
     assert (alone.same, alone.cpu) == (None, None)
+
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from pathlib import Path
+from tests.kernels import fake_cupy
+sys.modules["cupy"] = fake_cupy.module(Path({built!r}))
+from torusweep_kernels import backend
+import benchmarks.gpu_check as gpu_check
+from torusweep.tables.provenance import software
+print(software()["torusweep"])
+for case in gpu_check.small():
+    if case.kernel in ("router", "routes"):
+        row = gpu_check.attempted(case, lambda case: gpu_check.compared(case, "numpy"))
+        print(case.kernel, row.same, row.missing)
+"""
+
+
+def test_without_an_installation_only_the_router_is_missing_and_is_told(built: Path) -> None:
+    """As on a machine with CuPy, but without package registry: neither this project nor what its sweeps need."""
+    missing = {"pydantic", "igraph", "pymetis", "dask", "distributed", "snakemake", "yaml", "ruamel", "duckdb"}
+    places = ":".join(str(ROOT / part) for part in (".", "pipeline", "kernels"))
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=sorted(missing), built=str(built))],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+    )
+    said = done.stdout.splitlines()
+    assert said[1:] == ["routes True ", "router None pydantic", "router None pydantic"], done.stderr
+    row = Row(Case("router", "a case", lambda name, threads: ()), "", None, missing="pydantic")
+    assert "| **not run: no pydantic** |" in gpu_check.table([row], 2)
 
 
 @pytest.mark.skipif(bool(backend.gpu_count()), reason="there is a GPU here")

@@ -30,7 +30,7 @@ def torus() -> np.ndarray:
         ({"cache": 2**30}, 256),  # no more lanes than roots
         ({"cache": 2**10}, 32),  # not below 32 for the cache's sake
         ({"cache": 2**19}, 71),  # as the cache holds: blocks end within shares
-        ({"cache": 2**30, "free": 2 * 5 * 52 * 256}, 5),  # as half of the free memory holds
+        ({"cache": 2**30, "free": 2 * 5 * 36 * 256}, 5),  # as half of the free memory holds
         ({"cache": 2**30, "free": 1}, 1),
         ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than nodes and lanes
     ],
@@ -101,4 +101,4 @@ def test_a_real_gpu_gives_the_same_bits(split: str) -> None:
     task |= {"demand": rng.random((roots, nodes)), "capacity": rng.integers(1, 4, (nodes, 3))}
     here, there = (minimal_loads(**task, split=split, backend=name) for name in ("numba", "cupy"))
     assert here.load.tolist() == there.load.tolist()
-    assert list(here[1:]) == pytest.approx(there[1:], rel=1e-12)
+    assert here[1:] == there[1:]

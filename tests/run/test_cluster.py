@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.metadata
 import os
 import resource
 import signal
@@ -12,16 +13,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import dask
 import numpy as np
 import psutil
 import pytest
+import torusweep
 from distributed import Client, LocalCluster
 from torusweep.errors import BadInput
 from torusweep.run import slurm, tasks
 from torusweep.run import workers as cluster
 from torusweep.sweep.configuration.schema import Cluster, Slurm
+from torusweep.tables.provenance import software
+from torusweep_kernels import backend
 
 from tests.run.elsewhere import Elsewhere, certificates
 from tests.run.fake_slurm import FakeSlurm
@@ -39,8 +44,9 @@ def listening(process: psutil.Process) -> set[str]:
     }
 
 
-def where_i_run() -> tuple[str, int]:
-    return os.environ.get("CUDA_VISIBLE_DEVICES", ""), cluster.threads_of_worker()
+def where_i_run() -> tuple[int, int | None]:
+    time.sleep(0.1)  # so that each worker has its share of tasks
+    return cluster.number_of_worker(), cluster.threads_of_worker()
 
 
 def pages_taken_again() -> float:
@@ -74,14 +80,12 @@ def ask_all(workers: cluster.Workers | cluster.InProcess, count: int) -> list[ob
     return [outcome.answer for outcome in found if outcome is not None]
 
 
-def test_local_workers_listen_on_the_loopback_address_only_one_per_gpu(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "resolve", lambda backend: "cupy")
-    monkeypatch.setattr(cluster, "visible_gpus", lambda: ["3", "5"])
-    with cluster.connect(Cluster(), backend="auto", tasks=100) as workers:
+def test_local_workers_are_numbered_and_listen_on_the_loopback_address_only():
+    with cluster.connect(Cluster(workers=2), backend="auto", tasks=100) as workers:
         assert workers.description == "2 local workers"
         assert workers.places == 2
         assert listening(psutil.Process()) == {"127.0.0.1"}
-        assert {device for device, _ in ask_all(workers, 20)} == {"3", "5"}  # type: ignore[misc]
+        assert {number for number, _ in ask_all(workers, 20)} == {0, 1}  # type: ignore[misc]
     assert listening(psutil.Process()) == set()
 
 
@@ -113,23 +117,44 @@ def test_linear_algebra_keeps_to_one_thread_a_worker(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("workers", "devices", "tasks", "expected"),
-    [
-        ("auto", ["0", "1", "2"], 100, [("0", 1), ("1", 1), ("2", 1)]),
-        ("auto", ["0", "1", "2"], 2, [("0", 2), ("1", 2)]),
-        (2, ["GPU-aa", "GPU-bb", "GPU-cc"], 100, [("GPU-aa", 2), ("GPU-bb", 2)]),
-        ("auto", [], 100, [("", 1)] * 4),
-        ("auto", [], 1, [("", 4)]),
-        (8, [], 100, [("", 1)] * 8),
-        (3, [], 100, [("", 1)] * 3),
-    ],
+    ("workers", "tasks", "expected"),
+    [("auto", 100, [1] * 4), ("auto", 2, [2] * 2), ("auto", 1, [4]), (8, 100, [1] * 8), (3, 100, [1] * 3)],
 )
-def test_workers_share_out_devices_and_four_cores(workers, devices, tasks, expected, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_workers_share_out_four_cores(workers, tasks, expected, gpus, monkeypatch: pytest.MonkeyPatch):
+    """With a GPU, too: a worker a GPU would leave the other cores idle."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
-    found = cluster.local_workers(Cluster(workers=workers), "auto", tasks, devices)
-    assert [
-        (environment.get("CUDA_VISIBLE_DEVICES", ""), int(environment["NUMBA_NUM_THREADS"])) for environment in found
-    ] == expected
+    monkeypatch.setattr(backend, "gpu_count", lambda: gpus)
+    found = cluster.local_workers(Cluster(workers=workers), tasks)
+    assert [int(environment["NUMBA_NUM_THREADS"]) for environment in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [(0, 0), (11, 11), ("SLURMCluster-2-13", 13), ("node7-3", 3), ("tls://10.0.0.1:40123", 40123), ("mine", 0)],
+)
+def test_workers_numbers_end_their_names(name, number, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "get_worker", lambda: SimpleNamespace(name=name))
+    assert cluster.number_of_worker() == number
+
+
+def test_a_process_that_is_no_worker_has_number_0():
+    assert (cluster.number_of_worker(), cluster.is_worker()) == (0, False)
+
+
+def test_the_code_version_needs_no_installed_package(monkeypatch: pytest.MonkeyPatch):
+    def missing(name: str) -> str:
+        if name == "torusweep":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found(name)
+
+    found = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    monkeypatch.setattr("torusweep.tables.provenance.version", missing)
+    software.cache_clear()
+    assert cluster.code_version().startswith(f"{torusweep.__version__} (code ")
+    assert software()["torusweep"] == torusweep.__version__
+    software.cache_clear()
 
 
 @pytest.mark.faults
@@ -146,13 +171,13 @@ def test_more_workers_than_a_process_may_customarily_have_files_open_for(rings: 
 def test_workers_that_a_process_may_not_have_the_files_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(128)))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 1024))
-    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 80
-    assert len(cluster.local_workers(Cluster(workers=80), "numba", 500)) == 80
-    assert len(cluster.local_workers(Cluster(workers=81), "numba", 80)) == 80
+    assert len(cluster.local_workers(Cluster(), 500)) == 80
+    assert len(cluster.local_workers(Cluster(workers=80), 500)) == 80
+    assert len(cluster.local_workers(Cluster(workers=81), 80)) == 80
     with pytest.raises(BadInput, match=r"expected 80 or fewer, .* got 81; ask for fewer"):
-        cluster.local_workers(Cluster(workers=81), "numba", 500)
+        cluster.local_workers(Cluster(workers=81), 500)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, resource.RLIM_INFINITY))
-    assert len(cluster.local_workers(Cluster(), "numba", 500)) == 128
+    assert len(cluster.local_workers(Cluster(), 500)) == 128
 
 
 @pytest.mark.parametrize(
@@ -181,16 +206,6 @@ def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: 
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
         assert client.submit(cluster.threads_of_worker).result(timeout=30) == 1
         assert cluster.threads_of_worker() is None
-
-
-@pytest.mark.parametrize(
-    ("named", "count", "expected"),
-    [("", 2, ["0", "1"]), ("2,3", 2, ["2", "3"]), ("GPU-aa", 1, ["GPU-aa"]), ("0,1", 0, [])],
-)
-def test_gpus_are_named_as_this_process_sees_them(named, count, expected, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
-    monkeypatch.setattr(cluster, "gpu_count", lambda: count)
-    assert cluster.visible_gpus() == expected
 
 
 def die() -> None:

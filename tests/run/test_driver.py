@@ -270,8 +270,8 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
         ]
 
     monkeypatch.setattr("torusweep.run.driver.rows_of_many", rows_of_many)
-    monkeypatch.setattr("torusweep.run.driver.resolve", lambda backend: "cupy")
-    monkeypatch.setattr("torusweep.run.driver.device_name", lambda backend: "a made-up GPU")
+    monkeypatch.setattr("torusweep.run.driver.backend_of_calls", lambda backend: "cupy")
+    monkeypatch.setattr("torusweep_kernels.backend.device_name", lambda backend: "a made-up GPU")
     rings.here("points")
     assert rings.here("static", workers=0) == 0
     assert rings.failed() == {}

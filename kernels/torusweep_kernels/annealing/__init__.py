@@ -107,7 +107,7 @@ def choose_backend(backend: str, chains: int, nodes: int, threads: int) -> str:
     Raises BackendUnavailable for cupy without a GPU, or for graphs that are too large for it.
     """
     small = chains < MANY * threads or nodes < LARGE
-    chosen = backends.resolve("numba" if backend == "auto" and small else backend)
+    chosen = backends.resolve(backend, large=not small)
     if chosen != "cupy":
         return chosen
     most = backends.implementation(__name__, "cupy").most_nodes()

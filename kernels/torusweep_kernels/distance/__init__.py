@@ -11,6 +11,8 @@ from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting
 from torusweep_kernels.distance.lanes import Task
 
+LARGE = 2 * 10**8  # (source, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
+
 
 class Distances(NamedTuple):
     """Distances in hops.
@@ -43,7 +45,8 @@ def all_pairs_distance(
     counted       bool[N]       nodes that count as destinations; all by default. Paths may lead through the others
     removed       int32[S, F]   nodes that are removed with their links for that source; −1 = none
     eccentricity  whether to return the eccentricities
-    backend       auto, numpy, numba or cupy; the result is the same to the bit
+    backend       auto, numpy, numba or cupy; the result is the same to the bit. auto: cupy for 2·10⁸ pairs and more
+                  where there is a GPU, otherwise numba
     threads       CPU threads; by default all that Numba may use
 
     Method: bit-parallel breadth-first search, in pull form: a bit for each source, rows of 64-bit words for each node,
@@ -56,7 +59,7 @@ def all_pairs_distance(
     without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
     """
     task = checked(Task(ports, sources, groups, counted, removed, eccentricity), threads, "all_pairs_distance")
-    return searched(task, backends.resolve(backend), threads)
+    return searched(task, backends.resolve(backend, large=pairs(task) >= LARGE), threads)
 
 
 def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int | None = None) -> list[Distances]:
@@ -73,13 +76,18 @@ def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int
     Raises as `all_pairs_distance`; a ValueError names the task.
     """
     ready = [checked(task, threads, f"many_distances: task {i}") for i, task in enumerate(tasks)]
-    chosen = backends.resolve(backend)
+    chosen = backends.resolve(backend, large=sum(map(pairs, ready)) >= LARGE)
     if chosen != "cupy":
         return [searched(task, chosen, threads) for task in ready]
     from torusweep_kernels.distance import gpu_many
 
     found = iter(gpu_many.distances([task for task in ready if len(task.sources)]))
     return [Distances(*next(found)) if len(task.sources) else nothing(task) for task in ready]
+
+
+def pairs(task: Task) -> int:
+    """(source, node) pairs of a task."""
+    return len(task.sources) * len(task.ports)
 
 
 def searched(task: Task, backend: str, threads: int | None) -> Distances:

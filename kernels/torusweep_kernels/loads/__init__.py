@@ -11,6 +11,7 @@ from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads.network import Task
 
 SPLITS = ("paths", "next-hops")
+LARGE = 2 * 10**8  # (root, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
 
 
 class Loads(NamedTuple):
@@ -55,7 +56,8 @@ def minimal_loads(
               or float64[N]   the same for every root, such as the terminals of each node; 1 by default: uniform
                               traffic, a node itself included
     capacity  int32[N, P]     ≥ 1, parallel links that each channel stands for; 1 by default
-    backend   auto, numpy, numba or cupy; loads are the same to the bit
+    backend   auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for 2·10⁸ pairs of a root and a
+              node and more where there is a GPU, otherwise numba
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
 
     The two splits need different roots. Over paths, the shares of a pair are the same from either end. Over next hops,
@@ -64,8 +66,8 @@ def minimal_loads(
 
     Method: Brandes's accumulation ("A faster algorithm for betweenness centrality", 2001), for
     several roots at once; for next hops it counts links instead of paths. Every sum has a fixed order: over a node's
-    channels in node and port order, over roots in blocks of near ones. Memory: about 25 bytes a node and root of a
-    block, and the channels four times; never N².
+    channels in node and port order, over nodes in their order, over roots in blocks of near ones. Memory: about 25
+    bytes a node and root of a block, and the channels four times; never N².
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
     two nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),
@@ -78,7 +80,7 @@ def minimal_loads(
     if capacity is not None:
         capacity = np.ascontiguousarray(capacity, np.int32)
     check(ports, roots, weights, split, demand, capacity, threads)
-    chosen = backends.resolve(backend)
+    chosen = backends.resolve(backend, large=len(roots) * len(ports) >= LARGE)
     if not len(roots):
         return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0)
     from torusweep_kernels.loads.order import order

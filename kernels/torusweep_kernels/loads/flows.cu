@@ -37,6 +37,31 @@ extern "C" __global__ void reach(const long long* __restrict__ start, const int*
     if (any) happened[step + 1] = 1;
 }
 
+// The totals of every lane, over nodes in their order: demand reached, demand not reached, demand * distance, largest
+// count. totals double[4, lanes]; unit holds the demand. A thread owns a lane.
+extern "C" __global__ void total_up(const double* __restrict__ count, const int* __restrict__ distance,
+                                    const double* __restrict__ unit, double* __restrict__ totals, int nodes,
+                                    int lanes) {
+    const int threads = (int)(gridDim.x * blockDim.x);
+    for (int lane = (int)(blockIdx.x * blockDim.x + threadIdx.x); lane < lanes; lane += threads) {
+        double delivered = 0, unreachable = 0, hops = 0, most = 0;
+#pragma unroll 16
+        for (int node = 0; node < nodes; ++node) {
+            const long long item = (long long)node * lanes + lane;
+            const int away = distance[item];
+            const double wanted = unit[item], paths = count[item], through = away >= 0 ? wanted : 0.0;
+            delivered += through;
+            unreachable += away >= 0 ? 0.0 : wanted;
+            hops += through * away;
+            if (away >= 0 && paths > most) most = paths;
+        }
+        totals[lane] = delivered;
+        totals[lanes + lane] = unreachable;
+        totals[2ll * lanes + lane] = hops;
+        totals[3ll * lanes + lane] = most;
+    }
+}
+
 // One level inwards: unit = demand / count + near / count * sum of farther units, for the nodes of this level; unit
 // holds their demand.
 extern "C" __global__ void carry(const long long* __restrict__ start, const int* __restrict__ other,

@@ -14,7 +14,7 @@ from torusweep_kernels.loads.order import share
 SOURCE = Path(__file__).with_name("flows.cu")
 NARROW = 32  # the fewest lanes, which use all that the device reads, even if the cache holds fewer
 ROW = 20  # bytes of a node and lane: count, unit, distance
-TEMPORARY = 32  # bytes of a node and lane, for totals
+TEMPORARY = 16  # bytes of a node and lane, for demands on their way
 
 
 def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
@@ -37,7 +37,9 @@ class Network:
         self.task = task
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
-        self.reach, self.carry, self.add_up = self.gpu.kernels(SOURCE, "reach", "carry", "add_up")
+        self.reach, self.total_up, self.carry, self.add_up = self.gpu.kernels(
+            SOURCE, "reach", "total_up", "carry", "add_up"
+        )
         toward, away = arcs(task)
         self.toward, self.away = self.on_device(toward), self.on_device(away)
         self.channel = away.channel
@@ -75,13 +77,13 @@ class Network:
         roots, weights, demand = self.task.block(first, lanes)
         lanes = len(roots)
         count, unit, distance = (rows[: nodes * lanes] for rows in (self.count, self.unit, self.distance))
-        by_node = nodes, lanes
         count.fill(1.0)
-        unit.reshape(by_node)[:] = cupy.asarray(demand).T * cupy.asarray(weights)
+        unit.reshape(nodes, lanes)[:] = cupy.asarray(demand).T * cupy.asarray(weights)
         distance.fill(-2)
         distance[cupy.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))] = 0
         depth = self.outwards(count, distance, lanes)
-        totals = self.totals(*(rows.reshape(by_node) for rows in (count, unit, distance)))
+        totals = cupy.empty((len(Totals._fields), lanes))
+        self.gpu.launch(self.total_up, lanes, count, distance, unit, totals, np.int32(nodes), np.int32(lanes))
         size = np.int32(nodes), np.int32(lanes), np.int32(self.task.inward)
         for level in range(depth, -1, -1):
             self.gpu.launch(self.carry, len(unit), *self.away, count, distance, unit, np.int32(level), *size)
@@ -95,7 +97,7 @@ class Network:
                 np.int64(share(len(self.task.roots))),
             )
             self.gpu.launch(self.add_up, len(self.own), self.own, *self.away[1:], count, distance, unit, *sums)
-        return totals
+        return totals.get()
 
     def outwards(self, count: Any, distance: Any, lanes: int) -> int:
         """Fill in distances and counts; return the largest distance."""
@@ -111,18 +113,6 @@ class Network:
             reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             depth += reached
         return depth
-
-    def totals(self, count: Any, demand: Any, distance: Any) -> np.ndarray:
-        """float64[4, lanes]: see `Totals`."""
-        reached = distance >= 0
-        delivered = demand * reached
-        rows = (
-            delivered.sum(axis=0),
-            (demand * ~reached).sum(axis=0),
-            (delivered * distance).sum(axis=0),
-            (count * reached).max(axis=0),
-        )
-        return self.cupy.stack(rows).get()
 
     def load(self) -> np.ndarray:
         """float64[N·P]: the loads."""

@@ -53,7 +53,7 @@ class Arcs(NamedTuple):
 
 class Totals(NamedTuple):
     """Per root, float64[R] each: demand delivered and not deliverable, demand × distance, the largest number of
-    paths to a node."""
+    paths to a node. Sums are over nodes in their order, on all backends."""
 
     delivered: np.ndarray
     unreachable: np.ndarray

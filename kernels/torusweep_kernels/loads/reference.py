@@ -109,5 +109,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
     on_path = distance[away.node] == distance[away.own] + 1
     carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
     delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
-    totals = [*(values.sum(axis=0) for values in (delivered, stranded, delivered * distance)), count.max(axis=0)]
+    # over nodes in their order, as the other backends add; sum() would add in pairs where there is one lane
+    in_order = [xp.cumsum(values, axis=0)[-1] + 0.0 for values in (delivered, stranded, delivered * distance)]
+    totals = [*in_order, count.max(axis=0)]
     return carried, host(xp.stack(totals))

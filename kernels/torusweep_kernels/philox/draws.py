@@ -15,8 +15,10 @@ def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, ba
     packet           int64[B] ≥ 0, its number
     purpose, stream  0 … 2³² − 1, what the words are for; walks (torusweep_kernels.walks) use stream 0
     seed             0 … 2⁶⁴ − 1
+    backend          numpy: the specification; otherwise numba, since the words are wanted in memory, and drawing them
+                     takes less time than launches and copies from a GPU
     """
-    chosen, key = backends.resolve(backend), (seed % WORD, seed // WORD)
+    chosen, key = backends.resolve("numba" if backend in ("auto", "cupy") else backend), (seed % WORD, seed // WORD)
     packet = np.ascontiguousarray(packet, np.int64)
     if chosen == "numba":
         from torusweep_kernels.philox.cpu import fill
@@ -24,7 +26,4 @@ def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, ba
         words = np.empty((4, len(packet)), np.uint32)
         fill(packet, purpose, stream, *key, words)
         return words
-    xp = backends.array_module(chosen)
-    number = xp.asarray(packet)
-    drawn = xp.stack(philox((number & (WORD - 1), number >> 32, purpose, stream), key, xp))
-    return np.asarray(backends.host(drawn))
+    return np.stack(philox((packet & (WORD - 1), packet >> 32, purpose, stream), key, np))

@@ -84,6 +84,9 @@ __all__ = [
 ]
 
 
+LARGE = 2**13  # nodes of all experiments from which auto uses a GPU (estimated: benchmarks/README.md)
+
+
 def simulate(
     wiring: Wiring,
     router: Router,
@@ -108,7 +111,8 @@ def simulate(
     stall                          ≥ 1; every `stall` cycles, an experiment in which some flit has not moved for as long
                                    is searched for a deadlock: packets that wait for each other, and for no packet that
                                    can move. A deadlock ends the experiment
-    backend                        auto, numpy, numba or cupy; results are the same
+    backend                        auto, numpy, numba or cupy; results are the same. auto: cupy for 8,192 nodes and more
+                                   in all experiments together where there is a GPU, otherwise numba
     threads                        CPU threads of numba, by default all that it may use; a thread runs an experiment.
                                    With two or more threads for each experiment, several threads run one that has at
                                    least 256 nodes and no messages
@@ -121,7 +125,7 @@ def simulate(
     `torusweep_kernels.backend.GpuOutOfMemory` where not even one experiment fits there.
     """
     task = checked(wiring, router, direction, hops, phase, batch, cycles, measure_from, stall, threads)
-    chosen = backends.resolve(backend)
+    chosen = backends.resolve(backend, large=len(batch.first) * len(wiring.to) >= LARGE)
     return backends.implementation(__name__, chosen).simulated(task, threads, progress)
 
 

@@ -11,6 +11,7 @@ from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.routes.task import Task, most_passes
 
 SUMS = 2**63  # exceeds int64
+LARGE = 2**22  # packets of a call from which auto uses a GPU (estimated: benchmarks/README.md)
 
 
 def route_flows(
@@ -33,7 +34,7 @@ def route_flows(
     hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
     amount     int64[B]      ≥ 0, the weight of each packet; 1 by default
     backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
-               bit
+               bit. auto: cupy for 2²² packets and more where there is a GPU, otherwise numba
     threads    CPU threads of numba; by default all that it may use
 
     Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts,
@@ -50,7 +51,7 @@ def route_flows(
     task = checked("route_flows", next, start, row, direction, hops, amount)
     if threads is not None and threads < 1:
         raise ValueError(f"route_flows: expected threads ≥ 1 or None, got {threads}")
-    chosen = backends.resolve(backend)
+    chosen = backends.resolve(backend, large=len(task.start) >= LARGE)
     from torusweep_kernels.routes.lines import lines
 
     laid = lines(task.next)

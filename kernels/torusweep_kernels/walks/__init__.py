@@ -14,6 +14,9 @@ from torusweep_kernels.walks.task import Task
 MOST_PACKETS = 2**31 - 1  # packets of a call: a thread's counts fit 32 bits
 
 
+LARGE = 2**22  # packets of a call from which auto uses a GPU (estimated: benchmarks/README.md)
+
+
 class Walks(NamedTuple):
     """Counts of packets.
 
@@ -51,7 +54,8 @@ def shortest_walks(
     split        "paths"      every shortest path is equally likely; a channel of c parallel links is c paths
                  "next-hops"  at every node, every link that leads nearer is equally likely (ECMP)
     capacity     int32[N, P]  ≥ 1, parallel links that each channel stands for; 1 by default
-    backend      auto, numpy, numba or cupy; counts are the same
+    backend      auto, numpy, numba or cupy; counts are the same. auto: cupy for 2²² packets and more where there is a
+                 GPU, otherwise numba
     threads      CPU threads of numba; by default all that it may use. The result does not depend on it
 
     The expected count is the load that `torusweep_kernels.loads.minimal_loads` returns for the packets as demand.
@@ -74,7 +78,7 @@ def shortest_walks(
     group = np.zeros(len(start), np.int32) if group is None else np.asarray(group)
     capacity = None if capacity is None else np.asarray(capacity)
     check(ports, start, destination, group, groups, first, seed, split, capacity, threads)
-    chosen = backends.resolve(backend)
+    chosen = backends.resolve(backend, large=len(start) >= LARGE)
     ports, start, destination, group = (
         np.ascontiguousarray(array, np.int32) for array in (ports, start, destination, group)
     )

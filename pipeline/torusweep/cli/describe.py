@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import click
-from torusweep_kernels.backend import device_name, resolve
+from torusweep_kernels.backend import backend_of_calls, backends_and_device, backends_run, resolved_backends
 
 from torusweep.cli import options
 from torusweep.cli.describe_text import print_description
@@ -40,9 +40,11 @@ def describe(
     network = build(topology)
     use_symmetry = symmetry == "on"
     request = StaticRequest(fault_nodes)
-    running = resolve(choose_backend(backend, Network(topology), request, use_symmetry=use_symmetry))
-    record = static_record(network, fault_nodes=fault_nodes, backend=running, use_symmetry=use_symmetry)
+    chosen = backend_of_calls(choose_backend(backend, Network(topology), request, use_symmetry=use_symmetry))
+    with resolved_backends() as resolved:
+        record = static_record(network, fault_nodes=fault_nodes, backend=chosen, use_symmetry=use_symmetry)
     if as_json:
         options.print_json(record)
     else:
-        print_description(record, network, picture=not no_picture, computed_by=f"{running} on {device_name(running)}")
+        names, device = backends_and_device(backends_run(chosen, resolved))
+        print_description(record, network, picture=not no_picture, computed_by=f"{names} on {device}")

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import click
-from torusweep_kernels.backend import device_name, resolve
+from torusweep_kernels.backend import backend_of_calls, backends_and_device, backends_run, resolved_backends
 
 from torusweep.capacity.throughput import check_capacity
 from torusweep.cli import options
@@ -128,17 +128,18 @@ def loads(
         )
     if channels and bounds:
         raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
-    running = resolve(backend)
+    chosen = backend_of_calls(backend)
     network = build(topology)
-    request: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": running}
+    request: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": chosen}
     use_symmetry = symmetry == "on"
     if bounds:
         _check_bounds(network, traffic, use_symmetry=use_symmetry)
-    if sampled:
-        found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
-    else:
-        with share_progress("routes followed") as progress:
-            found = exact_loads(network, **request, use_symmetry=use_symmetry, progress=progress)
+    with resolved_backends() as resolved:
+        if sampled:
+            found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
+        else:
+            with share_progress("routes followed") as progress:
+                found = exact_loads(network, **request, use_symmetry=use_symmetry, progress=progress)
     if channels:
         as_text = table_text.as_json if as_json else table_text.as_csv
         click.echo(as_text(channel_table(found)), nl=False)
@@ -149,7 +150,8 @@ def loads(
     if as_json:
         options.print_json(record)
     else:
-        print_loads(record, computed_by=f"{running} on {device_name(running)}")
+        names, device = backends_and_device(backends_run(chosen, resolved))
+        print_loads(record, computed_by=f"{names} on {device}")
 
 
 def _check_bounds(network: Topology, traffic: str, *, use_symmetry: bool) -> None:

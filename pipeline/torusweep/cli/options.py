@@ -88,7 +88,7 @@ backend = click.option(
     type=click.Choice(["auto", "numpy", "numba", "cupy"]),
     default="auto",
     show_default=True,
-    help="What computes. auto: a GPU if there is one, else Numba; NumPy for a quick answer. The results are the same.",
+    help="What computes. auto: for large work a GPU if there is one, else Numba or NumPy. Results are the same.",
 )
 symmetry = click.option(
     "--symmetry",

@@ -2,7 +2,7 @@
 
 A batch is a second or more of work. It publishes its own shard and returns a digest and counts, never arrays.
 When its worker dies, or hangs and is stopped, the batch is halved and tried again. A point alone in its batch
-whose worker dies again and again is recorded as failed; the other points are computed.
+whose worker dies again and again is recorded as failed; the other points are computed. The last attempt uses no GPU.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, device_name, resolve
+from torusweep_kernels.backend import (
+    BackendUnavailable,
+    GpuLost,
+    GpuOutOfMemory,
+    backend_of_calls,
+    backends_and_device,
+    backends_run,
+    resolved_backends,
+    share_gpus,
+)
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
@@ -32,6 +41,9 @@ from torusweep.tables import store
 from torusweep.tables.provenance import software
 
 MOST_DEATHS = 3  # of its worker, after which a point alone in its batch is given up
+MOST_LOSSES = 12  # of a GPU by a worker, after which a stage goes on without GPUs: each costs seconds
+LOST = "lost its GPU"
+GPU_BACKENDS = "auto", "cupy"
 SAVE_SECONDS = 20.0  # after the first signal, for the batches that run: Slurm kills 30 s after its SIGTERM
 FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so little takes to compute here
 
@@ -93,16 +105,22 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
             f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code"
             f" {options.code[:12]}; install the same version on both"
         )
-    start, clock, backend = time.time(), time.monotonic(), resolve(options.backend)
-    ran = {backend}
+    share_gpus(cluster.number_of_worker())
+    start, clock, backend = time.time(), time.monotonic(), backend_of_calls(options.backend)
     how = stage.Options(backend, options.use_symmetry, cluster.threads_of_worker(), options.memory)
     wrong = [attempt(_check_key, point, key) for point, key in zip(points, keys, strict=True)]
-    found = iter(rows_of_many([point for point, error in zip(points, wrong) if error is None], how))
+    with resolved_backends() as resolved:
+        every = rows_of_many([point for point, error in zip(points, wrong) if error is None], how)
+    ran = backends_run(backend, resolved)
+    lost = next((rows for rows in every if isinstance(rows, GpuLost)), None)
+    if lost is not None and cluster.is_worker():
+        cluster.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
+    found = iter(every)
     tables: list[pa.Table] = []
     failed: list[Failure] = []
     for point, error in zip(points, wrong):
         rows = next(found) if error is None else error
-        if isinstance(rows, GpuOutOfMemory):
+        if isinstance(rows, GpuOutOfMemory | GpuLost):
             ran.add("numba")
             (rows,) = rows_of_many([point], how._replace(backend="numba"))
         if isinstance(rows, BackendUnavailable):
@@ -115,9 +133,10 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
     seconds = time.monotonic() - clock
     digest, number = "", 0
     if tables:
+        names, device = backends_and_device(ran)
         origin = {
-            "backend": ", ".join(sorted(ran)),
-            "device": device_name(backend),
+            "backend": names,
+            "device": device,
             "host": socket.gethostname(),
             "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
             "seconds": round(seconds, 6),
@@ -163,11 +182,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
         ) as shown:
             running: dict[int, Running] = {}
             stop.running = True
-            told = False
+            told, losses = False, 0
             while running or (left and not stop.signal):
                 while left and not stop.signal and len(running) < workers.places:
                     batch = left.next(workers.places)
-                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], options)
+                    how = _last_attempt(options) if len(batch.deaths) == MOST_DEATHS - 1 else options
+                    ticket = workers.submit(run_batch, batch.points, [point.key for point in batch.points], how)
                     running[ticket] = Running(batch, time.monotonic(), left.limit(batch, settings.watchdog_seconds))
                 if stop.signal and not told:
                     shown.say(
@@ -186,6 +206,10 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                 if outcome is None:
                     continue
                 batch = running.pop(outcome.ticket).batch
+                losses += outcome.died.startswith(LOST)
+                if losses == MOST_LOSSES and options.backend in GPU_BACKENDS:
+                    shown.say(f"GPUs were lost {MOST_LOSSES} times; what is left is computed by Numba")
+                    options = _last_attempt(options)
                 if outcome.died and _is_published(batch, options, shown):
                     ended = []
                 elif outcome.died:
@@ -203,6 +227,11 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                 failed += ended
                 shown.advance(len(batch.points), batch.cost)
         return Computed(failed, stop.signal)
+
+
+def _last_attempt(options: Options) -> Options:
+    """The same without a GPU."""
+    return options._replace(backend="numba") if options.backend in GPU_BACKENDS else options
 
 
 def _is_published(batch: Batch, options: Options, shown: Any) -> bool:

@@ -20,6 +20,7 @@ from distributed import Client, KilledWorker
 from torusweep.errors import BadInput
 
 DIED = "died"  # for an unknown reason
+GPU_LOST = "gpu-lost"  # topic of the events of workers that end themselves
 NEVER = float("-inf")
 ANSWER_SECONDS = 5.0  # in which an answer, a digest and counts, must arrive
 SILENT_SECONDS = 15.0  # that the scheduler may take to say which workers it has; one that takes longer is lost
@@ -195,6 +196,9 @@ class Workers:
         self._counted = NEVER
         if ticket in self._stopped:
             return self._stopped.pop(ticket)
+        for _, event in self._client.get_events(GPU_LOST):
+            if event["worker"] == worker:
+                return str(event["why"])
         for _, event in self._client.get_events("worker-restart-memory"):
             if event["worker"] == worker:
                 taken = event["rss"] / 2**30

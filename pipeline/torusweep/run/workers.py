@@ -1,4 +1,4 @@
-"""Who computes: this process, local processes, one worker a GPU, Slurm, or an existing scheduler.
+"""Who computes: this process, local processes, Slurm, or an existing scheduler. Workers share the GPUs.
 
 Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill, tasks to submit, and
 what became of them.
@@ -14,14 +14,15 @@ import glob
 import importlib.util
 import logging
 import os
+import re
 import resource
 import shutil
 import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -32,15 +33,17 @@ from distributed import Client, Nanny, Scheduler, get_worker
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
-from torusweep_kernels.backend import gpu_count, resolve
+from torusweep_kernels.backend import resolve
 
+from torusweep import __version__
 from torusweep.errors import BadInput
 from torusweep.run import slurm
-from torusweep.run.tasks import InProcess, Patience, Workers
+from torusweep.run.tasks import GPU_LOST, InProcess, Patience, Workers
 from torusweep.stages import STAGES
 from torusweep.sweep.points import stage_digest
 
 CONNECT_SECONDS = 5
+LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends itself
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60}
 # files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
@@ -85,8 +88,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
         if settings.scheduler:
             description = f"the Dask scheduler {settings.scheduler}"
             client = stack.enter_context(_join(settings))
-            started = f"dask worker {settings.scheduler} --nworkers -1 --nthreads 1"
-            advice = f"start workers with '{started}' and the scheduler's TLS files, or check their log"
+            started = f'dask worker {settings.scheduler} --nworkers -1 --nthreads 1 --name "$(hostname)-$$"'
+            advice = f"start workers with {started} and the scheduler's TLS files, or check their log"
             _wait_for_workers(client, 1, JOIN_SECONDS["scheduler"], advice)
             _check_code(client, settings.scheduler)
         elif settings.slurm:
@@ -105,7 +108,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | 
             )
         else:
             stack.enter_context(_environment())
-            cluster, count = _local(settings, backend, tasks, folder, stack)
+            resolve(backend)  # refused before any worker starts
+            cluster, count = _local(settings, tasks, folder, stack)
             description = f"{count} local worker{'s' * (count > 1)}"
             client = stack.enter_context(Client(cluster, set_as_default=False))
             advice = "ask for fewer with --workers, or for none with --workers 0"
@@ -181,17 +185,10 @@ def _signals_blocked() -> Iterator[None]:
 # --- local -------------------------------------------------------------------------------------
 
 
-def local_workers(settings: Any, backend: str, tasks: int, devices: list[str] | None = None) -> list[dict[str, str]]:
-    """The environment of each local worker: as many as cores (or the setting), or one per GPU.
-
-    devices  GPUs, as CUDA_VISIBLE_DEVICES names them; found where None
+def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
+    """The environment of each local worker: as many as cores (or the setting), also where they share GPUs: most of the
+    work of most points is done by the CPU.
     """
-    on_gpu = resolve(backend) == "cupy" if devices is None else bool(devices)
-    if on_gpu:
-        found = visible_gpus() if devices is None else devices
-        asked = len(found) if settings.workers == "auto" else settings.workers
-        chosen = found[: max(1, min(asked, tasks))]
-        return [{"CUDA_VISIBLE_DEVICES": device, **_threads(len(chosen))} for device in chosen]
     cores, most = len(os.sched_getaffinity(0)), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
     count = max(1, min(asked, tasks))
@@ -220,14 +217,6 @@ def _open_files(of_workers: int) -> None:
         )
 
 
-def visible_gpus() -> list[str]:
-    """This process's GPUs, as CUDA_VISIBLE_DEVICES names them."""
-    named = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return [name.strip() for name in named.split(",") if name.strip()][: gpu_count()] or [
-        str(index) for index in range(gpu_count())
-    ]
-
-
 def threads_of_worker() -> int | None:
     """Threads that a task may use where it runs; None = all: it runs in no worker, so there is nobody to share with."""
     named = os.environ.get("NUMBA_NUM_THREADS")
@@ -240,15 +229,44 @@ def threads_of_worker() -> int | None:
     return 1
 
 
+def number_of_worker() -> int:
+    """The number that ends a worker's name, as Dask names local workers and those of Slurm jobs and of `dask worker
+    --name`; of a worker without a name, which Dask names by its address, its port. 0 where this is no worker.
+    """
+    try:
+        name = str(get_worker().name)
+    except ValueError:
+        return 0
+    number = re.search(r"[0-9]+$", name)
+    return int(number[0]) if number else 0
+
+
+def is_worker() -> bool:
+    """Whether this process is a worker, which another one replaces when it ends."""
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def end_worker(why: str) -> None:
+    """End this worker's process, which cannot go on. Its nanny starts another; its batch is that of a dead worker.
+
+    why  completes "a worker …"
+    """
+    get_worker().log_event(GPU_LOST, {"why": why})
+    time.sleep(LAST_WORDS_SECONDS)
+    os._exit(1)
+
+
 def _threads(workers: int) -> dict[str, str]:
     """Our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out."""
     return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers))}
 
 
-def _local(
-    settings: Any, backend: str, tasks: int, folder: str, stack: contextlib.ExitStack
-) -> tuple[SpecCluster, int]:
-    environments = local_workers(settings, backend, tasks)
+def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[SpecCluster, int]:
+    environments = local_workers(settings, tasks)
     _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
     loopback = {
@@ -327,4 +345,4 @@ def _check_code(client: Client, address: str) -> None:
 def code_version() -> str:
     """Version and code digests of the stages in this process, as 0.1.0 (code 1a2b3c4d, …)."""
     codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
-    return f"{version('torusweep')} (code {', '.join(codes)})"
+    return f"{__version__} (code {', '.join(codes)})"

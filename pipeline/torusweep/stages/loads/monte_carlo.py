@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 
 import numpy as np
-from torusweep_kernels.backend import resolve
+from torusweep_kernels.backend import backend_of_calls
 from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import shortest_walks
@@ -66,7 +66,7 @@ def sampled_loads(
         raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
-    injected, backend = len(topology.terminals), resolve(backend)
+    injected, backend = len(topology.terminals), backend_of_calls(backend)
     random_packets = Packets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
     counter: _Routes | _Walks
     if isinstance(form, LayeredRouting):

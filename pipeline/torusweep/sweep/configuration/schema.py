@@ -127,7 +127,7 @@ class Cluster(Section):
     workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
         "auto",
         description=(
-            "worker processes, one thread each; auto: one for each core or GPU, limited by the open files "
+            "worker processes, one thread each; auto: one for each core, limited by the open files "
             "that this process may have, none for a few seconds of work; 0: this process computes alone"
         ),
     )
@@ -234,7 +234,7 @@ class Settings(Section):
         ),
     )
     backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
-        "auto", description="library that computes; auto: a GPU if there is one, NumPy for small work"
+        "auto", description="library that computes; auto: a GPU, if there is one, for large calls; Numba otherwise"
     )
     cluster: Cluster = Field(
         default_factory=lambda: Cluster.model_validate({}), description="workers and their cluster"
