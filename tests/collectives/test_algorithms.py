@@ -196,6 +196,11 @@ def test_too_many_transfers_are_refused_before_any_is_made(monkeypatch, side, op
         schedule_of(build(f"torus(k={side}, n=2)"), operation, "one_way_ring")
 
 
+def test_trees_that_take_too_long_are_refused():
+    with pytest.raises(Refused, match="choose algorithm tree, or the optimum alone"):
+        schedule_of(build("torus(k=24, n=3)"), "broadcast", "trees")
+
+
 def test_names_of_algorithms():
     assert algorithm_of("Halving-Doubling") == "halving_doubling"
     with pytest.raises(BadInput, match=r"unknown algorithm 'buckets' \(did you mean 'bucket'"):
