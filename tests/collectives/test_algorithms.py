@@ -13,15 +13,17 @@ from torusweep.collectives.algorithms import ALGORITHMS, algorithm_of, schedule_
 from torusweep.collectives.cost import Cost, cost_of
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.collectives.optimum import optimum
+from torusweep.collectives.schedule import Transfers
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 
 from tests.collectives.player import check
-from tests.stages.static.networks import as_networkx
+from tests.stages.static.networks import as_networkx, network
 
 UNSUITABLE = ("a power of 2", "Hamiltonian cycle", "rings and lines", "links in both directions")
 PAIRS = [(name, operation) for name, algorithm in ALGORITHMS.items() for operation in algorithm.operations]
 NETWORKS = (
+    "hypercube(n=1)",
     "ring(k=5)",
     "torus(radices=[3, 4])",
     "torus(k=4, n=2)",
@@ -128,6 +130,26 @@ def test_trees_attain_the_optimum(network, operation):
     assert cost.cycles == pytest.approx(optimum(topology, operation).bound, rel=1e-12)
 
 
+@pytest.mark.parametrize("operation", ALGORITHMS["trees"].operations)
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_of_one_way_channels(seed, operation):
+    """Trees towards a rank differ in number and size from those away from it: both halves get the same chunks."""
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(4, 7))
+    pairs = {(node, (node + 1) % nodes) for node in range(nodes)}
+    pairs |= {tuple(draw.choice(nodes, 2, replace=False).tolist()) for _ in range(2 * nodes)}
+    links = [(*pair, int(draw.integers(1, 4)) if seed % 2 else 1) for pair in sorted(pairs)]
+    topology = network(nodes, links, directed=True)
+    schedule = schedule_of(topology, operation, "trees")
+    check(schedule, nodes)
+    cost, best = cost_of(topology, schedule), optimum(topology, operation)
+    assert cost.cycles >= best.bound * (1 - 1e-12)
+    if operation == "all_reduce":  # its halves run at the same time, piece by piece, on different channels in part
+        assert cost.cycles <= best.attained * (1 + 1e-12)
+    else:
+        assert cost.cycles == pytest.approx(best.bound, rel=1e-12)
+
+
 def test_trees_of_two_hundred_and_fifty_six_nodes():
     """Where trees of shortest paths do not attain the optimum."""
     topology = build("sequin(k=16, s=1, t=2)")
@@ -154,6 +176,7 @@ def test_the_best_number_of_pieces(size, bandwidth, latency):
         ("torus(k=3, n=2)", "all_gather", "halving_doubling", "expected a power of 2 terminals, got 9"),
         ("ccc(n=3)", "all_gather", "bucket", "expected a lattice, or a product of rings and lines"),
         ("mesh(k=3, n=2)", "all_gather", "rings", "expected a Hamiltonian cycle, found none"),
+        ("ring(k=2)", "all_gather", "rings", "expected a Hamiltonian cycle, found none"),
     ],
 )
 def test_what_does_not_suit_is_refused(network, operation, algorithm, words):
@@ -161,9 +184,21 @@ def test_what_does_not_suit_is_refused(network, operation, algorithm, words):
         schedule_of(build(network), operation, algorithm)
 
 
-def test_too_many_transfers_are_refused():
+@pytest.mark.parametrize(("side", "operation"), [(96, "all_gather"), (64, "all_reduce")])
+def test_too_many_transfers_are_refused_before_any_is_made(monkeypatch, side, operation):
+    """Of an all_reduce, the two halves together."""
+
+    def made(*arguments):
+        raise AssertionError("transfers were made")
+
+    monkeypatch.setattr(Transfers, "add", made)
     with pytest.raises(Refused, match="choose a smaller network, or the optimum alone"):
-        schedule_of(build("torus(k=96, n=2)"), "all_gather", "ring")
+        schedule_of(build(f"torus(k={side}, n=2)"), operation, "one_way_ring")
+
+
+def test_trees_that_take_too_long_are_refused():
+    with pytest.raises(Refused, match="choose algorithm tree, or the optimum alone"):
+        schedule_of(build("torus(k=24, n=3)"), "broadcast", "trees")
 
 
 def test_names_of_algorithms():

@@ -145,6 +145,7 @@ def test_names_of_operations():
         operation_of("al_reduce")
 
 
-def test_an_optimum_that_takes_too_long_is_refused():
+@pytest.mark.parametrize("operation", ["all_gather", "all_reduce", "broadcast"])
+def test_an_optimum_that_takes_too_long_is_refused(operation):
     with pytest.raises(Refused, match="choose a smaller network"):
-        optimum(build("faulty(torus(k=48, n=3), links=1, seed=1)"), "all_gather")
+        optimum(build("faulty(torus(k=48, n=3), links=1, seed=1)"), operation)

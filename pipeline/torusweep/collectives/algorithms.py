@@ -164,7 +164,8 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
         )
     try:
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
-            check_transfers(working.nodes * (working.nodes - 1))
+            halves = 2 if operation == "all_reduce" else 1
+            check_transfers(halves * working.nodes * (working.nodes - 1))
         found = _made(working, operation, ALGORITHMS[algorithm], root)
     except BadInput as refusal:
         raise type(refusal)(f"algorithm {algorithm} on {topology.spelling}: {_without(topology, refusal)}") from None

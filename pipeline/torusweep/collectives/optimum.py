@@ -23,6 +23,7 @@ from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 
+FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
 TREES = "attained by packing spanning trees (Edmonds 1973)"
 PACKED = "attained by packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
@@ -99,18 +100,22 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
     found = orbits(topology, use_symmetry=use_symmetry)
     sinks = found.representatives[weight[found.representatives] > 0]
-    channels_seen = float(len(channels.to)) * len(sinks) * max(topology.nodes, 1) ** 0.5
-    if channels_seen > MOST_WORK:
-        raise Refused(
-            f"optimum of {topology.spelling}: expected at most about {MOST_WORK:.0g} visits of channels by maximum"
-            f" flows, got {channels_seen:.2g}; choose a smaller network, or one whose nodes look alike"
-        )
+    visits = float(len(channels.to)) * len(sinks) * topology.nodes**0.5
+    _check_work(topology, visits, "choose a smaller network, or one whose nodes look alike")
     best = least_ratio_cut(channels, weight, sinks)
     ratio = Fraction(best.weight, best.capacity) / len(topology.terminals)
     cut = _cut(topology, best.inside, best.weight, best.capacity, enters=reverse)
     alone = int(np.bincount(best.inside).min()) == 1
     flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
     return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {TREES}")
+
+
+def _check_work(topology: Topology, visits: float, remedy: str) -> None:
+    if visits > MOST_WORK:
+        raise Refused(
+            f"optimum of {topology.spelling}: expected at most about {MOST_WORK:.0g} visits of channels by maximum"
+            f" flows, got {visits:.2g}; {remedy}"
+        )
 
 
 def _cut(topology: Topology, inside: np.ndarray, weight: int, capacity_: int, *, enters: bool) -> Cut:
@@ -132,6 +137,7 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     source = np.zeros(topology.nodes, np.int64)
     source[node] = 1
     sinks = np.flatnonzero(weight)
+    _check_work(topology, float(FEW_PHASES) * len(channels.to) * len(sinks), "choose a smaller network")
     best = least_ratio_cut(channels, source, sinks[sinks != node])
     cut = _cut(topology, best.inside, 1, best.capacity, enters=reverse)
     entering = strengths(channel_matrix(topology))

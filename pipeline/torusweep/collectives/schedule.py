@@ -8,6 +8,7 @@ the same two ranks are one message.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -124,12 +125,53 @@ def mirrored(forward: Schedule) -> Schedule:
 
 
 def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
-    """The all_reduce of a reduce_scatter and an all_gather, or of a reduce and a broadcast, of the same chunks."""
+    """The all_reduce of a reduce_scatter and an all_gather, or of a reduce and a broadcast from the same root."""
+    reduction, distribution = _in_equal_chunks(reduction, distribution)
     parts = reduction, distribution._replace(step=distribution.step + reduction.steps)
     check_transfers(sum(len(part.step) for part in parts))
     anyone = np.full(len(reduction.size), ALL, np.int32)
     found = reduction._replace(operation="all_reduce", home=anyone, target=anyone)
     return _with_transfers(found, parts)
+
+
+def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule]:
+    """Two schedules in which each home has as much of the data, with chunks cut so that both have the same ones.
+
+    On a network of one-way channels the trees towards a rank differ in number and size from those away from it.
+    """
+    if np.array_equal(one.size, other.size) and np.array_equal(one.home, other.home) and one.units == other.units:
+        return one, other
+    units = lcm(one.units, other.units)
+    orders = [np.argsort(part.home, kind="stable") for part in (one, other)]
+    # where each chunk ends, if all are put one after another by their homes
+    ends = [np.cumsum(part.size[order]) * (units // part.units) for part, order in zip((one, other), orders)]
+    cuts = np.union1d(*ends)
+    wholes = [order[np.searchsorted(end, cuts)] for order, end in zip(orders, ends)]
+    size = np.diff(cuts, prepend=0)
+    first, second = (_recut(part, whole, units, size) for part, whole in zip((one, other), wholes))
+    return first, second
+
+
+def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> Schedule:
+    """A schedule with smaller chunks: int[C] the old chunk of which each is a part, int64[C] units of each."""
+    order = np.argsort(whole, kind="stable")
+    number = np.bincount(whole, minlength=len(found.size))
+    many = number[found.chunk]
+    check_transfers(int(many.sum()))
+    transfer = np.repeat(np.arange(len(many)), many)
+    place = np.arange(len(transfer)) - np.repeat(np.cumsum(many) - many, many)
+    first = np.cumsum(number) - number
+    return found._replace(
+        units=units,
+        size=size,
+        home=found.home[whole],
+        target=found.target[whole],
+        step=found.step[transfer],
+        source=found.source[transfer],
+        destination=found.destination[transfer],
+        chunk=order[first[found.chunk[transfer]] + place].astype(np.int32),
+        reduces=found.reduces[transfer],
+    )
 
 
 def together(schedules: Sequence[Schedule]) -> Schedule:

@@ -14,6 +14,7 @@ from torusweep.errors import Refused
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 
+MOST_GROWN = 1_000_000_000  # pairs of node and channel for which trees out of one root are packed; about a minute
 MOST_PACKED = 300  # nodes for which trees that are not of shortest paths are packed; 256 take some seconds
 ROOT = -1  # the parent of a root
 
@@ -41,6 +42,11 @@ def broadcast_trees(topology: Topology, root: int) -> Schedule:
     """Broadcast on as many trees out of the root as any terminal has disjoint paths to it."""
     channels = channels_of(topology)
     nodes = topology.nodes
+    if nodes * len(channels.to) > MOST_GROWN:
+        raise Refused(
+            f"trees on {topology.spelling}: expected at most {MOST_GROWN:,} pairs of node and channel, got"
+            f" {nodes * len(channels.to):,}; choose algorithm tree, or the optimum alone"
+        )
     source = np.zeros(nodes, np.int64)
     source[root] = 1
     width = least_ratio_cut(channels, source, np.delete(np.arange(nodes), root)).capacity
