@@ -101,6 +101,18 @@ def test_the_best_under_a_condition():
     assert json.loads(said("--nodes", "64", "--where", "degree = 4", "--json"))["rows"][0]["degree"] == 4
 
 
+def test_known_networks_that_do_not_meet_the_condition_are_marked():
+    """A torus of 4³ nodes has diameter 3 × 2 and degree 6."""
+    mark = "(does not meet the condition)"
+    for condition, met in (("diameter <= 5", False), ("diameter <= 6", True), ("degree = 4", False), (None, True)):
+        asked = ("--nodes", "64", *(("--where", condition) if condition else ()))
+        (cube,) = [row for row in json.loads(said(*asked, "--json"))["known"] if row["name"] == "cube"]
+        assert (cube["topology"], cube["meets_condition"]) == ("torus(k=4, n=3)", met)
+        (line,) = [line for line in said(*asked).splitlines() if line.startswith("cube ")]
+        assert line.endswith("torus(k=4, n=3)" if met else f"torus(k=4, n=3)  {mark}")
+    assert mark not in said("--nodes", "64")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

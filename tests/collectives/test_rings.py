@@ -59,3 +59,8 @@ def test_rings(network, hops, rings):
 
 def pairs(order):
     return list(zip(order, [*order[1:], order[0]]))
+
+
+def test_two_nodes_have_no_ring():
+    with pytest.raises(BadInput, match="expected a Hamiltonian cycle, found none"):
+        disjoint_rings(build("hypercube(n=1)"))

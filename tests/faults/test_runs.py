@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.run.rings import Run, until
+from tests.run.rings import COMMAND, Run, until
 
 pytestmark = pytest.mark.faults
 
@@ -45,8 +46,20 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     os.kill(run.pid, signal.SIGINT)  # 12
     said = run.communicate(timeout=60)[0]
     assert run.returncode == 130, said
-    assert "stopped; what is finished is kept" in said
+    assert said.endswith("static stopped; what is finished is kept\nstopped; the same command goes on from here\n")
     assert set(kept) < set(rings.shards())
+
+
+def test_a_signal_to_make_and_all_its_children_is_one_signal(rings: Run):
+    """make passes SIGTERM on to its child, which has had it with the group."""
+    (rings.home / "Makefile").write_text(f"run:\n\t{shlex.join(COMMAND)} run rings.yaml --workers 2\n")
+    run = rings.start("run", command=("make", "--silent"), fault="slow 0.5")
+    until(rings.shards)
+    kept = rings.shards()
+    os.killpg(run.pid, signal.SIGTERM)
+    said = run.communicate(timeout=60)[0]
+    assert "static stopped; what is finished is kept\nstopped; the same command goes on from here\n" in said
+    assert set(kept) < set(rings.shards()), "the batches that ran are saved"
 
 
 def test_a_step_that_is_killed_ends_the_run_which_goes_on_when_called_again(rings: Run, clean: bytes):

@@ -465,6 +465,8 @@ def test_a_front_of_results_under_a_condition(results):
         ("nodes = 16); DROP VIEW static; --", "syntax error"),
         ("nodes = 16;", "leave out the semicolon"),
         ("nodes = 16; SELECT 1", "more than a condition"),
+        ("nodes = 16; DROP TABLE static", "more than a condition; leave out what follows it"),
+        ("true; PRAGMA database_list", "more than a condition; leave out what follows it"),
         ("true LIMIT 1", "more than a condition"),
         ("true GROUP BY nodes", "more than a condition"),
         ("true UNION SELECT 1", "more than a condition"),

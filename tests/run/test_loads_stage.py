@@ -262,7 +262,7 @@ def test_loads_that_cannot_be_computed_are_refused_where_they_stand(tmp_path: Pa
         (
             "loads: [{traffic: hot_region, families: [torus]}]",
             "memory_gib: 0.01",
-            "need about 0.1 GiB; the limit is 0.0 GiB",
+            ": expected at most 0.0 GiB of memory, got about 0.1 GiB; choose fewer nodes",
         ),
     ],
 )

@@ -112,7 +112,7 @@ class Cell(NamedTuple):
     def html(self) -> str:
         style = f' class="{self.style}"' if self.style else ""
         value = f' data-value="{"" if self.value is None else self.value}"' if self.style == "number" else ""
-        return f"<td{style}{value}>{escape(self.text)}</td>"
+        return f"<td{style}{value}>{breakable(self.text)}</td>"
 
     def packed(self, style: str) -> str | list[Any]:
         """The cell as data, in a column of this style: its text, with style and value where they do not follow."""
@@ -170,9 +170,7 @@ def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True
     fields, rows = list(fields), list(rows)
     button = "<button type=button>{}</button>" if sortable else "{}"
     head = "".join(
-        f'<th class="{field.style}" title="{escape(field.meaning)}">'
-        + button.format(re.sub("([_(=])", r"\1<wbr>", escape(field.title)))  # so that it fits
-        + "</th>"
+        f'<th class="{field.style}" title="{escape(field.meaning)}">' + button.format(breakable(field.title)) + "</th>"
         for field in fields
     )
     cells = [[field.cell(row) for field in fields] for row in rows[:MOST_ROWS]]
@@ -182,6 +180,19 @@ def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True
     note = f'<p class="note">In this page: {extent(len(rows), MOST_ROWS)}.</p>' if len(rows) > MOST_ROWS else ""
     content = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
     return f'<div class="table"{data}><div class="scroll" tabindex="0"><table{kind}>{content}</table></div>{note}</div>'
+
+
+BREAKS = re.compile(
+    r"(?<=[_/])(?=[^\s)])|(?<=\w\()(?=[^\s)])|(?<=[=,])(?=[^\s\d)])"
+)  # `breakable` of tables.js does the same
+
+
+def breakable(text: str) -> str:
+    """HTML of a text whose long words may be broken after `_`, `(`, `/`, `=` and commas, and nowhere else.
+
+    A number stays with its name, as in `seed=1`, and no bracket that closes stands alone.
+    """
+    return "<wbr>".join(map(escape, BREAKS.split(text)))
 
 
 def _rows(cells: Sequence[Sequence[Cell]]) -> str:

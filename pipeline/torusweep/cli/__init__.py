@@ -13,6 +13,7 @@ import io
 import os
 import signal
 import sys
+from typing import Any
 
 import click
 
@@ -52,6 +53,12 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"torusweep.cli.{COMMANDS[name][0]}")
         return getattr(module, name)
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as stopped:  # of this one, click would first print an empty line
+            raise click.Abort from stopped
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -127,7 +134,9 @@ def main() -> None:
         _say(refusal.format_message() + (f" ('{context.command_path} --help' explains)" if context else ""))
         sys.exit(2)
     except (KeyboardInterrupt, click.exceptions.Abort) as stopped:
-        remedy = str(stopped.__cause__ or stopped)  # click makes an Abort of what a command raised
+        remedy = str(stopped.__cause__ or stopped)
+        if sys.stderr.isatty():
+            sys.stderr.write("\r")  # the line is written over the terminal's ^C
         _say(f"interrupted; {remedy}" if remedy else "interrupted")
         sys.exit(130)
     except Exception as failure:

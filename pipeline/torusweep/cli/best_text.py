@@ -29,7 +29,8 @@ def print_best(found: Best) -> None:
         for place, row in enumerate(found.rows):
             table.add_row("best" if place == 0 else "as good", *_numbers(row), row["topology"])
         for row in found.known:
-            table.add_row(row["name"], *_numbers(row), row["topology"])
+            mark = "" if row["meets_condition"] else "  (does not meet the condition)"
+            table.add_row(row["name"], *_numbers(row), row["topology"] + mark)
         for kind, prefix, meaning in (
             (f"bound of {dimensions}D lattices", "lattice_", "no lattice has less: as near as in Zⁿ itself"),
             (f"bound of degree {winner['degree']}", "", "no graph has less (Cerf et al. 1974, Moore)"),

@@ -43,7 +43,7 @@ def front_of(
     The columns are topology, the named ones, what tells their rows apart (routing, traffic), and BESIDE.
 
     Raises BadInput for unknown columns, where numbers of several routings, traffics or models would be compared,
-    and as `query` and `pareto` do.
+    where no network has these values, and as `query` and `pareto` do.
     """
     spelled = [*minimise, *maximise]
     if not spelled:
@@ -73,6 +73,10 @@ def front_of(
     valued = found.filter(_valued(found, numbers))
     if not valued.num_rows:
         refuse_absent(folder, joined, chosen)
+        raise BadInput(
+            f"expected connected networks with values of {' and '.join(spelled)}{f' where {where}' if where else ''},"
+            " got none; torusweep query shows what is there"
+        )
     apart = [key for key in keys if key in choices.each() or key == "fault_nodes"]
     refuse_mixed(valued.to_pylist(), keys, numbers, series=None, apart=apart)
     telling = [key for key in keys if key in Choices._fields or (key in apart)]

@@ -338,13 +338,16 @@ def _check_condition(connection: duckdb.DuckDBPyConnection, condition: str) -> N
     bare, bracketed, model = (
         _parsed(connection, f"SELECT 1 WHERE {text}") for text in (f"\n{condition}\n", f"(\n{condition}\n)", "true")
     )
+    more_than = f"{expected}: more than a condition; leave out what follows it"
+    if bare.get("error_type") == "not implemented":  # DuckDB's word for a statement that is no SELECT
+        raise BadInput(more_than)
     if bare["error"]:
         reason = _one_line(bare["error_message"]).replace('at or near "WHERE"', "at end of input")
         raise BadInput(f"{expected}: {reason}")
     ours, (whole, *others) = model["statements"][0]["node"], [each["node"] for each in bare["statements"]]
     more = [name for name in ours if name not in ("where_clause", "select_list", "from_table")]
     if others or whole["type"] != ours["type"] or any(whole[name] != ours[name] for name in more):
-        raise BadInput(f"{expected}: more than a condition; leave out what follows it")
+        raise BadInput(more_than)
     if bracketed["error"]:
         raise BadInput(f"{expected}: it ends before its last character; leave out the semicolon")
 

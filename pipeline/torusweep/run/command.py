@@ -38,6 +38,7 @@ ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
+AGAIN_SECONDS = 1.0  # within which two signals are one
 STAYS_SECONDS = 10.0  # that Snakemake may take to end when it was told to
 SAVE_SECONDS = 25.0  # that a step which computes has besides: it gives up its batches after 20 s (torusweep.run.driver)
 STDERR = 2  # the file, whatever sys.stderr is where we are called
@@ -153,6 +154,7 @@ class Snakemake:
         """computing: the lock that a computing step holds; essential: drop Snakemake's chatter."""
         self._command, self._computing, self._essential = command, computing, essential
         self._signals: list[int] = []
+        self._since = 0.0
 
     def wait(self) -> int:
         """Run it to its end; its exit status, or 128 + the signal that stopped it."""
@@ -177,6 +179,7 @@ class Snakemake:
             for number, handler in before.items():
                 signal.signal(number, handler)
         if self._signals:
+            _say("stopped; the same command goes on from here")
             return 128 + self._signals[0]
         if status < 0:
             _say(
@@ -189,7 +192,15 @@ class Snakemake:
         return status
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        """The first signal: Snakemake starts no step, the one that computes saves its batches. The second: all end."""
+        """The first signal: Snakemake starts no step, the one that computes saves its batches. The second: all end.
+
+        What follows within a second is no second signal: make and timeout send one to their whole group, and pass it
+        on to their child besides.
+        """
+        now = time.monotonic()
+        if self._signals and now - self._since < AGAIN_SECONDS:
+            return
+        self._since = now
         self._signals.append(number)
         holder = lock.holder(self._computing)
         if holder and holder.get("host") == socket.gethostname():

@@ -46,7 +46,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         except LostWorkers as lost:
             raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
         if computed.stopped:
-            _say("stopped; what is finished is kept, and the same command goes on from here")
+            _say(f"{name} stopped; what is finished is kept")
             return 128 + computed.stopped
         shards = store.read_shards(folder, name, schema).whole
         rows = store.finished(shards, keys, schema)

@@ -42,7 +42,8 @@ class Best(NamedTuple):
     winners     of these, lattices that are equally good in all objectives
     attained    lattices of their classes
     rows        records of the first winners (`SCREEN`)
-    known       records of the networks people know at that size, with their names
+    known       records of the networks people know at that size, with their names; `meets_condition` says whether
+                the best would be looked for among them
     """
 
     space: Space
@@ -108,16 +109,23 @@ def best_lattices(
         winners=len(ahead),
         attained=lattices_of(ahead),
         rows=rows.to_pylist(),
-        known=known_rows(space),
+        known=known_rows(space, keep),
     )
 
 
-def known_rows(space: Space) -> list[dict[str, Any]]:
-    """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings."""
+def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[str, Any]]:
+    """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings.
+
+    keep  the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    """
     known = known_lattices(space.nodes, space.dimensions)
     forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
-    rows = screen_lattices(forms, backend="numpy").to_pylist()  # few: Numba takes longer to load
-    return [{**row, "name": network.name, "topology": network.spelling} for network, row in zip(known, rows)]
+    rows = screen_lattices(forms, backend="numpy")  # few: Numba takes longer to load
+    meets = [len(keep(rows.slice(place, 1))) > 0 for place in range(len(known))]
+    return [
+        {**row, "name": network.name, "topology": network.spelling, "meets_condition": met}
+        for network, row, met in zip(known, rows.to_pylist(), meets)
+    ]
 
 
 def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:

@@ -53,6 +53,11 @@ def advance(wanted: Wanted, chains: list[Chain], blocks: int, threads: int, back
     return chains
 
 
+def load_kernel(wanted: Wanted, chains: list[Chain], threads: int, backend: str) -> None:
+    """Load what `advance` computes with, or compile it, which may take seconds: no move is tried."""
+    _annealed(wanted, chains[:1], [0], 0, np.zeros(0), threads, backend)
+
+
 def is_optimal(wanted: Wanted, chain: Chain) -> bool:
     """Whether its best graph attains the bound."""
     return chain.energy <= wanted.goal.energy and chain.diameter <= wanted.goal.diameter

@@ -10,7 +10,7 @@ from typing import Any
 from torusweep_kernels.annealing import BLOCK, choose_backend
 
 from torusweep.errors import BadInput
-from torusweep.search.chains import advance, begin, is_optimal
+from torusweep.search.chains import advance, begin, is_optimal, load_kernel
 from torusweep.search.checkpoint import load, save
 from torusweep.search.results import publish
 from torusweep.search.wanted import Wanted
@@ -30,7 +30,7 @@ def search(
 ) -> dict[str, Any]:
     """Search, write the best graph and its row (`torusweep.search.columns`) to a folder, and return the row.
 
-    seconds   to search; the search ends within a few blocks of moves of it
+    seconds   to search, once the kernel is loaded; the search ends within a few blocks of moves of it
     moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
               depends on what is wanted and on these alone
     backend   what computes, as of `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
@@ -48,6 +48,8 @@ def search(
     if chains is None:
         chains = begin(wanted)
         save(checkpoint, wanted, chains)  # a folder that cannot be written is refused before the work
+    if not any(is_optimal(wanted, chain) for chain in chains):
+        load_kernel(wanted, chains, threads, chosen)
     started = saved = time.monotonic()
     limit = None if moves is None else -(-moves // BLOCK)
     blocks = 1

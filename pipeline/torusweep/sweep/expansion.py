@@ -144,9 +144,8 @@ def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> N
     needed = stage.memory(network, request)
     if needed > limit:
         raise Refused(
-            f"{stage.name} of {network.spelling} {request} need about {needed / 2**30:.1f} GiB;"
-            f" the limit is {limit / 2**30:.1f} GiB:"
-            " choose fewer nodes or raise limits.memory_gib"
+            f"{f'{stage.name} of {network.spelling} {request}'.rstrip()}: expected at most {limit / 2**30:,.1f} GiB of"
+            f" memory, got about {needed / 2**30:,.1f} GiB; choose fewer nodes or raise limits.memory_gib"
         )
 
 

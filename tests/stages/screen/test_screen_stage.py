@@ -212,8 +212,8 @@ def test_spaces_are_counted_first(tmp_path):
     path = configured(tmp_path, "  - {family: lattices, dimensions: [2, 3], nodes: {from: 2, to: 40}, each: lattice}\n")
     points = requested_points(load(path))
     assert [str(point) for point in points[:2]] == [
-        "lattices(dimensions=2, nodes=2) screened, each lattice",
-        "lattices(dimensions=2, nodes=3) screened, each lattice",
+        "lattices(dimensions=2, nodes=2) with a row for each lattice",
+        "lattices(dimensions=2, nodes=3) with a row for each lattice",
     ]
     expected = sum(lattice_count(nodes, n) for nodes in range(2, 41) for n in (2, 3))
     (stage,) = forecast(estimates(points), load(path).cluster).stages
@@ -224,8 +224,8 @@ def test_circulants_are_counted_first(tmp_path):
     path = configured(tmp_path, "  - {family: circulants, steps: [1, 2], nodes: {from: 4, to: 40}, each: graph}\n")
     points = requested_points(load(path))
     assert [str(point) for point in points[:2]] == [
-        "circulants(steps=1, nodes=4) screened, each graph",
-        "circulants(steps=1, nodes=5) screened, each graph",
+        "circulants(steps=1, nodes=4) with a row for each graph",
+        "circulants(steps=1, nodes=5) with a row for each graph",
     ]
     expected = sum(circulant_count(nodes, k) for nodes in range(4, 41) for k in (1, 2))
     (stage,) = forecast(estimates(points), load(path).cluster).stages

@@ -132,8 +132,9 @@ def rtt(a: Side) -> Plan:
     # A boundary that winds round the torus consists of two or more closed curves, each at least as long
     # as the shortest lattice vector, 2a steps. A boundary that does not needs 4a steps to enclose a² nodes.
     source = (
-        "Cámara et al. 2010, sec. 5.2; no narrower: round a² nodes a boundary has 4a steps,"
-        " one that goes round the torus 2 × 2a"
+        "Cámara et al. 2010, sec. 5.2: this cut has 4a links; no cut has fewer: a boundary that encloses half of the"
+        " nodes, a², crosses at least 4a links, and one that winds round the torus is two or more closed curves that"
+        " each cross at least 2a"
     )
     return replace(plan, bisection=4 * a, bisection_source=source)
 

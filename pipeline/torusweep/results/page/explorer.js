@@ -372,7 +372,7 @@ class Explorer {
     button.setAttribute("aria-label", `Copy: ${this.command(text)}`);
     button.addEventListener("click", () => this.copy(this.command(text), button));
     cell.classList.add("command");
-    cell.append(element("code", {}, text), button);
+    cell.append(element("code", {}, ...breakable(text)), button);
   }
 
   // where a browser lets no page write to the clipboard, the command is shown and selected, for the keyboard to copy

@@ -15,6 +15,12 @@ function element(tag, own = {}, ...children) {
   return made;
 }
 
+// a text whose long words may be broken at these places, and nowhere else: as `breakable` of charts/section.py
+function breakable(text) {
+  const pieces = text.split(/(?<=[_/])(?=[^\s)])|(?<=\w\()(?=[^\s)])|(?<=[=,])(?=[^\s\d)])/);
+  return pieces.flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
+}
+
 // A cell is its text, or [text, style, value] where style and value do not follow from column and text.
 const textOf = (cell) => (Array.isArray(cell) ? cell[0] : cell);
 
@@ -30,7 +36,7 @@ function compared(numeric, p, q) {
 
 class PagedTable {
   // fill: puts a cell's text into its element
-  constructor(frame, fill = (cell, text) => cell.append(withMeaning(text))) {
+  constructor(frame, fill = (cell, text) => cell.append(...withMeaning(text))) {
     this.table = frame.querySelector("table");
     this.headers = [...this.table.tHead.rows[0].cells];
     this.fill = fill;
@@ -147,5 +153,5 @@ const meanings = new Map([...document.querySelectorAll("#glossary dt")].map((ter
 // a text; if the glossary has its first word, with that meaning on pointing at it
 function withMeaning(text) {
   const meaning = meanings.get(text.split("(", 1)[0]);
-  return meaning ? element("abbr", { title: meaning }, text) : text;
+  return meaning ? [element("abbr", { title: meaning }, ...breakable(text))] : breakable(text);
 }

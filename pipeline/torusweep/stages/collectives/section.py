@@ -26,10 +26,12 @@ from torusweep.charts.section import (
 )
 from torusweep.collectives.algorithms import ALGORITHMS, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS
+from torusweep.counts import counted
 from torusweep.stages.collectives.columns import COLLECTIVES
 
 MEANING = meanings(COLLECTIVES)
-ROW_HEIGHT = 30  # pixels of the chart for an algorithm
+ROW_HEIGHT = 26  # pixels of the chart for an algorithm
+AXIS_HEIGHT = 50  # pixels of the axis and its title below them
 BLUE = "#006DAD"
 INTRODUCTION = (
     "The optimum is what no algorithm beats, proved by a cut, a partition or a linear program; times are for data so"
@@ -70,9 +72,9 @@ def _proof(row: Record) -> Cell:
     if row["cut_nodes"] is not None:
         nodes = len(row["cut_nodes"])
         verb = "into" if row["cut_enters"] else "out of"
-        return Cell(f"{row['cut_capacity']:,} channels {verb} {nodes:,} node{'s' if nodes > 1 else ''}", "short")
+        return Cell(f"{counted(row['cut_capacity'], 'channel')} {verb} {counted(nodes, 'node')}", "short")
     if row["parts"] is not None:
-        return Cell(f"{row['cut_capacity']:,} channels between {row['parts']:,} sets", "short")
+        return Cell(f"{counted(row['cut_capacity'], 'channel')} between {counted(row['parts'], 'set')}", "short")
     return Cell("linear program", "short")
 
 
@@ -108,7 +110,7 @@ def _worth(rows: Sequence[Record]) -> str:
         reached[row["algorithm"]] += row["optimum_share"] > 1 - 1e-9
     best = max(reached, key=lambda name: reached[name])
     tried = sum(row["algorithm"] == best for row in rows)
-    return f" {escape(best)} reaches the optimum in {reached[best]:,} of {tried:,} cases."
+    return f" The algorithm {escape(best)} reaches the optimum in {reached[best]:,} of {tried:,} cases."
 
 
 def _shares(rows: Sequence[Record]) -> Chart:
@@ -121,7 +123,7 @@ def _shares(rows: Sequence[Record]) -> Chart:
         alt.Chart(inline(values))
         .mark_point(filled=True, opacity=0.7, size=60, color=BLUE)
         .encode(
-            x=share.axis(format="%"),
+            x=share.axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
             y=alt.Y("algorithm:N", title=None, sort=names),
             tooltip=[
                 alt.Tooltip("topology:N", title="network"),
@@ -131,5 +133,5 @@ def _shares(rows: Sequence[Record]) -> Chart:
                 alt.Tooltip("steps:Q", format=","),
             ],
         )
-        .properties(height=ROW_HEIGHT * len(names))
+        .properties(height=AXIS_HEIGHT + ROW_HEIGHT * len(names))
     )

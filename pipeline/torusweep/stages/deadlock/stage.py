@@ -18,6 +18,9 @@ from torusweep.stages.stage import Network, Options, Stage
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
+TWO_PASSES = ("valiant",)  # routings by way of another node
+WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
+
 
 class Deadlock(Choice):
     """Whether the sweep's networks can lock up.
@@ -98,9 +101,14 @@ class DeadlockStage(Stage):
         if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
             return 2e-7 * planned.nodes**2
         arcs = planned.nodes * max(planned.degree, 1)
-        if request.routing.partition("(")[0] in SHORTEST_PATHS:
+        family = request.routing.partition("(")[0]
+        if family in SHORTEST_PATHS:
             return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
-        return 5e-3 + 5e-6 * arcs
+        if family in TWO_PASSES:
+            return 4e-2 + 5e-5 * arcs
+        # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
+        graphs = 3 if request.virtual_channels == 1 else 1
+        return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
 
     def rows(self, network: Network, request: DeadlockRequest, options: Options) -> list[dict[str, Any]]:
         record = deadlock_record(

@@ -97,7 +97,7 @@ class ScreenRequest:
     )
 
     def __str__(self) -> str:
-        return "" if self.each is None else f"screened, each {self.each}"
+        return "" if self.each is None else f"with a row for each {self.each}"
 
 
 class ScreenStage(Stage):
