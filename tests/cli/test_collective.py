@@ -41,6 +41,7 @@ def test_algorithms_that_do_not_suit_are_named():
     assert said.status == 0
     assert "left out: algorithm rings on mesh(k=3, n=2): expected a Hamiltonian cycle, found none" in said.out
     assert "expected a power of 2 terminals, got 9" in said.out
+    assert "ring: no Hamiltonian cycle is known here, so messages go up to 2 hops" in said.out
 
 
 def test_a_simulation_stands_beside():

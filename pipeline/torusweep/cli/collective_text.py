@@ -12,6 +12,7 @@ from torusweep.counts import counted, size
 from torusweep.stages.collectives.simulation import Simulated
 
 MOST_NODES = 12  # of a cut, listed
+RINGS = ("one_way_ring", "ring")
 Row = tuple[dict[str, Any], Cost | None, Simulated | None]
 
 
@@ -76,6 +77,14 @@ def print_collective(rows: Sequence[Row], best: Optimum, timing: Timing | None, 
         if timing is not None:
             console.print()
             _print_times(console, rows, best, timing)
+        for row, cost, _ in rows[1:]:
+            if cost is not None and row["algorithm"] in RINGS and cost.hops > cost.steps:
+                most = -(-cost.hops // cost.steps)
+                print_note(
+                    console,
+                    f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops"
+                    " (a grid of odd sides has none)",
+                )
         for reason in unsuitable:
             print_note(console, f"left out: {reason}")
 
