@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,28 @@ def test_the_answer_comes_first():
     assert [float(cycles) for _, cycles in [row for row in table if row[1] != "in"]] == sorted(
         float(cycles) for _, cycles in [row for row in table if row[1] != "in"]
     )
+
+
+def test_the_optimum_lies_below_every_algorithm(tmp_path: Path):
+    """On one-way channels the halves of an all-reduce on trees overlap, and take less than one after the other."""
+    path = tmp_path / "one_way.edges"
+    path.write_text("0 1\n0 3\n1 0\n1 2\n2 0\n2 3\n3 0\n")
+    network = f'graph(path="{path}", directed=true)'
+    said = torusweep("collective", network, "all_reduce")
+    words = next(line.split() for line in said.out.splitlines() if line.startswith("optimum"))
+    trees = next(line for line in said.out.splitlines() if line.startswith("trees"))
+    rows = json.loads(torusweep("collective", network, "all_reduce", "--json").out)
+    least = min(row["cycles"] for row in rows)
+    assert words[1] == "between"
+    assert float(words[2]) == pytest.approx(rows[0]["optimum"], rel=1e-6)
+    assert float(words[4]) == pytest.approx(least, rel=1e-6)
+    assert float(trees.split()[3]) == pytest.approx(least, rel=1e-5)
+    assert least < rows[0]["cycles"] * 0.99
+
+
+def test_one_channel_leaves():
+    said = torusweep("collective", "ring(k=2)", "broadcast")
+    assert "1 channel that leaves node 0, for all of the data" in said.out
 
 
 def test_json_has_times():

@@ -114,6 +114,8 @@ def test_nodes_without_terminals_compute_nothing():
     assert optimum(topology, "all_gather").bound == F(3, 4)
     reduced = optimum(topology, "all_reduce")
     assert (reduced.bound, reduced.attained) == (F(6, 4), F(6, 4))
+    assert isinstance(reduced.proof, Partition)
+    assert (reduced.proof.part.tolist(), reduced.proof.parts) == ([0, 1, 2, 3, -1], 4)
     assert optimum(topology, "broadcast").attained == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from torusweep.collectives.algorithms import schedule_of
 from torusweep.collectives.cost import cost_of
-from torusweep.errors import Refused
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.collectives.simulation import simulated
 
@@ -48,3 +48,9 @@ def test_too_many_flits_are_refused():
     topology = build("torus(k=8, n=2)")
     with pytest.raises(Refused, match="choose fewer"):
         simulated(topology, schedule_of(topology, "all_gather", "rings"), 10**6)
+
+
+def test_a_network_without_a_safe_routing_is_refused():
+    topology = build("directed_torus(k=4, n=2)")
+    with pytest.raises(BadInput, match="free of deadlock, got none; leave the simulation out"):
+        simulated(topology, schedule_of(topology, "all_gather", "ring"), 64)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -21,15 +20,7 @@ from torusweep.quantities import bandwidth_of, byte_range, seconds_of
 from torusweep.stages.collectives.record import record_of
 from torusweep.stages.collectives.simulation import Simulated, simulated
 
-Value = TypeVar("Value")
 DEFAULT_BANDWIDTH, DEFAULT_LATENCY = "50GB/s", "1us"
-
-
-def _quantity(option: str, read: Callable[[str], Value], text: str) -> Value:
-    try:
-        return read(text)
-    except BadInput as wrong:
-        raise BadInput(f"{option}: {wrong}") from None
 
 
 @click.command()
@@ -120,9 +111,9 @@ def _timing(sizes: str | None, bandwidth: str | None, latency: str | None) -> Ti
                 raise BadInput(f"{option}: expected together with --bytes, got no --bytes; add --bytes 1MiB:1GiB")
         return None
     return Timing(
-        _quantity("--bytes", byte_range, sizes),
-        _quantity("--bandwidth", bandwidth_of, bandwidth or DEFAULT_BANDWIDTH),
-        _quantity("--latency", seconds_of, latency or DEFAULT_LATENCY),
+        options.quantity("--bytes", byte_range, sizes),
+        options.quantity("--bandwidth", bandwidth_of, bandwidth or DEFAULT_BANDWIDTH),
+        options.quantity("--latency", seconds_of, latency or DEFAULT_LATENCY),
     )
 
 

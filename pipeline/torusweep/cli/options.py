@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from torusweep.errors import BadInput, one_line
 
+Value = TypeVar("Value")
 MOST_BYTES = 255  # of a file's name
 
 
@@ -204,6 +205,14 @@ results = click.option(
 def listed(values: Iterable[str]) -> list[str]:
     """Names given several times or in a list separated by commas, without blanks."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def quantity(option: str, read: Callable[[str], Value], text: str) -> Value:
+    """What `read` makes of an option's text. Raises BadInput that names the option."""
+    try:
+        return read(text)
+    except BadInput as wrong:
+        raise BadInput(f"{option}: {wrong}") from None
 
 
 def print_json(value: Any) -> None:

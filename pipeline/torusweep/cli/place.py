@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -27,13 +26,6 @@ def _read_job(path: Path) -> Job:
     name = str(path)
     document = yaml.parse(yaml.read_bytes(path), name)
     return job_of(document.data, name, document.values, document.keys)
-
-
-def _quantity(option: str, read: Callable[[str], float], text: str) -> float:
-    try:
-        return read(text)
-    except BadInput as wrong:
-        raise BadInput(f"{option}: {wrong}") from None
 
 
 def _write(path: Path, axes: dict[str, int], placement: Placement) -> None:
@@ -94,8 +86,8 @@ def place(
     if output is not None and output.suffix not in SUFFIXES:
         raise BadInput(f"--output {output}: expected a file that ends in {' or '.join(SUFFIXES)}; choose one")
     links = Links(
-        _quantity("--bandwidth", bandwidth_of, bandwidth),
-        _quantity("--latency", seconds_of, latency),
+        options.quantity("--bandwidth", bandwidth_of, bandwidth),
+        options.quantity("--latency", seconds_of, latency),
     )
     job = _read_job(job_path)
     slice_of = machine(build(topology))

@@ -49,7 +49,7 @@ class Cut(NamedTuple):
 class Partition(NamedTuple):
     """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
 
-    part      int32[N]  set of each node that has not failed, from 0
+    part      int32[N]  set of each node that has not failed, from 0; −1 of a node without a terminal
     parts     number of sets
     capacity  of the channels between them, in both directions, in flits a cycle
     """
@@ -224,7 +224,8 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     counting, capacity_ = 2 * (members - 1) / min(out, into), min(out, into)
     method = f"{2 * members - 2:,} messages a flit over {capacity_:,} channels (Harary & Schwenk 1974)"
     bound = counting
-    proof: Cut | Partition = Partition(np.arange(topology.nodes, dtype=np.int32), members, capacity_)
+    part = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1).astype(np.int32)
+    proof: Cut | Partition = Partition(part, members, capacity_)
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
         bound, proof, method = (

@@ -50,13 +50,22 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all its messages
     of the step before are delivered, those that it sent and those that it got. In a pipeline each chunk is cut into
     pieces, and a piece is sent on as soon as it is there.
-    Raises BadInput where the simulation deadlocks or does not end, Refused where it would take too long.
+    Raises BadInput where no routing is known to be free of deadlock, or the simulation does not end, Refused where it
+    would take too long.
     """
     name = f"simulation of {schedule.operation} on {topology.spelling}"
     moved = float(schedule.size[schedule.chunk].sum()) * flits
     if moved > MOST_FLITS:
         raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")
-    setup = set_up(topology, ROUTER)
+    try:
+        setup = set_up(topology, ROUTER)
+    except Refused:
+        raise
+    except BadInput:
+        raise BadInput(
+            f"{name}: expected a network with a routing that is proved free of deadlock, got none; leave the"
+            " simulation out"
+        ) from None
     ports = topology.ports.shape[1]
     setup = setup._replace(
         router=setup.router._replace(injection_flits=min(4 * ports, ALL_FLITS - ports), ejection_flits=ALL_FLITS),
