@@ -13,7 +13,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.topology import Plan, Wiring, realise
 
-from tests.stages.static.networks import as_networkx, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 # network, operation, cycles per flit of the operation's size
 KNOWN = [
@@ -45,9 +45,9 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("network", "operation", "cycles"), KNOWN)
-def test_known_answers(network, operation, cycles):
-    found = optimum(build(network), operation)
+@pytest.mark.parametrize(("spelling", "operation", "cycles"), KNOWN)
+def test_known_answers(spelling, operation, cycles):
+    found = optimum(build(spelling), operation)
     assert found.bound == pytest.approx(float(cycles), rel=1e-9)
     assert found.attained == pytest.approx(float(cycles), rel=1e-9)
 
@@ -117,6 +117,16 @@ def test_nodes_without_terminals_compute_nothing():
     assert isinstance(reduced.proof, Partition)
     assert (reduced.proof.part.tolist(), reduced.proof.parts) == ([0, 1, 2, 3, -1], 4)
     assert optimum(topology, "broadcast").attained == 1
+
+
+def test_the_proof_of_a_damaged_network_has_its_numbers():
+    """Node 0 failed; 1 … 3 and 4 … 6 are triangles joined by one link, which all sums cross."""
+    pairs = [(1, 2), (2, 3), (3, 1), (4, 5), (5, 6), (6, 4), (3, 4)]
+    found = optimum(network(7, pairs, terminals=range(1, 7)), "all_reduce")
+    assert found.bound == found.attained == 1
+    assert isinstance(found.proof, Partition)
+    assert (found.proof.parts, found.proof.capacity) == (2, 2)
+    assert found.proof.part.tolist() == [-1, 0, 0, 0, 1, 1, 1]
 
 
 def test_a_large_all_to_all_has_bounds_without_a_linear_program():

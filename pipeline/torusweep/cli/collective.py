@@ -140,13 +140,13 @@ def _rows(
     for algorithm in algorithms:
         try:
             schedule = schedule_of(network, operation, algorithm, root=root)
+            run = None if flits is None else simulated(network, schedule, flits)
         except (BadInput, Refused) as refusal:
             if wanted:
                 raise
             unsuitable.append(str(refusal))
             continue
         cost = cost_of(network, schedule)
-        run = None if flits is None else simulated(network, schedule, flits)
         row = record_of(network, operation, algorithm, root, best, cost, best.method)
         if run is not None:
             row |= run.columns()

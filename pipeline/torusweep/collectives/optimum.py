@@ -49,7 +49,7 @@ class Cut(NamedTuple):
 class Partition(NamedTuple):
     """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
 
-    part      int32[N]  set of each node that has not failed, from 0; −1 of a node without a terminal
+    part      int32[N]  set of each node, from 0; −1 of a node without a terminal
     parts     number of sets
     capacity  of the channels between them, in both directions, in flits a cycle
     """
@@ -87,8 +87,21 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
     if OPERATIONS[operation].rooted:
         return _from_root(topology, operation, root)
     if operation == "all_reduce":
-        return _all_reduce(surviving_network(topology), use_symmetry=use_symmetry)
+        found = _all_reduce(surviving_network(topology), use_symmetry=use_symmetry)
+        return found._replace(proof=_numbered(found.proof, topology))
     return _gathered(topology, reverse=operation == "reduce_scatter", use_symmetry=use_symmetry)
+
+
+def _numbered(proof: Cut | Partition | None, topology: Topology) -> Cut | Partition | None:
+    """The proof of the network without its failed nodes, with the numbers of all nodes."""
+    alive = np.flatnonzero(topology.works).astype(np.int32)
+    if isinstance(proof, Cut):
+        return proof._replace(nodes=alive[proof.nodes])
+    if isinstance(proof, Partition):
+        part = np.full(topology.nodes, -1, np.int32)
+        part[alive] = proof.part
+        return proof._replace(part=part)
+    return proof
 
 
 def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optimum:
@@ -228,11 +241,8 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     proof: Cut | Partition = Partition(part, members, capacity_)
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
-        bound, proof, method = (
-            1 / narrowest.capacity,
-            narrowest,
-            "the narrowest cut, which each flit of the sum crosses",
-        )
+        bound, proof = 1 / narrowest.capacity, narrowest
+        method = "the narrowest cut, which each flit of the sum crosses"
     attained = gathered.attained + scattered.attained
     return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
 

@@ -54,5 +54,11 @@ COLLECTIVES = (
         "of the channels that cross, in that direction; between the sets of a partition, in both directions",
     ),
     Column("parts", "int64", "", "sets of the partition that proves the optimum of an all_reduce; null: a cut"),
+    Column(
+        "part_of_node",
+        "list<int64>",
+        "",
+        "set of each node in that partition, -1 where it has no terminal; null where each node is a set of its own",
+    ),
     Column("method", "string", "", "what proves the optimum and what attains it, or why there is none"),
 )

@@ -74,10 +74,11 @@ def _busiest(topology: Topology, cost: Cost) -> list[int]:
 
 
 def _proof(proof: Cut | Partition | None) -> dict[str, Any]:
-    names = ("cut_nodes", "cut_enters", "cut_terminals", "cut_capacity", "parts")
+    names = ("cut_nodes", "cut_enters", "cut_terminals", "cut_capacity", "parts", "part_of_node")
     found: tuple[Any, ...] = (None,) * len(names)
     if isinstance(proof, Cut):
-        found = (proof.nodes.tolist(), bool(proof.enters), proof.terminals, proof.capacity, None)
+        found = (proof.nodes.tolist(), bool(proof.enters), proof.terminals, proof.capacity, None, None)
     elif isinstance(proof, Partition):
-        found = (None, None, None, proof.capacity, proof.parts)
+        alone = proof.parts == int((proof.part >= 0).sum())
+        found = (None, None, None, proof.capacity, proof.parts, None if alone else proof.part.tolist())
     return dict(zip(names, found))
