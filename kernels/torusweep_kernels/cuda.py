@@ -48,8 +48,11 @@ class Gpu:
         """Bytes that CuPy can allocate."""
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
-    def threads(self, items: int, multiple: int = THREADS) -> int:
-        """A multiple of `multiple`: a thread for each item, at most about the device's resident threads."""
+    def threads(self, items: int, multiple: int | None = None) -> int:
+        """A multiple of `multiple` (THREADS by default): a thread for each item, at most about the device's resident
+        threads.
+        """
+        multiple = THREADS if multiple is None else multiple
         return -(-min(items, self.most_threads) // multiple) * multiple
 
     def launch(self, kernel: Any, items: int, *arguments: Any) -> None:

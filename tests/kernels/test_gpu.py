@@ -107,7 +107,7 @@ def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:
     for mixed in (lambda: device + host, lambda: cupy.take(host, device), lambda: device[host]):
         with pytest.raises(TypeError, match=r"numpy\.ndarray"):
             mixed()
-    advance = cupy.RawModule(code=gpu.SOURCE.read_text(), options=cuda.OPTIONS).get_function("advance")
+    advance = cupy.RawModule(code=cuda.cuda_source(gpu.SOURCE), options=cuda.OPTIONS).get_function("advance")
     with pytest.raises(AssertionError, match="2 arguments for 13 parameters"):
         advance((1,), (1,), (device, device))
     with pytest.raises(AssertionError, match="argument 0 is int64, its parameter uint64"):

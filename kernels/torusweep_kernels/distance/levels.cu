@@ -5,6 +5,8 @@
 // up the counts of many levels at once. The host launches several levels ahead. happened[i] says whether the i-th
 // launch before changed anything; if it did not, the later launches return at once.
 
+#include "cuda.cuh"
+
 typedef unsigned long long word_t;
 
 // One level for every node: next = old | OR over its predecessors.
@@ -41,7 +43,7 @@ extern "C" __global__ void advance(const word_t* __restrict__ old, word_t* __res
         if (counted[node]) count += __popcll(after ^ before);
     }
     gained[level * threads + thread] = count;
-    if (any) happened[level + 1] = 1;
+    if (any) store_relaxed(happened + level + 1, 1);
 }
 
 // Count the same level's new bits for each lane: pairs unsigned int[levels, threads]; other arguments as above.

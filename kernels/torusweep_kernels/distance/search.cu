@@ -4,6 +4,8 @@
 // A thread owns every stride-th node, and only it writes this node's words. Atomics add up counts in whole numbers;
 // their order does not matter.
 
+#include "cuda.cuh"
+
 const int LANES = 32;  // also in gpu_many.py
 
 // Of each block:
@@ -58,7 +60,7 @@ extern "C" __launch_bounds__(1024) __global__ void search(
         }
         if (wanted) {
             // all threads that write an element write the same value
-            for (; reached; reached &= reached - 1) last[__ffs(reached) - 1] = level;
+            for (; reached; reached &= reached - 1) store_relaxed(last + __ffs(reached) - 1, level);
         }
         if (!__syncthreads_or(any)) break;
         if (thread < groups && sums[thread]) {

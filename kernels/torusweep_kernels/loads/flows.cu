@@ -10,6 +10,8 @@
 //   count, unit  double[nodes, lanes]
 //   inward    whether traffic splits over next hops: a neighbour then counts once, not once for each of its paths
 
+#include "cuda.cuh"
+
 // One level outwards: reach the neighbours of the last level, and count their paths to it. happened[step] says whether
 // the last launch reached any node; if not, later launches return at once. Another thread may change a distance read
 // here from "not reached" to this level: neither is the last level.
@@ -26,15 +28,15 @@ extern "C" __global__ void reach(const long long* __restrict__ start, const int*
         double ways = 0;
         for (long long arc = start[node]; arc < start[node + 1]; ++arc) {
             const long long nearer = (long long)other[arc] * lanes + lane;
-            if (distance[nearer] == level - 1) ways += (inward ? 1.0 : count[nearer]) * capacity[arc];
+            if (relaxed(distance + nearer) == level - 1) ways += (inward ? 1.0 : count[nearer]) * capacity[arc];
         }
         if (ways > 0) {
             count[item] = ways;
-            distance[item] = level;
+            store_relaxed(distance + item, level);
             any = true;
         }
     }
-    if (any) happened[step + 1] = 1;
+    if (any) store_relaxed(happened + step + 1, 1);
 }
 
 // The totals of every lane, over nodes in their order: demand reached, demand not reached, demand * distance, largest

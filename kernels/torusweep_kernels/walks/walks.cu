@@ -7,6 +7,7 @@
 // One thread computes each sum, over ports in their order. The limits equal those of the specification to the bit
 // (compile without contraction to fused operations). Packets add integers, whose order does not matter.
 
+#include "cuda.cuh"
 #include "philox/philox.cuh"
 
 // One level back from the destinations. happened[step] says whether the last launch reached any node; if not, later
@@ -26,21 +27,21 @@ extern "C" __global__ void reach(const int* __restrict__ heads, const double* __
         double total = 0;
         for (long long port = node * width; port < (node + 1) * width; ++port) {
             const long long other = lane + heads[port];
-            if (distance[other] == level - 1) total += (by_paths ? count[other] : 1.0) * capacity[port];
+            if (relaxed(distance + other) == level - 1) total += (by_paths ? count[other] : 1.0) * capacity[port];
         }
         if (!(total > 0)) continue;
         const double share = scale / total;
         double end = 0;
         for (int p = 0; p < width; ++p) {
             const long long port = node * width + p, other = lane + heads[port];
-            if (distance[other] == level - 1) end += (by_paths ? count[other] : 1.0) * capacity[port];
+            if (relaxed(distance + other) == level - 1) end += (by_paths ? count[other] : 1.0) * capacity[port];
             limit[row * width + p] = (unsigned int)(end * share < most ? end * share : most);
         }
         count[row] = total;
-        distance[row] = level;
+        store_relaxed(distance + row, level);
         any = true;
     }
-    if (any) happened[step + 1] = 1;
+    if (any) store_relaxed(happened + step + 1, 1);
 }
 
 // Walk packets order[begin .. end - 1] to their destinations, whose rows are lane[destination].

@@ -192,6 +192,6 @@ def sources(names: Iterable[str]) -> dict[str, Path]:
     for name in names:
         root = _ROOTS[name.partition(".")[0]]
         start = root.joinpath(*name.split("."))
-        files = start.rglob("*") if start.is_dir() else [start.with_suffix(".py")]
+        files = start.rglob("*") if start.is_dir() else [start.with_suffix(suffix) for suffix in _CODE]
         found |= {file.relative_to(root).as_posix(): file for file in files if file.suffix in _CODE and file.is_file()}
     return found

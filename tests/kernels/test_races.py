@@ -1,0 +1,247 @@
+"""No kernel has a data race: every CUDA source under ThreadSanitizer, ordered only where CUDA orders (race_shim.h).
+
+The results are compared, too. Mutated sources show that races are found, also where the results stay right.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from torusweep_kernels import backend, cuda
+from torusweep_kernels.annealing import Goal, anneal_chains
+from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.lattices import measure_lattices
+from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.router import Router, simulate
+from torusweep_kernels.router import gpu as router_gpu
+from torusweep_kernels.routes import route_flows
+from torusweep_kernels.walks import shortest_walks
+
+from tests.kernels import fake_cupy, oracle, racing
+from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform
+from tests.kernels.test_annealing import start
+from tests.kernels.test_router_messages import with_messages
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+ROOT = Path(__file__).parent.parent.parent / "kernels" / "torusweep_kernels"
+TRIVIAL = '#include "{shim}"\nstatic void run_kernel(const char*, void**) {{}}\n'
+Arrays = list[np.ndarray]
+Case = Callable[[str], Arrays]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the programs are kept; skips where the sanitizer cannot be had."""
+    made = tmp_path_factory.getbasetemp().parent / "races"
+    made.mkdir(exist_ok=True)
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("needs ThreadSanitizer on 64-bit Linux and x86; this machine is another")
+    source = made / "trivial.cpp"
+    source.write_text(TRIVIAL.format(shim=racing.SHIM))
+    try:
+        racing.build(source, made / "trivial", made)
+        racing.ran(made / "trivial", "/dev/null", "/dev/null")
+    except (fake_cupy.CompileException, OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"needs zig's ThreadSanitizer, which does not work here: {str(error)[:500]}")
+    return made
+
+
+@contextmanager
+def sanitized(folder: Path, mutated: Callable[[str], str] = str, **device: Any) -> Iterator[list[str]]:
+    """A GPU of few threads, several blocks each; gives the reports."""
+    with pytest.MonkeyPatch.context() as patch:
+        cupy, found = racing.module(folder, mutated, **device)
+        patch.setitem(sys.modules, "cupy", cupy)
+        patch.setattr(cuda, "THREADS", 32)
+        patch.setattr(cuda, "RESIDENT", 64)
+        patch.setattr(cuda, "AHEAD", 4)
+        backend.gpu_count.cache_clear()
+        try:
+            yield found
+        finally:
+            backend.gpu_count.cache_clear()
+
+
+# --- cases: each kernel, small, with more items than threads where threads have strides ------------
+
+
+def ports(nodes: int = 60) -> np.ndarray:
+    """Two ports: links of one direction, some missing, so that not all nodes are reached."""
+    return np.random.default_rng(nodes).integers(-1, nodes, (nodes, 2))
+
+
+def distances(backend: str) -> Arrays:
+    sources, rng = np.arange(60), np.random.default_rng(2)
+    removed = np.where(rng.random((60, 1)) < 0.5, (sources[:, None] + 7) % 60, -1)
+    options = {"counted": rng.random(60) < 0.8, "eccentricity": True, "backend": backend}
+    found = all_pairs_distance(ports(), sources, sources % 3, removed=removed, **options)
+    return [np.asarray(array) for array in found]
+
+
+def many(backend: str) -> Arrays:
+    tasks = []
+    for nodes in (20, 45, 150):
+        sources = np.arange(0, nodes, 3)
+        removed = np.where(sources[:, None] % 2 == 0, (sources[:, None] + 7) % nodes, -1)
+        # two barriers more a level where nodes are removed
+        tasks += [Task(ports(nodes), sources, sources % 3, None, some, True) for some in (removed, None)]
+    return [np.asarray(array) for found in many_distances(tasks, backend=backend) for array in found]
+
+
+def loads(backend: str) -> Arrays:
+    demand = np.random.default_rng(3).random((60, 60))
+    return [
+        np.asarray(array)
+        for split in SPLITS
+        for array in minimal_loads(ports(), np.arange(60), demand=demand, split=split, backend=backend)
+    ]
+
+
+def walks(backend: str) -> Arrays:
+    first, last = np.random.default_rng(4).integers(0, 60, (2, 500))
+    groups = {"group": np.arange(500) % 3, "groups": 3}
+    return [
+        np.asarray(array)
+        for split in SPLITS
+        for array in shortest_walks(ports(), first, last, split=split, seed=5, backend=backend, **groups)
+    ]
+
+
+def routes(backend: str) -> Arrays:
+    way = Routes(4, 3)
+    first, last = np.random.default_rng(6).integers(0, 12, (2, 700))
+    return [route_flows(oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops, backend=backend)]
+
+
+def lattices(backend: str) -> Arrays:
+    forms = np.array([[[40, 7], [0, 3]], [[64, 1], [0, 2]], [[5, 4], [0, 1]], [[1, 0], [0, 1]]])
+    return [array for some in (True, False) for array in measure_lattices(forms, loads=some, backend=backend)]
+
+
+def annealing(backend: str) -> Arrays:
+    starts = [start(40, 4, 2, seed) for seed in range(2)]
+    found = anneal_chains(starts, np.full(1, 2.0), Goal(4, 16, 0), chains=range(2), backend=backend)
+    numbers = [(one.energy, one.best_energy, one.best_diameter, one.moves, one.accepted) for one in found]
+    return [np.array(numbers), *(array for one in found for array in (*one.graph[1:], *one.best[1:]))]
+
+
+def router(backend: str) -> Arrays:
+    """Saturated, so that all credits are used; and messages; a bounded source queue; a network that may deadlock."""
+    found = []
+    torus = torus_wiring(4, 3)
+    packets = uniform(Routes(4, 3), 0.6, 40, 3, [1, 2])
+    found.append(simulate(torus, Router(2, 4), *Routes(4, 3).arrays, packets, cycles=80, stall=20, backend=backend))
+    for seed in range(4):
+        wiring, some, way, packets = random_case(seed)
+        packets = with_messages(seed, len(wiring.to), packets) if seed % 2 == 0 else packets
+        some = some if seed % 2 == 0 else some._replace(source_queue=1)
+        found.append(simulate(wiring, some, *way, packets, cycles=80, stall=20, backend=backend))
+    return [np.asarray(array) for one in found for array in one[:-1]]
+
+
+def router_of_blocks(backend: str) -> Arrays:
+    """Several blocks for an experiment, a launch for a cycle; on the CPU it is the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(router_gpu, "THREADS", 1)
+        patch.setattr(router_gpu, "SHARED_THREADS", 3)
+        wiring, some, way, packets = random_case(2)
+        packets = with_messages(2, len(wiring.to), packets)
+        return [np.asarray(array) for array in simulate(wiring, some, *way, packets, cycles=60, backend=backend)[:-1]]
+
+
+# its source, the case, the multiprocessors of the GPU
+CASES: dict[str, tuple[str, Case, int]] = {
+    "distance": ("distance/levels.cu", distances, 1),
+    "distance, many": ("distance/search.cu", many, 1),
+    "loads": ("loads/flows.cu", loads, 1),
+    "walks": ("walks/walks.cu", walks, 1),
+    "routes": ("routes/runs.cu", routes, 1),
+    "lattices": ("lattices/measure.cu", lattices, 1),
+    "annealing": ("annealing/anneal.cu", annealing, 1),
+    "router": ("router/router.cu", router, 1),
+    "router of several blocks": ("router/router.cu", router_of_blocks, 9),
+}
+
+
+def test_every_source_is_run() -> None:
+    assert {source for source, *_ in CASES.values()} == {str(path.relative_to(ROOT)) for path in ROOT.glob("*/*.cu")}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_kernel_has_a_race(name: str, folder: Path) -> None:
+    _, case, multiprocessors = CASES[name]
+    expected = case("numba")
+    with sanitized(folder, multiprocessors=multiprocessors) as found:
+        arrays = case("cupy")
+    assert found == []
+    assert [array.tobytes() for array in arrays] == [array.tobytes() for array in expected]
+
+
+class Mutation:
+    """A source's text with something taken away that orders accesses: (case, text, instead, which of its places)."""
+
+    def __init__(self, case: str, old: str, new: str, place: int | None = None) -> None:
+        self.case, self.old, self.new, self.place = case, old, new, place
+
+    def __call__(self, code: str) -> str:
+        pieces = code.split(self.old)
+        assert len(pieces) > 1, f"{self.old!r} is no more in the source"
+        if self.place is None:
+            return self.new.join(pieces)
+        before, after = pieces[: self.place + 1], pieces[self.place + 1 :]
+        return self.old.join(before) + self.new + self.old.join(after)
+
+
+BARRIER = "__syncthreads();"
+MUTATIONS = {
+    "a level's sums not doubled": Mutation("distance, many", "gained + level % 2 * LANES;", "gained;"),
+    "no barrier before removed nodes": Mutation("distance, many", f"continue;\n        {BARRIER}", "continue;"),
+    "last levels stored plainly": Mutation(
+        "distance, many", "store_relaxed(last + __ffs(reached) - 1, level)", "last[__ffs(reached) - 1] = level"
+    ),
+    "happened stored plainly": Mutation(
+        "distance", "store_relaxed(happened + level + 1, 1)", "happened[level + 1] = 1"
+    ),
+    "distances of loads stored plainly": Mutation(
+        "loads", "store_relaxed(distance + item, level)", "distance[item] = level"
+    ),
+    "distances of walks read plainly": Mutation("walks", "relaxed(distance + other)", "distance[other]"),
+    "packets counted plainly": Mutation("walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"),
+    "changes of flow added plainly": Mutation("routes", "atomicAdd(change + slot, each)", "change[slot] += each"),
+    "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
+    "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
+    "no barrier before the first level of a graph": Mutation("annealing", BARRIER, "", 0),
+    "no barrier between levels of a graph": Mutation("annealing", BARRIER, "", 1),
+    "no barrier after an accepted move": Mutation(
+        "annealing", f"}}\n        {BARRIER}\n        if (here >= best_energy)", "}\n        if (here >= best_energy)"
+    ),
+    "no fences": Mutation("router of several blocks", "__threadfence();", ""),
+    "credits back in the same cycle": Mutation(
+        "router", "slot(t + credit_delay, credit_slots)", "slot(t, credit_slots)"
+    ),
+    "deliveries counted plainly": Mutation("router", "atomicSub(undelivered, 1)", "--*undelivered"),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_what_orders_accesses_is_missed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program with a race may be wrong, or never end: only the report counts."""
+    monkeypatch.setattr(racing, "SECONDS", 20)
+    mutation = MUTATIONS[name]
+    _, case, multiprocessors = CASES[mutation.case]
+    found: list[str] = []
+    try:
+        with sanitized(folder, mutation, multiprocessors=multiprocessors) as found:
+            case("cupy")
+    except (AssertionError, subprocess.TimeoutExpired):
+        assert found, "it failed without a report"
+    assert found
