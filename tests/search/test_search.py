@@ -245,6 +245,6 @@ def test_an_interrupted_search_says_that_it_goes_on(tmp_path):
         while not list(tmp_path.glob("*.checkpoint.npz")) and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        written, said = process.communicate(timeout=60)
+        written, said = process.communicate(timeout=90)
     assert (process.returncode, written) == (130, "")
     assert said == "torusweep: interrupted; the same command goes on with the search\n"

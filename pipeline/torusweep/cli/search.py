@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -24,6 +28,31 @@ def _grid(text: str | None) -> tuple[int, int] | None:
     if found is None:
         raise BadInput(f"--grid: expected columns x rows, as in 16x16, got '{text}'")
     return int(found[1]), int(found[2])
+
+
+@contextmanager
+def _stopping(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
+    """The same, which ends the search after a Ctrl-C; a second one ends it at once.
+
+    An exception in the midst of compiling would be lost: compilers call back, and drop what is raised there.
+    """
+    signals: list[int] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+        if len(signals) > 1:
+            raise KeyboardInterrupt
+
+    def checked(share: float) -> None:
+        if signals:
+            raise KeyboardInterrupt
+        progress(share)
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield checked
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @click.command()
@@ -99,7 +128,7 @@ def search(
     wanted = Wanted(objective=minimise, chains=cores if chains is None else chains, grid=_grid(grid), **given)
     wanted.check()
     try:
-        with share_progress("searched") as progress:
+        with share_progress("searched") as shown, _stopping(shown) as progress:
             row = run_search(
                 wanted,
                 results,
