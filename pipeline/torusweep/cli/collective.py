@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from torusweep.cli import options
-from torusweep.cli.collective_text import Timing, print_collective, times_of
+from torusweep.cli.collective_text import Row, Timing, print_collective, times_of
 from torusweep.cli.progress import wait_notice
 from torusweep.collectives.algorithms import OPTIMUM, algorithms_for, schedule_of
-from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.cost import cost_of
 from torusweep.collectives.operations import operation_of
 from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput, Refused
@@ -18,7 +16,7 @@ from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.quantities import bandwidth_of, byte_range, seconds_of
 from torusweep.stages.collectives.record import record_of
-from torusweep.stages.collectives.simulation import Simulated, simulated
+from torusweep.stages.collectives.simulation import simulated
 
 DEFAULT_BANDWIDTH, DEFAULT_LATENCY = "50GB/s", "1us"
 
@@ -115,9 +113,6 @@ def _timing(sizes: str | None, bandwidth: str | None, latency: str | None) -> Ti
         options.quantity("--bandwidth", bandwidth_of, bandwidth or DEFAULT_BANDWIDTH),
         options.quantity("--latency", seconds_of, latency or DEFAULT_LATENCY),
     )
-
-
-Row = tuple[dict[str, Any], Cost | None, Simulated | None]
 
 
 def _rows(
