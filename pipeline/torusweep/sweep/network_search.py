@@ -4,7 +4,8 @@
 So a graph file, a lattice's matrix, a faulty network and mixed radices take part only where they are
 given. So does a parameter that leaves the number of nodes alone and has many values at one size (how
 far a twist goes: thousands of networks), while one with few is tried out (q, how many dimensions are
-intact); and one that has a default (directed) keeps it.
+intact); and one that has a default (directed) keeps it. A family that draws its links at random takes part where it
+is named, or a seed is given: it has a network for every size.
 
 The number of nodes grows with every size parameter. So sizes are found by bisection, in a few
 hundred plans a family, however large the networks are.
@@ -27,6 +28,7 @@ SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even a
 OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
 MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
 LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
+SEED = "seed"  # parameter of families that draw at random
 MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
@@ -95,7 +97,8 @@ def _families(requirement: Requirement) -> list[str]:
                 f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters,"
                 " or write its networks one by one"
             )
-        if not missing and name not in requirement.excluded:
+        drawn = any(p.name == SEED and p.name not in requirement.parameters for p in parameters(name))
+        if not missing and name not in requirement.excluded and not (drawn and requirement.families == "all"):
             found.append(name)
     return found
 

@@ -13,10 +13,14 @@ from typing import Any
 
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.families import slices
+from torusweep.networks.families.boards import cube_pod, hamming_mesh, tofu
 from torusweep.networks.families.ccc import ccc
 from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
+from torusweep.networks.families.diameter_two import polarfly, slim_fly
+from torusweep.networks.families.dragonfly import dragonfly, megafly
 from torusweep.networks.families.faults import faulty
 from torusweep.networks.families.graph_files import check_files, files_of, graph, with_path
+from torusweep.networks.families.hamming import full_mesh, generalised_hypercube, hamming, hyperx
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
 from torusweep.networks.families.lattices import circulant, illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
 from torusweep.networks.families.pruned import (
@@ -28,7 +32,10 @@ from torusweep.networks.families.pruned import (
     pruned_torus,
     pruned_xy,
 )
+from torusweep.networks.families.random_graphs import jellyfish, random_regular, xpander
 from torusweep.networks.families.sequin import sequin
+from torusweep.networks.families.trees import fat_tree, xgft
+from torusweep.networks.families.words import de_bruijn, kautz
 from torusweep.networks.signature import Parameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, check_size, default_memory, realise
@@ -40,6 +47,9 @@ FAMILIES: dict[str, Callable[..., Plan]] = {
         *(pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy, directed_torus, pruned_directed_torus),
         *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin),
         *(ccc, tesh, h3dt, mh3dt),
+        *(hyperx, hamming, generalised_hypercube, full_mesh, dragonfly, megafly, fat_tree, xgft),
+        *(slim_fly, polarfly, random_regular, jellyfish, xpander, kautz, de_bruijn),
+        *(hamming_mesh, tofu, cube_pod),
         *(graph, faulty),
     )
 }

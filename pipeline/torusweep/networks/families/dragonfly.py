@@ -1,0 +1,210 @@
+"""Networks of groups with one global hop between any two of them: Dragonfly, and Megafly (Dragonfly+)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated, Literal
+
+import numpy as np
+
+from torusweep.networks.families.grids import neighbour
+from torusweep.networks.families.linked import Links, terminals_of, wiring_of_links
+from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
+
+Routers = Annotated[int, Whole(1, "routers of each group")]
+Terminals = Annotated[int, Whole(1, "terminals of each router")]
+Global = Annotated[int, Whole(1, "global links of each router")]
+Groups = Annotated[int | None, Meaning("groups, at least 2; as many as there may be, a·h + 1, where left out")]
+Arrangement = Annotated[
+    Literal["palm_tree", "consecutive", "random"],
+    Meaning("which router of a group has the link to which other group"),
+]
+Local = Annotated[
+    list[int] | None,
+    Meaning("sides of a group whose routers are joined along rows and columns only; all with all where left out"),
+]
+Seed = Annotated[int, Whole(0, "seed of the random arrangement")]
+Leaves = Annotated[int, Whole(1, "routers with terminals, in each group")]
+Spines = Annotated[int, Whole(1, "routers with global links, in each group")]
+
+LOCAL, GLOBAL = 0, 1  # link classes
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The structure of a network of groups: routers of a group are numbered one after another.
+
+    size      routers of a group
+    groups    number of groups
+    """
+
+    size: int
+    groups: int
+
+
+def dragonfly(
+    a: Routers,
+    p: Terminals,
+    h: Global,
+    groups: Groups = None,
+    arrangement: Arrangement = "palm_tree",
+    local: Local = None,
+    seed: Seed = 0,
+) -> Plan:
+    """Dragonfly: groups of a routers, joined with each other; any two groups are joined by equally many links.
+
+    The global ports of a group are numbered 0 … a·h − 1, those of its router 0 first. With g groups, port
+    t (g − 1) + q is the q-th one of round t; ports that are left over from whole rounds have no link. Port q of group i
+    leads to group i + q + 1 modulo g (palm_tree), to group q, or q + 1 from i on (consecutive), or to the q-th
+    of a random order of the others (random). Balanced: a = 2h, p = h. Two links between the same routers
+    are parallel ones.
+
+    Constraints: 2 … a·h + 1 groups; the sides of local have the product a.
+    Source: Kim et al. 2008 (consecutive); Camarero et al. 2014, sec. 5 (palm tree); Faanes et al. 2012 (local sides).
+    """
+    most = a * h + 1
+    count = most if groups is None else groups
+    require(2 <= count <= most, "groups", count, f"2 … {most}", "every two groups share a global link")
+    sides = (a,) if local is None else tuple(local)
+    require(
+        prod(sides) == a and min(sides) >= 1,
+        "local",
+        list(sides),
+        f"sides with the product {a}",
+        "a group has a routers",
+    )
+    members = np.arange(a)
+    inside = _rows(sides)
+
+    def wire() -> Wiring:
+        between = _global_links(members, h, a, count, arrangement, seed)
+        within = [_in_each_group(tail, head, a, count) for tail, head in inside]
+        terminals = None if p == 1 else terminals_of(np.arange(a * count), p)
+        return wiring_of_links(a * count, [*within, between], terminals=terminals)
+
+    rounds = a * h // (count - 1)
+    return Plan(
+        nodes=a * count,
+        degree=sum(side - 1 for side in sides) + min(h, rounds * (count - 1)),
+        radices=(a, count),
+        wire=wire,
+        symmetries=_group_symmetries(a, count, arrangement, mirror=count == most),
+        classes=("local", "global"),
+        structure=Grouped(a, count),
+        joined=p == 1,
+    )
+
+
+def megafly(
+    leaves: Leaves,
+    spines: Spines,
+    p: Terminals,
+    h: Global,
+    groups: Groups = None,
+    arrangement: Arrangement = "palm_tree",
+    seed: Seed = 0,
+) -> Plan:
+    """Megafly, or Dragonfly+: each leaf of a group is joined to each spine of it; spines have the global links.
+
+    Digit 0 counts the leaves of a group, then its spines. Terminals are at leaves only. The global ports of
+    a group's spines are joined as those of a Dragonfly's routers.
+
+    Constraint: 2 … spines·h + 1 groups.
+    Source: Flajslik et al. 2018 (Megafly); Shpiner et al. 2017 (Dragonfly+).
+    """
+    most, size = spines * h + 1, leaves + spines
+    count = most if groups is None else groups
+    require(2 <= count <= most, "groups", count, f"2 … {most}", "every two groups share a global link")
+
+    def wire() -> Wiring:
+        leaf, spine = (side.reshape(-1) for side in np.meshgrid(np.arange(leaves), np.arange(leaves, size)))
+        within = _in_each_group(leaf, spine, size, count)
+        between = _global_links(np.arange(leaves, size), h, size, count, arrangement, seed)
+        of_groups = np.arange(leaves) + size * np.arange(count)[:, None]
+        return wiring_of_links(size * count, [within, between], terminals=terminals_of(of_groups.reshape(-1), p))
+
+    rounds = spines * h // (count - 1)
+    return Plan(
+        nodes=size * count,
+        degree=max(spines, leaves + min(h, rounds * (count - 1))),
+        radices=(size, count),
+        wire=wire,
+        symmetries=lambda: [
+            *_group_symmetries(size, count, arrangement, mirror=False)(),
+            _turned_leaves(leaves, size, count),
+        ],
+        classes=("local", "global"),
+        structure=Grouped(size, count),
+    )
+
+
+def _rows(sides: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(int[L], int[L]) for each dimension: pairs of routers of a group that differ in one digit, each pair once."""
+    routers, found = np.arange(prod(sides)), []
+    for dimension, side in enumerate(sides):
+        for step in range(1, side):
+            to = neighbour(sides, dimension, step).reshape(-1)
+            once = routers < to
+            found.append((routers[once], to[once]))
+    return found
+
+
+def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int) -> Links:
+    """The links of one group, int[L] each, in all groups."""
+    offset = size * np.arange(groups)[:, None]
+    return Links((tail + offset).reshape(-1), (head + offset).reshape(-1), LOCAL)
+
+
+def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangement: str, seed: int) -> Links:
+    """Every link between groups, once.
+
+    members   int[A]: routers of a group with global ports, h each
+    size      routers of a group, all of them
+    """
+    others = groups - 1
+    rounds = len(members) * h // others
+    tails: list[np.ndarray] = []
+    heads: list[np.ndarray] = []
+    for turn in range(rounds):
+        place = _places(groups, arrangement, seed, turn)
+        low, high = np.triu_indices(groups, 1)
+        for ends, near, far in ((tails, low, high), (heads, high, low)):
+            port = turn * others + place[near, far]
+            ends.append(members[port // h] + size * near)
+    return Links(np.concatenate(tails), np.concatenate(heads), GLOBAL)
+
+
+def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
+    """int64[G, G]: the port of a round, 0 … G − 2, with which each group (row) is joined to each other (column)."""
+    near, far = np.arange(groups)[:, None], np.arange(groups)
+    if arrangement == "palm_tree":
+        return (far - near - 1) % groups
+    if arrangement == "consecutive":
+        return np.where(far < near, far, far - 1)
+    words = np.random.Philox(key=[seed, turn]).random_raw(groups * groups).reshape(groups, groups)
+    words[np.arange(groups), np.arange(groups)] = np.iinfo(np.uint64).max  # a group itself comes last
+    return np.argsort(np.argsort(words, axis=1, kind="stable"), axis=1)
+
+
+def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool) -> Callable[[], list[np.ndarray]]:
+    """Turn the groups of a palm tree; with all a·h + 1 groups also exchange i and −i, and reverse their routers."""
+
+    def symmetries() -> list[np.ndarray]:
+        if arrangement != "palm_tree":
+            return []
+        router, group = np.arange(size), np.arange(groups)[:, None]
+        images = [router + size * ((group + 1) % groups)]
+        if mirror:
+            images.append(size - 1 - router + size * (-group % groups))
+        return [image.astype(np.int32).reshape(-1) for image in images]
+
+    return symmetries
+
+
+def _turned_leaves(leaves: int, size: int, groups: int) -> np.ndarray:
+    """int32[N]: the leaves of every group turned by one, which are all joined to the same spines."""
+    router = np.arange(size)
+    turned = np.where(router < leaves, (router + 1) % leaves, router)
+    return (turned + size * np.arange(groups)[:, None]).astype(np.int32).reshape(-1)

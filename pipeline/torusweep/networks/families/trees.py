@@ -1,0 +1,113 @@
+"""Trees whose links multiply towards the root: k-ary n-trees and extended generalised fat trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Annotated
+
+import numpy as np
+
+from torusweep.networks.families.linked import Links, terminals_of, wiring_of_links
+from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
+
+Arity = Annotated[int, Whole(2, "links down, and links up, of each switch")]
+Levels = Annotated[int, Whole(1, "levels of switches", maximum=20)]
+Down = Annotated[list[int], Meaning("children of a switch of level 1, 2, …; those of level 1 are terminals")]
+Up = Annotated[list[int], Meaning("parents of a terminal, then of a switch of level 1, 2, …; a terminal has one")]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The structure of a fat tree: children and parents by level, as `xgft` has them."""
+
+    down: tuple[int, ...]
+    up: tuple[int, ...]
+
+
+def fat_tree(k: Arity, n: Levels) -> Plan:
+    """k-ary n-tree: k^n terminals, n levels of k^(n−1) switches with k links down and k up (the top: none).
+
+    Digits: n − 1 digits of a switch's word, then its level, 0 at the terminals. A switch of level l is joined to those
+    of level l + 1 whose words differ at most in digit l. Terminals k·w … k·w + k − 1 are at the switch with word w.
+    Source: Petrini & Vanneschi 1997, definition 1.
+    """
+    return replace(xgft([k] * n, [1] + [k] * (n - 1)), radices=(k,) * (n - 1) + (n,))
+
+
+def xgft(down: Down, up: Up) -> Plan:
+    """Extended generalised fat tree XGFT(h; m₁ … m_h; w₁ … w_h), whose nodes of level 0 are the terminals.
+
+    Level l has w₁ … w_l · m_(l+1) … m_h switches. They are numbered level by level from the terminals up, in a
+    level by the digits y₁ … y_l (which parent), x_(l+1) … x_h (which child), the first varying fastest. A switch is
+    joined to the w_(l+1) of level l + 1 with the same other digits. Oversubscribed l times: m = l·w at a level.
+
+    Constraint: as many values up as down, each ≥ 1; w₁ = 1, since a terminal is at one switch.
+    Source: Öhring et al. 1995, sec. 2.
+    """
+    require(1 <= len(down) <= 20, "down", down, "1 … 20 values", "a level of switches has one")
+    require(
+        len(up) == len(down) and min([*down, *up]) >= 1,
+        "up",
+        up,
+        f"{len(down)} values ≥ 1, as down",
+        "a level of switches has one of each",
+    )
+    require(up[0] == 1, "up", up, "1 as the first value", "a terminal is at one switch")
+    m, w = tuple(down), tuple(up)
+    levels = [_sides(m, w, level) for level in range(1, len(m) + 1)]
+    sizes = [prod(sides) for sides in levels]
+    below = [children if level else 0 for level, children in enumerate(m)]  # links to switches: terminals are no links
+    above = [*w[1:], 0]
+    return Plan(
+        nodes=sum(sizes),
+        degree=max(children + parents for children, parents in zip(below, above)),
+        radices=(sum(sizes),),
+        wire=lambda: _wire(m, w),
+        symmetries=lambda: _symmetries(m, w),
+        classes=tuple(f"level {level}–{level + 1}" for level in range(1, len(m))) or ("none",),
+        structure=Tree(m, w),
+    )
+
+
+def _sides(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, ...]:
+    """Radices of the digits in a level, 1 … h: w₂ … w_l, then m_(l+1) … m_h (y₁ is always 0)."""
+    return (*up[1:level], *down[level:])
+
+
+def _words(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, np.ndarray]:
+    """(number of the first switch of a level, int64 array of the numbers of its switches, digit 0 the last axis)."""
+    first = sum(prod(_sides(down, up, lower)) for lower in range(1, level))
+    sides = _sides(down, up, level)
+    return first, first + np.arange(prod(sides)).reshape(tuple(reversed(sides)))
+
+
+def _wire(down: Sequence[int], up: Sequence[int]) -> Wiring:
+    listed = [Links(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for level in range(1, len(down)):
+        _, child = _words(down, up, level)
+        _, parent = _words(down, up, level + 1)
+        axis = child.ndim - level  # of the digit in which they may differ
+        lower, upper = np.moveaxis(child, axis, -1)[..., :, None], np.moveaxis(parent, axis, -1)[..., None, :]
+        lower, upper = np.broadcast_arrays(lower, upper)
+        listed.append(Links(lower.reshape(-1), upper.reshape(-1), level - 1))
+    nodes = sum(prod(_sides(down, up, level)) for level in range(1, len(down) + 1))
+    leaves = np.arange(prod(_sides(down, up, 1)))
+    return wiring_of_links(nodes, listed, terminals=terminals_of(leaves, down[0]))
+
+
+def _symmetries(down: Sequence[int], up: Sequence[int]) -> list[np.ndarray]:
+    """Turn the children of all switches of a level, or their parents: a digit, in the levels that have it."""
+    images = []
+    for place in range(1, len(down)):
+        for side, has in ((down[place], range(1, place + 1)), (up[place], range(place + 1, len(down) + 1))):
+            if side < 2:
+                continue
+            parts = []
+            for level in range(1, len(down) + 1):
+                _, switches = _words(down, up, level)
+                axis = switches.ndim - place
+                parts.append((np.roll(switches, -1, axis) if level in has else switches).reshape(-1))
+            images.append(np.concatenate(parts).astype(np.int32))
+    return images
