@@ -375,6 +375,7 @@ CONSTRAINTS = [
     ("jellyfish(switches=20, ports=5, degree=5)", "degree < ports"),
     ("hamming_mesh(board=[2], boards=[3, 2])", "two values in board and in boards"),
     ("cube_pod(x=[1, 1], y=[0, 1], z=[0, 1])", "permutations of the cubes"),
+    ("tofu(radices=[3, 3])", "three radices"),
     ('graph(path="links.txt")', "a suffix of .edges"),
     ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml or anynet"),
 ]

@@ -219,6 +219,11 @@ BOXES = {
         {"m": m, "n": n, "levels": levels, "q": q}
         for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))
     ],
+    "fat_tree": [{"k": k, "n": n} for n in range(2, 10) for k in range(2, 330 if n == 2 else 30)],
+    "slim_fly": [{"q": q} for q in range(2, 30)],
+    "polarfly": [{"q": q} for q in range(2, 30)],
+    "kautz": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
+    "de_bruijn": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
     "mh3dt": [
         {"m": m, "n": n, "levels": levels, "q": q}
         for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))

@@ -13,7 +13,7 @@ from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Board = Annotated[list[int], Meaning("accelerators along x and y of a board")]
 Boards = Annotated[list[int], Meaning("boards along x and y")]
-Side = Annotated[int, Whole(2, "nodes along this axis")]
+Radices = Annotated[list[int], Meaning("groups along the axes X, Y and Z")]
 CubeSide = Annotated[int, Whole(3, "nodes along each axis of a cube", maximum=1024)]
 Joined = Annotated[list[int], Meaning("the cube that the + face of each cube is joined to, along this axis")]
 
@@ -75,13 +75,16 @@ def _board_symmetries(board: list[int], boards: list[int]) -> list[np.ndarray]:
     return images
 
 
-def tofu(x: Side, y: Side, z: Side) -> Plan:
+def tofu(radices: Radices) -> Plan:
     """6D mesh/torus of Tofu: rings along X, Y, Z and B, lines of 2 along A and C; groups of A × B × C = 2 × 3 × 2.
 
-    Digits: x, y, z, a, b, c.
+    Digits: x, y, z, a, b, c. A radix of 2 gives one link, not two.
+
+    Constraint: three radices, each ≥ 2.
     Source: Ajima et al. 2009, Tofu: a 6D mesh/torus interconnect for exascale computers (the shape of a group).
     """
-    plan = slice(radices=[x, y, z, 2, 3, 2], wrap=[True, True, True, False, True, False])
+    require(len(radices) == 3, "radices", radices, "three sides: x, y and z", "those of a group are 2, 3 and 2")
+    plan = slice(radices=[*radices, 2, 3, 2], wrap=[True, True, True, False, True, False])
     return replace(plan, classes=("x", "y", "z", "a", "b", "c"))
 
 

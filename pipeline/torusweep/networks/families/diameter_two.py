@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.finite_field import Field, finite_field
+from torusweep.networks.families.finite_field import Field, check_order, finite_field
 from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.topology import Plan, Whole, Wiring, require
 
@@ -25,15 +25,15 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
     Constraint: q a power of a prime, not 2 more than a multiple of 4, 3 at least.
     Source: Besta & Hoefler 2014, sec. II; McKay, Miller & Širáň 1998; Hafner 2004.
     """
-    field = finite_field(q, MOST)
+    check_order(q)
     require(q >= 3 and q % 4 != 2, "q", q, "4w − 1, 4w or 4w + 1, 3 or more", "the graphs are known for these")
     delta = (q + 1) % 4 - 1
     return Plan(
         nodes=2 * q * q,
         degree=(3 * q - delta) // 2,
         radices=(q, q, 2),
-        wire=lambda: _slim_fly(field, q, delta, terminals),
-        symmetries=lambda: _translations(field, q),
+        wire=lambda: _slim_fly(finite_field(q), q, delta, terminals),
+        symmetries=lambda: _translations(finite_field(q), q),
         classes=("within a group", "between groups"),
         joined=terminals == 1,
     )
@@ -48,14 +48,14 @@ def polarfly(q: Order, terminals: Terminals = 1) -> Plan:
     Constraint: q a power of a prime.
     Source: Lakhotia et al. 2022, sec. IV; Erdős & Rényi 1962; Brown 1966.
     """
-    field = finite_field(q, MOST)
+    check_order(q)
     nodes = q * q + q + 1
     return Plan(
         nodes=nodes,
         degree=q + 1,
         radices=(nodes,),
-        wire=lambda: _polarfly(field, q, terminals),
-        symmetries=lambda: _rotations(field, q),
+        wire=lambda: _polarfly(finite_field(q), q, terminals),
+        symmetries=lambda: _rotations(finite_field(q), q),
         classes=("link",),
         joined=terminals == 1,
     )

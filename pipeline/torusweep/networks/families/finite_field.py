@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -26,21 +27,24 @@ class Field(NamedTuple):
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
-    """(p, m) with q = p^m and p a prime; None where q is no power of a prime."""
+    """(p, m) with q ≥ 2 equal to p^m and p a prime; None where q is no power of a prime."""
     p = next((d for d in range(2, int(q**0.5) + 1) if q % d == 0), q)
     m = 0
     while q > 1 and q % p == 0:
         q, m = q // p, m + 1
-    return (p, m) if q == 1 and m else None
+    return (p, m) if q == 1 else None
 
 
-def finite_field(q: int, most: int) -> Field:
-    """The field of q elements. Raises BadInput where q is no power of a prime, or above `most`."""
-    found = prime_power(q) if 2 <= q <= most else None
-    require(
-        found is not None, "q", q, f"a power of a prime, 2 … {most}", "the nodes are points over a field of q elements"
-    )
-    assert found is not None
+def check_order(q: int) -> None:
+    """Raise BadInput where no field has q elements."""
+    require(prime_power(q) is not None, "q", q, "a power of a prime", "the nodes are points over a field of q elements")
+
+
+@cache
+def finite_field(q: int) -> Field:
+    """The field of q elements, a power of a prime."""
+    found = prime_power(q)
+    assert found is not None, "check_order was called"
     p, m = found
     digits = np.arange(q)[:, None] // p ** np.arange(m) % p
     number = p ** np.arange(m)

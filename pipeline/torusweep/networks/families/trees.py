@@ -13,7 +13,7 @@ from torusweep.networks.families.linked import Links, terminals_of, wiring_of_li
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Arity = Annotated[int, Whole(2, "links down, and links up, of each switch")]
-Levels = Annotated[int, Whole(1, "levels of switches", maximum=20)]
+Levels = Annotated[int, Whole(2, "levels of switches", maximum=20)]
 Down = Annotated[list[int], Meaning("children of a switch of level 1, 2, …; those of level 1 are terminals")]
 Up = Annotated[list[int], Meaning("parents of a terminal, then of a switch of level 1, 2, …; a terminal has one")]
 

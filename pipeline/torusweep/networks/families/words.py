@@ -12,7 +12,7 @@ from torusweep.networks.families.linked import Links, wiring_of_links
 from torusweep.networks.topology import Plan, Whole, Wiring
 
 Letters = Annotated[int, Whole(2, "channels that leave a node, d")]
-Length = Annotated[int, Whole(1, "letters of a word: the diameter", maximum=30)]
+Length = Annotated[int, Whole(2, "letters of a word: the diameter", maximum=30)]
 
 
 def de_bruijn(d: Letters, k: Length) -> Plan:
@@ -23,7 +23,7 @@ def de_bruijn(d: Letters, k: Length) -> Plan:
     """
     return Plan(
         nodes=d**k,
-        degree=d if k > 1 else d - 1,
+        degree=d,
         radices=(d,) * k,
         wire=lambda: _shifted(d, d**k, lambda words: words * d % d**k),
         directed=True,
@@ -45,24 +45,14 @@ def kautz(d: Letters, k: Length) -> Plan:
     def after(words: np.ndarray) -> np.ndarray:
         """The word shifted, with 0 as its last difference."""
         first, differences = words // rest, words % rest
-        if k == 1:
-            return (first + 1) % (d + 1)
         second = (first + differences // (rest // d) + 1) % (d + 1)
         return second * rest + differences * d % rest
-
-    def wire() -> Wiring:
-        if k == 1:  # all letters but its own follow
-            words = np.arange(d + 1)
-            steps = np.arange(1, d + 1)[:, None]
-            heads = (words + steps) % (d + 1)
-            return wiring_of_links(d + 1, [Links(np.tile(words, d), heads.reshape(-1))], directed=True)
-        return _shifted(d, (d + 1) * rest, after)
 
     return Plan(
         nodes=(d + 1) * rest,
         degree=d,
         radices=radices,
-        wire=wire,
+        wire=lambda: _shifted(d, (d + 1) * rest, after),
         directed=True,
         symmetries=lambda: [((np.arange((d + 1) * rest) + rest) % ((d + 1) * rest)).astype(np.int32)],
         classes=("link",),
