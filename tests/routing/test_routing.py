@@ -52,6 +52,7 @@ SUITED = {
     **dict.fromkeys(("clustering", "clustering(tie=positive)"), PRUNED),
     **dict.fromkeys([f"hierarchical(tie={tie})" for tie in ("sign", "positive", "split")], HIERARCHIES),
     **dict.fromkeys(("up_down", 'up_down(root=3, split="paths")'), ANY),
+    "by_group": ["dragonfly(a=4, p=1, h=1)"],
     "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
 }
 # routings whose routes are shortest paths

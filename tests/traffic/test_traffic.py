@@ -98,6 +98,12 @@ ROWS = [
         **{pair: Fraction(4, 5) for pair in moved((3, 2), (1, 0))},
         **{pair: Fraction(1, 5) for pair in moved((3, 2), (0, 1))},
     }),
+    ("group_shift", "dragonfly(a=2, p=1, h=1)", {
+        (s, t): Fraction(1, 2) for s in range(6) for t in range(6) if t // 2 == (s // 2 + 1) % 3
+    }),
+    ("group_shift(shift=-2)", "dragonfly(a=2, p=1, h=2, arrangement=consecutive)", {
+        (s, t): Fraction(1, 2) for s in range(10) for t in range(10) if t // 2 == (s // 2 + 3) % 5
+    }),
     ("nearest_neighbour", "ring(k=5)", RING_LINKS),
     ("nearest_neighbour", "mesh(k=3, n=2)", {pair: Fraction(9, len(MESH_LINKS)) for pair in MESH_LINKS}),
     ("nearest_neighbour", "torus(radices=[3, 3], directed=true)", {
@@ -151,10 +157,13 @@ def test_every_pattern_has_a_row_and_names_its_source():
     ("pattern", "topology"),
     [
         *product(
-            sorted(set(PATTERNS) - {"demand", "transpose"}), ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"]
+            sorted(set(PATTERNS) - {"demand", "transpose", "group_shift"}),
+            ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"],
         ),
         *product(
-            sorted(set(PATTERNS) - {"demand", "transpose", "ring_all_reduce", "all_reduce_by_dimension"}),
+            sorted(
+                set(PATTERNS) - {"demand", "transpose", "group_shift", "ring_all_reduce", "all_reduce_by_dimension"}
+            ),
             ["pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)"],
         ),
     ],

@@ -86,7 +86,8 @@ def loads(
     Routings:
       minimal                      any network: every shortest path equally often
       minimal_ecmp                 any network: every next hop on a shortest path equally often
-      dimension_order(tie=split)   tori, meshes, hypercubes: x, then y, then z; reverse_order: z, then y, then x (yx);
+      dimension_order(tie=split)   tori, meshes, hypercubes, HyperX: x, then y, then z;
+                                   reverse_order: z, then y, then x (yx);
                                    random_order: the order is drawn per packet (O1TURN)
       romm(tie=split)              the same, by way of a random node between source and destination
       west_first, north_last, negative_first
@@ -96,6 +97,7 @@ def loads(
       clustering(tie=split)        pruned tori: the routing of their paper
       hierarchical(tie=sign)       mh3dt, h3dt, tesh: gate by gate, level by level
       up_down(root=0)              any bidirectional network, also a faulty one
+      by_group                     dragonfly, megafly: one hop between groups at most
       valiant                      two routes, through a random node
 
     \b
@@ -103,6 +105,7 @@ def loads(
       uniform  uniform_other  all_to_all  nearest_neighbour
       hot_region  hot_spot(node=0, percent=10)
       bit_complement  bit_reversal  perfect_shuffle  transpose
+      group_shift(shift=1)                       dragonfly, megafly: all of a group to another one
       tornado  neighbour  random_permutation(seed=0)
       ring_all_reduce  all_reduce_by_dimension   collectives, phase by phase
       demand(path="demand.csv")                  a CSV or Parquet file: docs/own-data.md

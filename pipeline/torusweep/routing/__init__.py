@@ -10,6 +10,7 @@ from collections.abc import Callable
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
+from torusweep.routing.by_group import by_group
 from torusweep.routing.clustering import clustering
 from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
@@ -29,7 +30,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(dimension_order, reverse_order, random_order, romm),
         *(west_first, north_last, negative_first),
         hierarchical,
-        *(routing_record, minimal_by_address, clustering, valiant, up_down),
+        *(routing_record, minimal_by_address, clustering, valiant, up_down, by_group),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")

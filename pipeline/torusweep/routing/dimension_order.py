@@ -12,8 +12,10 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names, neighbour
+from torusweep.networks.families.hamming import Hamming
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
+from torusweep.routing.hamming_order import hamming_order
 
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
@@ -27,11 +29,13 @@ MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a
 
 
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, in each dimension the shorter way round.
+    """Along x first, then y, then z …, in each dimension the shorter way round; on a HyperX in one hop.
 
-    Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links.
-    Source: Dally & Seitz 1987, sec. 4 (e-cube); Dally 1990.
+    Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links; or a HyperX.
+    Source: Dally & Seitz 1987, sec. 4 (e-cube); Dally 1990; Ahn et al. 2009 (HyperX).
     """
+    if isinstance(topology.plan.structure, Hamming):
+        return hamming_order(topology)
     grid = grid_of("dimension_order", topology)
     return grid.routing(tie, [tuple(range(len(grid.sides)))])
 
@@ -42,6 +46,8 @@ def reverse_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     Constraint: a grid as for dimension_order.
     Source: Dally & Towles 2004, sec. 8.4.2.
     """
+    if isinstance(topology.plan.structure, Hamming):
+        return hamming_order(topology, reverse=True)
     grid = grid_of("reverse_order", topology)
     return grid.routing(tie, [tuple(reversed(range(len(grid.sides))))])
 

@@ -17,6 +17,7 @@ from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle
 from torusweep.traffic.by_plan import suits
 from torusweep.traffic.demands import demand
 from torusweep.traffic.digits import neighbour, tornado
+from torusweep.traffic.groups import group_shift
 from torusweep.traffic.halo import nearest_neighbour
 from torusweep.traffic.hot_spot import hot_region, hot_spot
 from torusweep.traffic.matrix import Phase, Traffic
@@ -29,7 +30,7 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(uniform, uniform_other, all_to_all, nearest_neighbour),
         *(hot_region, hot_spot),
         *(bit_complement, bit_reversal, perfect_shuffle, transpose),
-        *(tornado, neighbour, random_permutation, demand),
+        *(tornado, neighbour, group_shift, random_permutation, demand),
         *(ring_all_reduce, all_reduce_by_dimension),
     )
 }
