@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def channel_loads(topology, routes, demands):
     loads: Counter = Counter()
     for (s, t), flits in demands.items():
         for share, path in routes(int(topology.terminals[s]), int(topology.terminals[t])):
-            for hop in zip(path, path[1:]):
+            for hop in pairwise(path):
                 loads[hop] += flits * share
     found = np.zeros(topology.ports.shape)
     tail, head, port = topology.arcs
@@ -31,7 +31,7 @@ def channel_loads(topology, routes, demands):
 
 def uniform(topology):
     terminals = len(topology.terminals)
-    return {pair: 1 / terminals for pair in product(range(terminals), repeat=2)}
+    return dict.fromkeys(product(range(terminals), repeat=2), 1 / terminals)
 
 
 def digit_by_digit(sides, order):
@@ -86,7 +86,7 @@ def test_dimension_order_on_a_hyperx_needs_one_virtual_channel():
 
 
 def shortest_by_group(topology, size):
-    """All shortest paths with one hop between groups at most, equally often, by breadth-first search over (node, hops)."""
+    """All shortest paths with one hop between groups at most, equally often: breadth-first search over (node, hops)."""
     neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
 
     def routes(u, v):
@@ -151,8 +151,8 @@ def test_a_balanced_dragonfly_carries_uniform_traffic():
     assert np.allclose(found.load[topology.link_class == 1], ap / groups, rtol=1e-9)
 
 
-def test_a_fat_tree_has_full_capacity_under_every_shift():
-    """Uniform traffic over all shortest paths: no channel is busier than a terminal's own; permutations by digits, too."""
+def test_a_fat_tree_has_full_capacity_and_needs_one_virtual_channel():
+    """Under uniform traffic over all shortest paths no channel is busier than a terminal's own."""
     topology = build("fat_tree(k=4, n=3)")
     record = loads_record(topology, routing="minimal", traffic="uniform")
     assert record["max_channel_load"] <= 1
