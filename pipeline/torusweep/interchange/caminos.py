@@ -18,6 +18,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.tables.store import publish
 
 NETWORK, CONFIGURATION = "network.caminos", "main.cfg"
+SMALL = 4096  # nodes up to which NumPy measures distances sooner than Numba is loaded
 CONFIGURATION_TEXT = """\
 Configuration
 {{
@@ -72,7 +73,8 @@ def adjacencies(topology: Topology) -> str:
 def configuration(topology: Topology) -> str:
     """A configuration with shortest routes, and as many virtual channels as the longest has hops."""
     nodes = np.arange(topology.nodes, dtype=np.int32)
-    found = all_pairs_distance(topology.ports, nodes, np.zeros_like(nodes))
+    backend = "numpy" if topology.nodes <= SMALL else "auto"
+    found = all_pairs_distance(topology.ports, nodes, np.zeros_like(nodes), backend=backend)
     return CONFIGURATION_TEXT.format(
         network=NETWORK,
         spelling=" ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'"),

@@ -5,7 +5,7 @@ Source: the documentation of networkx 3.6, reading and writing graphs, "Edge Lis
 
 from __future__ import annotations
 
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +16,8 @@ from torusweep.interchange.links import links_of
 from torusweep.networks.topology import Topology
 from torusweep.tables.store import publish
 
+HEADING = b"source,target\n"  # Arrow would put the names in quotes
+
 
 def write(topology: Topology, path: Path) -> list[Path]:
     """Write a line for each link; parallel links are lines of their own."""
@@ -23,9 +25,10 @@ def write(topology: Topology, path: Path) -> list[Path]:
     table = pa.table({"source": source, "target": target})
     with_commas = path.suffix.lower() == ".csv"
     options = pyarrow.csv.WriteOptions(
-        include_header=with_commas, delimiter="," if with_commas else " ", quoting_style="none"
+        include_header=False, delimiter="," if with_commas else " ", quoting_style="none"
     )
-    sink = BytesIO()
+    sink = BytesIO(HEADING if with_commas else b"")
+    sink.seek(0, SEEK_END)
     pyarrow.csv.write_csv(table, sink, options)
     publish(path, sink.getvalue())
     return [path]
