@@ -212,14 +212,9 @@ GRAPHS = (
     )
 )
 GRAPH_TABLE = io.BytesIO()
-pq.write_table(
-    pa.table(
-        {"source": [0, 1, 2], "target": [1, 2, 0], "port": [0, 0, 0], "target_port": [1, 1, 1]}
-    ).replace_schema_metadata(
-        {"nodes": "4", "directed": "false", "ports": "2", "terminals": "[0, 3, 1]", "classes": '["x"]'}
-    ),
-    GRAPH_TABLE,
-)
+TRIANGLE = pa.table({"source": [0, 1, 2], "target": [1, 2, 0], "port": [0, 0, 0], "target_port": [1, 1, 1]})
+ABOUT = {"nodes": "4", "directed": "false", "ports": "2", "terminals": "[0, 3, 1]", "classes": '["x"]'}
+pq.write_table(TRIANGLE.replace_schema_metadata(ABOUT), GRAPH_TABLE)
 
 
 def damaged_graph(changes: list[tuple[int, int]]) -> None:

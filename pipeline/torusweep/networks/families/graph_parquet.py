@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
@@ -64,7 +65,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
     columns = [table.column(end) for end in ends]
     for end, column in zip(ends, columns):
         if column.null_count:
-            raise BadInput(f"{end}: expected a node in every row, got {column.null_count:,} rows without")
+            raise BadInput(f"{end}: expected a node in every row, got {counted(column.null_count, 'row')} without")
     listing = Listing(directed=_flag(metadata))
     if all(pa.types.is_integer(column.type) for column in columns):
         listing.tails, listing.heads = (_nodes(end, column) for end, column in zip(ends, columns))
