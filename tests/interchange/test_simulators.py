@@ -234,9 +234,10 @@ def test_astra_sim_analytical(spelling, kinds, dims):
 
 
 @pytest.mark.parametrize(
-    "spelling", ["mesh(k=4, n=2)", "rtt(a=4)", "pruned_torus(k=4, n=3)", "faulty(ring(k=5), links=1)"]
+    "spelling", ["mesh(k=4, n=2)", "rtt(a=4)", "pruned_torus(k=4, n=3)", "faulty(ring(k=5), links=1)", "chord.edges"]
 )
 def test_the_analytical_backend_holds_products_only(spelling):
+    Path("chord.edges").write_text("0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n0 2\n")
     written = export(build(spelling), "astra-sim", "out")
     assert not Path("out/network.yml").exists()
     assert any(note.startswith("no network.yml: ") for note in written.notes)

@@ -55,16 +55,27 @@ def export(topology: Topology, format: str, path: str | Path | None = None) -> W
     name = format_name(format)
     chosen = FORMATS[name]
     place = default_path(topology, name) if path is None else Path(path)
-    if chosen.suffix and place.is_dir():
-        raise BadInput(f"{one_line(place)}: expected a file for {name}, got a folder; add a file's name")
-    if not chosen.suffix and place.exists() and not place.is_dir():
-        raise BadInput(f"{one_line(place)}: expected a folder for the files of {name}, got a file; choose another name")
+    _check_place(place, name, folder=not chosen.suffix)
     if chosen.simulates:
         check_simulated(topology, name)
     chosen.check(topology)
     notes = losses(topology, chosen)
     files = chosen.write(topology, place)
     return Written(name, tuple(files), tuple(notes), chosen.command(files))
+
+
+def _check_place(place: Path, name: str, *, folder: bool) -> None:
+    """Raise BadInput for a folder in place of a file, a file in place of a folder, and a name that cannot be."""
+    try:
+        is_folder, exists = place.is_dir(), place.exists()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{one_line(place)}: expected a path to write, got: {one_line(error)}; choose another") from None
+    if "\0" in str(place):
+        raise BadInput(f"{one_line(place)}: expected a path to write, got one with a NUL; choose another")
+    if is_folder and not folder:
+        raise BadInput(f"{one_line(place)}: expected a file for {name}, got a folder; add a file's name")
+    if folder and exists and not is_folder:
+        raise BadInput(f"{one_line(place)}: expected a folder for the files of {name}, got a file; choose another name")
 
 
 def format_name(text: str) -> str:

@@ -12,6 +12,7 @@ ns-3: terminal t is host t, node v is switch T + v for T terminals, since a host
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -54,19 +55,23 @@ def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
         return None
     shape = tuple(sides)
     digits = topology.addresses()[:, [side > 1 for side in topology.plan.radices]]
-    blocks, expected = [], []
+    steps: list[Sequence[int]] = []
     for dimension, side in enumerate(shape):
-        ring = {1, side - 1}
-        steps = set(range(1, side)) if _is_neighbour(topology, digits, shape, dimension, 2) else ring
-        blocks.append(("FullyConnected" if len(steps) == side - 1 else "Ring", side))
-        for step in sorted(steps):
+        complete = _is_neighbour(topology, digits, shape, dimension, 2)
+        steps.append(range(1, side) if complete else (1, side - 1))
+    used = np.sort(topology.ports, axis=1)
+    used = used[:, (used != NO_PORT).any(axis=0)]
+    if sum(map(len, steps)) != used.shape[1]:
+        return None
+    expected = []
+    for dimension, moves in enumerate(steps):
+        for step in moves:
             moved = digits.copy()
             moved[:, dimension] += step
             expected.append(node_index(moved, shape))
-    heads = np.sort(np.column_stack(expected), axis=1)
-    found = np.sort(topology.ports, axis=1)
-    used = found[:, (found != NO_PORT).any(axis=0)]
-    return blocks if np.array_equal(heads, used) else None
+    if not np.array_equal(np.sort(np.column_stack(expected), axis=1), used):
+        return None
+    return [("FullyConnected" if len(moves) == side - 1 else "Ring", side) for moves, side in zip(steps, shape)]
 
 
 def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...], dimension: int, step: int) -> bool:
