@@ -15,7 +15,7 @@ ROOMS = room_graph(MODULES)
 FLOORS = (
     ("cli",),
     ("run",),
-    ("sweep", "papers", "results"),
+    ("sweep", "papers", "results", "interchange"),
     ("stages/all_columns",),
     ("stages",),
     (

@@ -67,6 +67,10 @@ BAD_INPUT = [
     (["loads", "ring(k=4)", "--routing", "maximal"], "did you mean 'minimal'"),
     (["loads", "ring(k=12)", "--traffic", "transpose"], "a power of 2"),
     (["deadlock", "ring(k=4)", "--vc-rule", "datelin"], "did you mean 'dateline'"),
+    (["export", "ring(k=4)"], "expected --format, one of booksim, sst, astra-sim"),
+    (["export", "ring(k=4)", "--format", "boksim"], "unknown format 'boksim' (did you mean 'booksim'?)"),
+    (["export", "ring(k=4)", "-o", "no/such/folder/a.parquet"], "got no folder no/such/folder; make it"),
+    (["export", "directed_torus(k=4, n=2)", "--format", "sst"], "expected links in both directions, got links in one"),
     (["layout", "ring(k=4)", "--placement", "foldedd"], "did you mean 'folded'"),
     (
         ["loads", "torus(k=16, n=3)", "--traffic", "random_permutation", "--bounds"],

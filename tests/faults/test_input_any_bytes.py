@@ -109,7 +109,7 @@ def a_topology(spelling: str) -> None:
 
 
 def a_graph(content: bytes) -> None:
-    for suffix in ("edges", "adjlist", "graphml", "anynet"):
+    for suffix in ("edges", "adjlist", "graphml", "anynet", "json", "parquet"):
         Path(f"any.{suffix}").write_bytes(content)
         said = torusweep("describe", f'graph(path="any.{suffix}")', "--json")
         if settled(said) and suffix == "edges":
@@ -137,32 +137,90 @@ def plainly(content: bytes) -> tuple[int, int, int]:
 
 PAIRS = st.lists(st.tuples(*[st.integers(0, 7) | st.integers(0, 2**62 - 1)] * 2), min_size=1, max_size=12)
 EDGES = PAIRS.map(lambda pairs: "".join(f"{tail} {head}\n" for tail, head in pairs).encode())
-GRAPHS = EDGES | mixed(
-    *(
-        b"0",
-        b"1",
-        b"2",
-        b"-1",
-        b"1.5",
-        b"9223372036854775807",
-        b",",
-        b"#",
-        b"\xef\xbb\xbf",
-        b"\r",
-        b"router ",
-        b"node ",
-        "²".encode(),
-    ),
-    *(
-        b"<graphml>",
-        b'<graph edgedefault="directed">',
-        b'<node id="a"/>',
-        b'<edge source="a" target="b"/>',
-        b"</graph>",
-        b"</graphml>",
-    ),
-    *(b'<!DOCTYPE x [<!ENTITY y "z">]>', b"&y;", b'<?xml version="1.0" encoding="utf-16"?>'),
+# node-link JSON of anything, and of something close to a graph
+SMALL = st.none() | st.booleans() | st.integers(-1, 3) | st.sampled_from(["a", "b", "\ud800", 1e308, 2**40])
+NODES = st.dictionaries(st.sampled_from(["id", "endpoints", "x"]), SMALL, max_size=3)
+LINKS = st.dictionaries(
+    st.sampled_from(["source", "target", "port", "target_port", "link_class", "multiplicity"]), SMALL, max_size=6
 )
+DOCUMENTS = st.dictionaries(
+    st.sampled_from(["nodes", "links", "edges", "graph", "directed"]),
+    SMALL
+    | st.lists(NODES | LINKS | SMALL, max_size=5)
+    | st.dictionaries(st.sampled_from(["terminals", "ports", "classes"]), SMALL | st.lists(SMALL, max_size=3)),
+    max_size=5,
+).map(lambda document: json.dumps(document).encode())
+# GraphML with the data that torusweep reads
+KEYED = st.lists(
+    st.sampled_from(
+        [
+            '<node id="a"/>',
+            '<node id="b"><data key="endpoints">{}</data></node>',
+            '<edge source="a" target="b"><data key="port">{}</data><data key="target_port">{}</data></edge>',
+            '<edge source="b" target="a"><data key="multiplicity">{}</data></edge>',
+            '<data key="terminals">{}</data>',
+            '<data key="ports">{}</data>',
+            '<data key="classes">{}</data>',
+        ]
+    ),
+    max_size=6,
+).flatmap(
+    lambda parts: st.lists(
+        st.sampled_from(["0", "1", "2.0", "-1", "a", "a b", "[1", '["x"]', "9" * 12, ""]), min_size=8, max_size=8
+    ).map(lambda values: KEYS + "".join(part.format(*values) for part in parts) + "</graph></graphml>")
+)
+KEYS = "<graphml>" + "".join(
+    f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="long"/>'
+    for of, names in (
+        ("edge", ("port", "target_port", "multiplicity")),
+        ("node", ("endpoints",)),
+        ("graph", ("terminals", "ports", "classes")),
+    )
+    for name in names
+)
+KEYS += '<graph edgedefault="undirected">'
+GRAPHS = (
+    EDGES
+    | DOCUMENTS
+    | KEYED.map(str.encode)
+    | mixed(
+        *(
+            b"0",
+            b"1",
+            b"2",
+            b"-1",
+            b"1.5",
+            b"9223372036854775807",
+            b",",
+            b"#",
+            b"\xef\xbb\xbf",
+            b"\r",
+            b"router ",
+            b"node ",
+            "²".encode(),
+        ),
+        *(
+            b"<graphml>",
+            b'<graph edgedefault="directed">',
+            b'<node id="a"/>',
+            b'<edge source="a" target="b"/>',
+            b"</graph>",
+            b"</graphml>",
+        ),
+        *(b'<!DOCTYPE x [<!ENTITY y "z">]>', b"&y;", b'<?xml version="1.0" encoding="utf-16"?>'),
+        *(b'{"nodes": [', b'{"id": ', b'], "links": [', b'{"source": 0, "target": 1', b"}", b"]", b"[" * 3000),
+    )
+)
+GRAPH_TABLE = io.BytesIO()
+TRIANGLE = pa.table({"source": [0, 1, 2], "target": [1, 2, 0], "port": [0, 0, 0], "target_port": [1, 1, 1]})
+ABOUT = {"nodes": "4", "directed": "false", "ports": "2", "terminals": "[0, 3, 1]", "classes": '["x"]'}
+pq.write_table(TRIANGLE.replace_schema_metadata(ABOUT), GRAPH_TABLE)
+
+
+def damaged_graph(changes: list[tuple[int, int]]) -> None:
+    """As `damaged_demands`: what a checksum of another program does not cover may be read otherwise."""
+    Path("any.parquet").write_bytes(changed(GRAPH_TABLE.getvalue(), changes))
+    settled(torusweep("describe", "any.parquet", "--json"))
 
 
 # --- demand matrices -----------------------------------------------------------------------------
@@ -459,6 +517,7 @@ Properties = dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], None], int]
 PROPERTIES: Properties = {
     "topology": (SPELLINGS | st.text(max_size=40).filter(lambda text: "\x00" not in text), a_topology, 1),
     "graph": (GRAPHS, a_graph, 1),
+    "damaged graph": (CHANGES, damaged_graph, 1),
     "demand": (TABLES, lambda content: demands(content, "csv"), 1),
     "damaged demand": (CHANGES, damaged_demands, 1),
     "config": (CONFIGS, a_config, 1),

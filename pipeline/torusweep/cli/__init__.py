@@ -32,6 +32,7 @@ COMMANDS = {
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
+    "export": ("export", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),
     "verify": ("verify", "The papers' numbers against ours."),
@@ -89,6 +90,7 @@ def torusweep() -> None:
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep collective "torus(radices=[4, 4, 8])" all_reduce
       torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
+      torusweep export "rtt(a=8)" --format booksim     for another simulator, or graph library
       torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
       torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"

@@ -1,0 +1,97 @@
+"""Networks in the formats of other tools: simulators, graph libraries, tables.
+
+To add a format: a module with a `Format`, and its line in FORMATS.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from torusweep.errors import BadInput, nearest, one_line
+from torusweep.interchange import astra_sim, booksim, caminos, edge_list, graphml, networkx_json, parquet, sst
+from torusweep.interchange.formats import Format, check_simulated, losses
+from torusweep.networks.topology import Topology
+
+FORMATS: dict[str, Format] = {
+    "booksim": booksim.FORMAT,
+    "sst": sst.FORMAT,
+    "astra-sim": astra_sim.FORMAT,
+    "caminos": caminos.FORMAT,
+    "graphml": graphml.FORMAT,
+    "networkx-json": networkx_json.FORMAT,
+    "edgelist": edge_list.FORMAT,
+    "parquet": parquet.FORMAT,
+}
+LONGEST_NAME = 80  # characters of a file's name that a spelling gives
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `export` wrote.
+
+    format   its name
+    files    the files, in the order in which the target reads them
+    notes    what the format cannot hold of this network, and remarks; a line for each
+    command  what reads the files, for a shell
+    """
+
+    format: str
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+    command: str
+
+
+def export(topology: Topology, format: str, path: str | Path | None = None) -> Written:
+    """Write a network in the format of another tool.
+
+    format  a name of FORMATS
+    path    the file; for formats of several files, the folder, which is made. None: named after the network
+
+    Files that are there are replaced. Raises BadInput for an unknown format, a network that it cannot hold at all, or
+    a path that cannot be written. What it cannot hold in part is in the notes.
+    """
+    name = format_name(format)
+    chosen = FORMATS[name]
+    place = default_path(topology, name) if path is None else Path(path)
+    _check_place(place, name, folder=not chosen.suffix)
+    if chosen.simulates:
+        check_simulated(topology, name)
+    chosen.check(topology)
+    notes = losses(topology, chosen)
+    files = chosen.write(topology, place)
+    return Written(name, tuple(files), tuple(notes), chosen.command(files))
+
+
+def _check_place(place: Path, name: str, *, folder: bool) -> None:
+    """Raise BadInput for a folder in place of a file, a file in place of a folder, and a name that cannot be."""
+    try:
+        is_folder, exists = place.is_dir(), place.exists()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{one_line(place)}: expected a path to write, got: {one_line(error)}; choose another") from None
+    if "\0" in str(place):
+        raise BadInput(f"{one_line(place)}: expected a path to write, got one with a NUL; choose another")
+    if is_folder and not folder:
+        raise BadInput(f"{one_line(place)}: expected a file for {name}, got a folder; add a file's name")
+    if folder and exists and not is_folder:
+        raise BadInput(f"{one_line(place)}: expected a folder for the files of {name}, got a file; choose another name")
+
+
+def format_name(text: str) -> str:
+    """The name of a format in FORMATS, whatever its case and hyphens. Raises BadInput for an unknown one."""
+    plain = {name.replace("-", ""): name for name in FORMATS}
+    found = plain.get(text.lower().replace("-", "").replace("_", ""))
+    if found is None:
+        raise BadInput(f"unknown format '{one_line(text, 60)}'{nearest(text, FORMATS)}; there are {', '.join(FORMATS)}")
+    return found
+
+
+def default_path(topology: Topology, name: str) -> Path:
+    """A file in the current folder, or a folder there, named after the network."""
+    network = re.sub(r"[^A-Za-z0-9]+", "-", topology.spelling)[:LONGEST_NAME].strip("-")
+    suffix = FORMATS[name].suffix
+    return Path(f"{network}{suffix}" if suffix else f"{network}-{name}")
+
+
+__all__ = ["FORMATS", "Format", "Written", "default_path", "export", "format_name"]

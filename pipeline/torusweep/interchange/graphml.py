@@ -1,0 +1,66 @@
+"""GraphML, with the numbers of links as data that networkx, igraph and Gephi read too.
+
+Source: http://graphml.graphdrawing.org, the primer; the keys are those of `torusweep.networks.families.graph_graphml`.
+SST's Merlin takes the number of terminals of a node from its key `endpoints`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from torusweep.errors import printable
+from torusweep.interchange.formats import Format
+from torusweep.interchange.links import in_node_order, links_of, terminal_counts
+from torusweep.networks.topology import Topology
+from torusweep.tables.store import publish
+
+HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+"""
+
+
+def text(topology: Topology) -> str:
+    """The network as a GraphML document."""
+    links = links_of(topology)
+    numbers = links.numbers()
+    of_graph = {
+        "name": printable(topology.spelling),
+        "ports": str(topology.ports.shape[1]),
+        "classes": json.dumps(topology.plan.classes),
+    }
+    if not in_node_order(topology):
+        of_graph["terminals"] = " ".join(map(str, topology.terminals.tolist()))
+    keys = [("graph", name, "string") for name in of_graph]
+    keys += [("node", "endpoints", "long"), *(("edge", name, "long") for name in numbers)]
+    lines = [f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for of, name, kind in keys]
+    lines.append(f'<graph edgedefault="{_direction(topology)}">')
+    lines += [f'<data key="{name}">{escape(value)}</data>' for name, value in of_graph.items()]
+    lines += [
+        f'<node id="{node}"><data key="endpoints">{count}</data></node>'
+        for node, count in enumerate(terminal_counts(topology).tolist())
+    ]
+    form = "".join(f'<data key="{name}">%d</data>' for name in numbers)
+    rows = zip(links.source.tolist(), links.target.tolist(), *(column.tolist() for column in numbers.values()))
+    lines += [f'<edge source="%d" target="%d">{form}</edge>' % row for row in rows]
+    return HEAD + "\n".join([*lines, "</graph>", "</graphml>", ""])
+
+
+def write(topology: Topology, path: Path) -> list[Path]:
+    """Write the document."""
+    publish(path, text(topology).encode())
+    return [path]
+
+
+def _direction(topology: Topology) -> str:
+    return "directed" if topology.directed else "undirected"
+
+
+FORMAT = Format(
+    "XML of networkx, igraph, Gephi and yEd",
+    ".graphml",
+    frozenset({"ports", "classes", "parallel", "directions", "terminals", "terminal order", "isolated nodes"}),
+    write,
+    lambda files: f"torusweep describe {files[0]}",
+)

@@ -1,0 +1,147 @@
+"""Reader of networkx's node-link JSON, with the numbers of links that `torusweep export` writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_listing import (
+    ABSENT,
+    LINK_NUMBERS,
+    SHOWN,
+    Listing,
+    class_names,
+    fail,
+    note_names,
+    terminals_of,
+)
+
+MOST = 2**31  # numbers of links and nodes are below
+
+
+def node_link(path: Path) -> Listing:
+    """Read node-link JSON, as networkx.node_link_data makes it: lists of nodes and of links (or edges).
+
+    Nodes are numbered in the order of the file. Of links the numbers port, target_port, link_class, target_link_class
+    and multiplicity are read, of nodes endpoints, of the graph ports, classes and terminals (nodes); see
+    `torusweep.networks.families.graph_graphml`. Other data is ignored.
+    """
+    document = _parse(path)
+    if not isinstance(document, dict):
+        _refuse(path, f"expected an object with nodes and links, got {_shown(document)}")
+    directed = document.get("directed", False)
+    if not isinstance(directed, bool):
+        _refuse(path, f"expected directed to be true or false, got {_shown(directed)}")
+    listing = Listing(directed=directed)
+    numbers: dict[Hashable, int] = {}
+    nodes = _objects(path, document, "nodes")
+    for place, node in enumerate(nodes):
+        if "id" not in node:
+            _refuse(path, f"expected an id of every node, got none at node {place}")
+        name = _name(path, node["id"])
+        if name in numbers:
+            _refuse(path, f"expected each node once, got {_shown(node['id'])} again")
+        numbers[name] = place
+    if any(isinstance(name, str) for name in numbers):
+        note_names(listing, {str(name): number for name, number in numbers.items()})
+    listing.nodes = np.arange(len(nodes))
+    links = _objects(path, document, "edges" if "edges" in document else "links")
+    for place, link in enumerate(links):
+        ends = []
+        for end in ("source", "target"):
+            if end not in link:
+                _refuse(path, f"expected source and target of every link, got no {end} of link {place}")
+            name = _name(path, link[end])
+            if name not in numbers:
+                _refuse(path, f"expected a listed node as {end} of link {place}, got {_shown(link[end])}")
+            ends.append(numbers[name])
+        listing.link(*ends)
+    for name in LINK_NUMBERS:
+        if any(name in link for link in links):
+            column = [_whole(path, name, link[name]) if name in link else ABSENT for link in links]
+            listing.numbers[name] = np.array(column, np.int64)
+    _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
+    return listing
+
+
+def _parse(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except json.JSONDecodeError as error:
+        fail(path, error.lineno, f"expected JSON, got: {one_line(error.msg)} at column {error.colno}")
+    except RecursionError:
+        fail(path, 1, "expected a list of nodes and one of links, got lists within lists, too deep to read")
+    except ValueError as error:  # not UTF-8, or a number of thousands of digits
+        fail(path, 1, f"expected JSON in UTF-8, got: {one_line(printable(error))}")
+
+
+def _objects(path: Path, document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """A list of objects of the document."""
+    found = document.get(key)
+    if not isinstance(found, list):
+        what = "nothing" if found is None else _shown(found)
+        _refuse(path, f"expected a list of {key}, got {what}; networkx.node_link_data makes such files")
+    for one in found:
+        if not isinstance(one, dict):
+            _refuse(path, f"expected {key} to be objects, got {_shown(one)}")
+    return found
+
+
+def _read_graph(
+    path: Path, graph: Any, nodes: list[dict[str, Any]], numbers: dict[Hashable, int], listing: Listing
+) -> None:
+    """Data of the graph and its nodes: the number of ports, the names of classes, where terminals are."""
+    if isinstance(graph, list):  # pairs, as networkx before 2 wrote them
+        graph = {pair[0]: pair[1] for pair in graph if isinstance(pair, list) and len(pair) == 2 and _is_text(pair[0])}
+    if not isinstance(graph, dict):
+        _refuse(path, f"expected graph to be an object, got {_shown(graph)}")
+    if "ports" in graph:
+        listing.width = _whole(path, "ports", graph["ports"])
+    listing.classes = class_names(graph.get("classes"))
+    if "terminals" in graph:
+        if not isinstance(graph["terminals"], list):
+            _refuse(path, f"expected a list of nodes as terminals, got {_shown(graph['terminals'])}")
+        found = []
+        for node in graph["terminals"]:
+            if _name(path, node) not in numbers:
+                _refuse(path, f"expected a listed node in terminals, got {_shown(node)}")
+            found.append(numbers[_name(path, node)])
+        listing.terminals = np.array(found, np.int64)
+    elif any("endpoints" in node for node in nodes):
+        counts = [_whole(path, "endpoints", node["endpoints"]) if "endpoints" in node else 0 for node in nodes]
+        listing.terminals = terminals_of(path, np.array(counts, np.int64))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _name(path: Path, value: Any) -> Hashable:
+    """What a node is called: a number, or a text; lists, which stand for Python's tuples, as text."""
+    if isinstance(value, str | int | float):
+        return value
+    if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):
+        _refuse(path, f"expected a number or a name as a node, got {_shown(value)}")
+    return json.dumps(value)
+
+
+def _whole(path: Path, name: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST:
+        _refuse(path, f"expected a whole number below 2³¹ as {name}, got {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    """A value of the file for a message."""
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    return one_line(printable(json.dumps(value)[: 2 * SHOWN]), SHOWN)
+
+
+def _refuse(path: Path, reason: str) -> NoReturn:
+    raise BadInput(f"{printable(path)}: {reason}")

@@ -1,0 +1,213 @@
+"""The links of a graph file as a network: nodes renumbered, repeated links counted, ports as the file has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, printable
+from torusweep.networks.families.graph_listing import ABSENT, MOST_PARALLEL, Listing
+from torusweep.networks.topology import NO_PORT, Wiring
+
+MOST_PORTS = 2**20  # of a node
+MOST_CLASSES = 127  # they are stored as int8
+
+
+class Graph(NamedTuple):
+    """The network of a file; each arc once, ordered by tail and port.
+
+    tail, head  int32[A]    an undirected link is two arcs
+    port        int32[A]    without port numbers in the file: in the order of the heads
+    parallel    int32[A]    number of parallel links of each arc
+    terminals   int32[T]    node of each terminal (repeated if a node has several); None = every node
+    notes       what was changed or left out
+    link_class  int8[A]     None = 0 everywhere
+    width       ports of a node at least
+    classes     names of the link classes
+    """
+
+    nodes: int
+    directed: bool
+    tail: np.ndarray
+    head: np.ndarray
+    port: np.ndarray
+    parallel: np.ndarray
+    terminals: np.ndarray | None
+    notes: tuple[str, ...]
+    link_class: np.ndarray | None = None
+    width: int = 0
+    classes: tuple[str, ...] = ()
+
+
+class Links(NamedTuple):
+    """Links as they are listed, between renumbered nodes; none from a node to itself.
+
+    tails, heads  int64[L]
+    parallel      int64[L]  number of parallel links; None = 1 everywhere
+    numbers       the other numbers of each link, int64[L]: `Listing.numbers`
+    """
+
+    nodes: int
+    directed: bool
+    tails: np.ndarray
+    heads: np.ndarray
+    parallel: np.ndarray | None
+    numbers: dict[str, np.ndarray]
+
+
+def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
+    """Renumber the nodes, drop self-loops; keep the ports where the file gives all, else count repeated links.
+
+    Raises BadInput for a file without nodes, and for ports or numbers of links that cannot be.
+    """
+    tails, heads, named = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
+    ids = np.unique(np.concatenate([tails, heads, named]))
+    n = len(ids)
+    if not n:
+        raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
+    notes = list(listing.notes)
+    if ids[-1] != n - 1:
+        notes.append(f"node numbers {ids[0]} … {ids[-1]} renumbered 0 … {n - 1}, in their order")
+        tails, heads = np.searchsorted(ids, tails), np.searchsorted(ids, heads)
+    terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
+    loops = int((tails == heads).sum())
+    keep = slice(None)
+    if loops:
+        notes.append(f"{counted(loops, 'link')} from a node to itself left out")
+        keep = tails != heads
+        tails, heads = tails[keep], heads[keep]
+    numbers = {name: column[keep] for name, column in listing.numbers.items()}
+    links = _multiplicity(path, numbers, len(tails))
+    if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
+        return _with_ports(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+    if "port" in numbers:
+        notes.append(f"port numbers not read: {missing}")
+    return _counted(listing, Links(n, directed, tails, heads, links, {}), terminals, notes)
+
+
+def _counted(listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
+    """Links without ports: each arc once, with the number of times that it is listed."""
+    n, directed, tails, heads = links.nodes, links.directed, links.tails, links.heads
+    arcs, parallel = np.unique(tails * n + heads, return_counts=True)
+    if links.parallel is not None:
+        place = np.searchsorted(arcs, tails * n + heads)
+        parallel = np.bincount(place, links.parallel, len(arcs)).astype(np.int64)
+    if not directed:
+        # a link may be listed from one end or from both; the larger count is the number of parallel links
+        backwards = arcs % n * n + arcs // n
+        both = np.isin(arcs, backwards)
+        if both.any():
+            notes.append(f"{counted(int(both.sum()) // 2, 'link')} listed from both ends, read once")
+        every = np.concatenate([arcs, backwards])
+        order = np.argsort(every, kind="stable")
+        arcs, first = np.unique(every[order], return_index=True)
+        parallel = np.maximum.reduceat(np.concatenate([parallel, parallel])[order], first) if len(arcs) else parallel
+    repeated = int((parallel > 1).sum()) // (1 if directed else 2)
+    if repeated:
+        reading = "read as parallel links" if listing.parallel else "read once, as in BookSim2"
+        notes.append(f"{counted(repeated, 'link')} repeated, {reading}")
+    if not listing.parallel:
+        parallel = np.ones_like(parallel)
+    degrees = np.bincount(arcs // n, minlength=n)
+    port = np.arange(len(arcs)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+    return Graph(
+        n,
+        directed,
+        (arcs // n).astype(np.int32),
+        (arcs % n).astype(np.int32),
+        port.astype(np.int32),
+        parallel.astype(np.int32),
+        terminals,
+        tuple(notes),
+    )
+
+
+def _multiplicity(path: Path, numbers: dict[str, np.ndarray], links: int) -> np.ndarray | None:
+    """int64[L]: number of parallel links of each listed link; None: 1 everywhere."""
+    column = numbers.get("multiplicity")
+    if column is None or not links:
+        return None
+    parallel = np.where(column == ABSENT, 1, column)
+    if parallel.min() < 1 or parallel.sum() > MOST_PARALLEL:
+        got = int(parallel.min()) if parallel.min() < 1 else f"{parallel.sum():,} in all"
+        raise BadInput(f"{printable(path)}: expected multiplicities of 1 or more, below 2³¹ in all, got {got}")
+    return parallel
+
+
+def _without_ports(
+    nodes: int, tails: np.ndarray, heads: np.ndarray, numbers: dict[str, np.ndarray], directed: bool
+) -> str:
+    """Why the port numbers of the links cannot be those of a network; "" where they can."""
+    for name in ("port",) if directed else ("port", "target_port"):
+        column = numbers.get(name)
+        if column is None:
+            return f"links have no {name}"
+        if (absent := int((column == ABSENT).sum())) > 0:
+            return f"{counted(absent, 'link')} without {name}"
+    pairs = tails * nodes + heads if directed else np.minimum(tails, heads) * nodes + np.maximum(tails, heads)
+    if len(np.unique(pairs)) < len(pairs):
+        return "two links join the same nodes; one with a multiplicity is read with its port"
+    return ""
+
+
+def _with_ports(path: Path, listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
+    """Links with the ports, classes and widths of the file."""
+    numbers = links.numbers
+    classes = numbers.get("link_class", np.zeros(len(links.tails), np.int64))
+    ends = [(links.tails, links.heads, numbers["port"], classes)]
+    if not links.directed:
+        far = numbers.get("target_link_class", np.full(len(classes), ABSENT))
+        ends.append((links.heads, links.tails, numbers["target_port"], np.where(far == ABSENT, classes, far)))
+    tail, head, port, kind = (np.concatenate(parts) for parts in zip(*ends))
+    kind = np.where(kind == ABSENT, 0, kind)
+    parallel = np.ones(len(links.tails), np.int64) if links.parallel is None else links.parallel
+    parallel = np.concatenate([parallel] * len(ends))
+    width = max(int(port.max(initial=-1)) + 1, listing.width or 0)
+    if width > MOST_PORTS:
+        raise BadInput(f"{printable(path)}: expected at most {MOST_PORTS:,} ports of a node, got {width:,}")
+    if kind.max(initial=0) > MOST_CLASSES:
+        raise BadInput(f"{printable(path)}: expected link classes of 0 … {MOST_CLASSES}, got {kind.max()}")
+    place = tail * width + port
+    order = np.argsort(place, kind="stable")
+    twice = np.flatnonzero(np.diff(place[order]) == 0)
+    if len(twice):
+        at = order[twice[0]]
+        raise BadInput(
+            f"{printable(path)}: expected one link at each port of a node,"
+            f" got another at port {port[at]} of node {tail[at]}"
+        )
+    return Graph(
+        links.nodes,
+        links.directed,
+        tail[order].astype(np.int32),
+        head[order].astype(np.int32),
+        port[order].astype(np.int32),
+        parallel[order].astype(np.int32),
+        terminals,
+        tuple(notes),
+        kind[order].astype(np.int8),
+        width,
+        listing.classes,
+    )
+
+
+def degree(found: Graph) -> int:
+    """Ports of a node, used or not."""
+    return max(found.width, int(found.port.max(initial=-1)) + 1)
+
+
+def wire(found: Graph) -> Wiring:
+    """The arrays of the network."""
+    ports = np.full((found.nodes, degree(found)), NO_PORT, np.int32)
+    ports[found.tail, found.port] = found.head
+    link_class = np.zeros(ports.shape, np.int8)
+    if found.link_class is not None:
+        link_class[found.tail, found.port] = found.link_class
+    capacity = None
+    if (found.parallel > 1).any():
+        capacity = np.zeros(ports.shape, np.int32)
+        capacity[found.tail, found.port] = found.parallel
+    return Wiring(ports, link_class, capacity, found.terminals)

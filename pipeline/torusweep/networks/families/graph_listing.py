@@ -1,0 +1,89 @@
+"""What a reader of graph files returns, whatever the format, and how readers refuse what they cannot read."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.topology import default_memory
+
+HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v")}
+SHOWN = 60  # characters of a wrong name that a message repeats
+LARGEST = 2**62  # node number; they are stored as int64
+ABSENT = -1  # in a column of numbers: this link has none
+# numbers that a format may give each link: the port at either end, its class there, and how many parallel links it is
+LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity")
+MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
+
+
+@dataclass
+class Listing:
+    """Contents of a graph file, with the node numbers of the file.
+
+    tails, heads  ends of each link as listed
+    nodes         nodes that the file names; repeats are allowed, and the ends of links may be left out
+    terminals     node of each terminal; None: one terminal at every node
+    directed      whether links have one direction; None: the format does not say
+    parallel      whether a repeated link is a second, parallel link
+    numbers       columns of LINK_NUMBERS that the file has, a number for each link, ABSENT where it has none
+    width         ports of a node, used or not; None: the format does not say
+    classes       names of the link classes
+    """
+
+    tails: array | np.ndarray = field(default_factory=lambda: array("q"))
+    heads: array | np.ndarray = field(default_factory=lambda: array("q"))
+    nodes: array | np.ndarray = field(default_factory=lambda: array("q"))
+    terminals: list[int] | np.ndarray | None = None
+    directed: bool | None = None
+    parallel: bool = True
+    numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    width: int | None = None
+    classes: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    def link(self, tail: int, head: int) -> None:
+        assert isinstance(self.tails, array)
+        assert isinstance(self.heads, array)
+        self.tails.append(tail)
+        self.heads.append(head)
+
+    def name(self, node: int) -> None:
+        assert isinstance(self.nodes, array)
+        self.nodes.append(node)
+
+
+def note_names(listing: Listing, names: dict[str, int]) -> None:
+    """Add a note which names got which numbers, if there are names."""
+    if names:
+        some = ", ".join(f"{number} is {one_line(printable(name), 20)}" for name, number in islice(names.items(), 3))
+        more = ", …" if len(names) > 3 else ""
+        listing.notes.append(f"named nodes numbered in the order of the file: {some}{more}")
+
+
+def class_names(value: object) -> tuple[str, ...]:
+    """Names of link classes from a list of texts; () where it is something else, which another program wrote."""
+    if isinstance(value, list) and all(isinstance(name, str) and name.isprintable() for name in value):
+        return tuple(value)
+    return ()
+
+
+def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
+    """int64[T]: node of each terminal, from the number of terminals of each node, int64[N].
+
+    Raises Refused for more than memory can hold: a few digits can stand for billions.
+    """
+    most = min(2**31 - 1, default_memory() // 64)
+    if (counts > most).any() or counts.sum() > most:
+        raise Refused(f"{printable(path)}: more than {most:,} endpoints are more than this machine's memory can hold")
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def fail(path: Path, line: int, reason: str) -> NoReturn:
+    """Refuse a file in one line, with the place."""
+    raise BadInput(f"{printable(path)}:{line}: {reason}")

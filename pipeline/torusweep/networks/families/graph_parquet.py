@@ -1,0 +1,162 @@
+"""Reader of links in a Parquet file: a row for each link, as `torusweep export` or any other program writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.families.graph_listing import (
+    ABSENT,
+    HEADINGS,
+    LARGEST,
+    LINK_NUMBERS,
+    Listing,
+    class_names,
+    note_names,
+)
+from torusweep.networks.topology import default_memory
+from torusweep.tables.parquet import foreign_table
+
+COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted
+NODES, DIRECTED, TERMINALS, PORTS, CLASSES = "nodes", "directed", "terminals", "ports", "classes"  # keys of metadata
+
+
+def parquet_links(path: Path) -> Listing:
+    """Read the columns source and target of a Parquet file, a row for each link.
+
+    The ends may also be called source and destination, from and to, src and dst, u and v. They are whole numbers, or
+    texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class
+    and multiplicity are read where they are numbers; other columns are ignored. The file's metadata may say, as JSON,
+    nodes (their number), directed, terminals (node of each), ports (of a node) and classes (names).
+    """
+    try:
+        table = foreign_table(path.read_bytes(), default_memory() // COPIES)
+        names = table.column_names
+        metadata = {
+            key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items() if key in _KEYS
+        }
+    except Refused as refusal:
+        raise Refused(f"{printable(path)}: {refusal}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:  # OSError: damaged; ValueError: names not in UTF-8
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise
+        raise BadInput(
+            f"{printable(path)}: expected a Parquet file of links, got: {one_line(printable(error))}"
+        ) from None
+    try:
+        return _listing(table, names, metadata)
+    except BadInput as refusal:
+        raise BadInput(f"{printable(path)}: {refusal}") from None
+
+
+_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES)}
+
+
+def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:
+    ends = next((pair for pair in HEADINGS if all(names.count(end) == 1 for end in pair)), None)
+    if ends is None:
+        raise BadInput(f"expected the columns source and target, got {one_line(printable(', '.join(names))) or 'none'}")
+    columns = [table.column(end) for end in ends]
+    for end, column in zip(ends, columns):
+        if column.null_count:
+            raise BadInput(f"{end}: expected a node in every row, got {counted(column.null_count, 'row')} without")
+    listing = Listing(directed=_flag(metadata))
+    if all(pa.types.is_integer(column.type) for column in columns):
+        listing.tails, listing.heads = (_nodes(end, column) for end, column in zip(ends, columns))
+    else:
+        listing.tails, listing.heads = _named(listing, columns)
+    for name in LINK_NUMBERS:
+        if names.count(name) == 1 and pa.types.is_integer(table.column(name).type):
+            listing.numbers[name] = _whole(name, table.column(name))
+    _read_metadata(listing, metadata)
+    return listing
+
+
+def _nodes(end: str, column: pa.ChunkedArray) -> np.ndarray:
+    """int64[L]: numbers of nodes."""
+    try:
+        numbers = column.cast(pa.int64()).to_numpy()
+    except pa.ArrowException:
+        numbers = np.array([-1])
+    wrong = (numbers < 0) | (numbers >= LARGEST)
+    if wrong.any():
+        raise BadInput(f"{end}: expected numbers of nodes, 0 … 2⁶², got {column[int(np.argmax(wrong))]}")
+    return numbers
+
+
+def _named(listing: Listing, columns: list[pa.ChunkedArray]) -> tuple[np.ndarray, np.ndarray]:
+    """(int64[L], int64[L]): ends that are texts, numbered in the order of the file."""
+    try:
+        texts = [column.cast(pa.large_string()).to_pylist() for column in columns]
+    except (pa.ArrowException, ValueError) as error:  # ValueError: not UTF-8
+        raise BadInput(f"expected ends that are numbers or texts, got: {one_line(printable(error))}") from None
+    numbers: dict[str, int] = {}
+    pairs = [(numbers.setdefault(u, len(numbers)), numbers.setdefault(v, len(numbers))) for u, v in zip(*texts)]
+    note_names(listing, numbers)
+    both = np.array(pairs, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _whole(name: str, column: pa.ChunkedArray) -> np.ndarray:
+    """int64[L]: numbers of links; ABSENT where a row has none."""
+    try:
+        numbers = column.cast(pa.int64()).fill_null(pa.scalar(ABSENT, pa.int64())).to_numpy()
+    except pa.ArrowException as error:
+        raise BadInput(f"{name}: expected whole numbers, got: {one_line(printable(error))}") from None
+    wrong = (numbers < 0) & column.is_valid().to_numpy(zero_copy_only=False)
+    if wrong.any():
+        raise BadInput(f"{name}: expected numbers of 0 or more, got {numbers[int(np.argmax(wrong))]}")
+    return numbers
+
+
+def _flag(metadata: dict[str, str]) -> bool | None:
+    if DIRECTED not in metadata:
+        return None
+    value = _json(metadata, DIRECTED)
+    if not isinstance(value, bool):
+        raise BadInput(f"metadata directed: expected true or false, got {one_line(printable(metadata[DIRECTED]), 60)}")
+    return value
+
+
+def _read_metadata(listing: Listing, metadata: dict[str, str]) -> None:
+    most = min(2**31 - 1, default_memory() // 128)
+    if NODES in metadata:
+        nodes = _count(metadata, NODES, most)
+        largest = max(np.max(listing.tails, initial=-1), np.max(listing.heads, initial=-1))
+        if largest >= nodes:
+            raise BadInput(f"metadata nodes: expected more than the largest node, {largest:,}, got {nodes:,}")
+        listing.nodes = np.arange(nodes)
+    if PORTS in metadata:
+        listing.width = _count(metadata, PORTS, most)
+    if CLASSES in metadata:
+        listing.classes = class_names(_json(metadata, CLASSES))
+    if TERMINALS in metadata:
+        terminals = _json(metadata, TERMINALS)
+        if not isinstance(terminals, list) or not all(type(node) is int for node in terminals):
+            raise BadInput("metadata terminals: expected a list of numbers of nodes, got something else")
+        known = np.unique(np.concatenate([listing.tails, listing.heads, listing.nodes]).astype(np.int64))
+        wrong = [node for node in terminals if not 0 <= node < LARGEST]
+        wrong = wrong or np.setdiff1d(np.array(terminals, np.int64), known).tolist()
+        if wrong:
+            raise BadInput(f"metadata terminals: expected nodes of the file, got {one_line(wrong[0], 40)}")
+        listing.terminals = np.array(terminals, np.int64)
+
+
+def _count(metadata: dict[str, str], key: str, most: int) -> int:
+    value = _json(metadata, key)
+    if type(value) is not int or not 0 <= value <= most:
+        raise BadInput(f"metadata {key}: expected 0 … {most:,}, got {one_line(printable(metadata[key]), 60)}")
+    return value
+
+
+def _json(metadata: dict[str, str], key: str) -> Any:
+    try:
+        return json.loads(metadata[key])
+    except (ValueError, RecursionError):
+        raise BadInput(f"metadata {key}: expected JSON, got {one_line(printable(metadata[key]), 60)}") from None
