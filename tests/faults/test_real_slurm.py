@@ -16,11 +16,7 @@ from tests.run.rings import Run, until
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = [
-    pytest.mark.faults,
-    pytest.mark.skipif(bool(why_not()), reason=why_not()),
-    pytest.mark.xdist_group("slurm"),  # a machine has one
-]
+pytestmark = [pytest.mark.faults, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
 
 @pytest.fixture(scope="module")
