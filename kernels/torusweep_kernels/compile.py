@@ -86,11 +86,6 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def thread_count(threads: int | None) -> int:
-    """CPU threads to use: the requested number, by default all that Numba may use."""
-    return threads or int(settings.NUMBA_NUM_THREADS)
-
-
 class Vectors:
     """Emits vector code over an intrinsic's arguments: fields of NamedTuples and other arguments, by name.
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 from _thread import LockType, allocate_lock, start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def thread_count(threads: int | None) -> int:
+    """CPU threads to use: the requested number, by default all that Numba may use."""
+    if threads:
+        return threads
+    from numba import config  # not at the top: a process that computes nothing needs no compiler
+
+    settings: Any = config  # whose attributes are set when Numba is imported
+    return int(settings.NUMBA_NUM_THREADS)
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:

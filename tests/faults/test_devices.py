@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -14,30 +13,13 @@ from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu
 
 from tests.kernels import fake_cupy, nvrtc
+from tests.kernels.conftest import as_cupy, built
 from tests.run.rings import COMMAND, Run
 
+__all__ = ["as_cupy", "built"]  # fixtures
 SCHEMA = schema_of("static")
 
 NETWORKS = 'sweep: rings\ntopologies: ["mesh(k=4, n=2)", "sequin(k=5, s=2, t=1)", "mesh(k=120, n=2)", "ring(k=9)"]\n'
-
-
-@pytest.fixture
-def as_cupy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ModuleType]]:
-    """as_cupy(memory=…) puts a device in CuPy's place that runs kernels on the CPU."""
-    with pytest.MonkeyPatch.context() as patch:
-
-        def put(**device: int) -> ModuleType:
-            cupy = fake_cupy.module(tmp_path_factory.mktemp("cuda_shim"), **device)
-            patch.setitem(sys.modules, "cupy", cupy)
-            forget()
-            return cupy
-
-        yield put
-    forget()
-
-
-def forget() -> None:
-    backend.gpu_count.cache_clear()
 
 
 def test_a_gpu_that_is_not_there(rings: Run, monkeypatch: pytest.MonkeyPatch):  # 29

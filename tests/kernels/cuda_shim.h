@@ -74,21 +74,26 @@ template <class T, T... I>
 using PlacesOf = Places<I...>;
 
 #ifdef BARRIERS
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
-// A thread is a context with a stack of its own, which the loop in `block` goes on with until it has come to the next barrier.
-static ucontext_t loop, contexts[1024];
+// A thread is a stack of its own, which the loop in `block` goes on with until it has come to the next barrier. It is kept for the blocks that
+// follow. setjmp and longjmp switch between stacks; swapcontext would make a system call each time, and take most of a test.
+static jmp_buf loop, threads_at[1024];
 static char* stacks;
-static unsigned int thread_now, ended;
+static unsigned int thread_now, started, ended;
 static int any, released;
 static const unsigned int STACK = 1 << 16;
 
+static void back_to_the_loop() {
+    if (!_setjmp(threads_at[thread_now])) _longjmp(loop, 1);
+}
+
 int __syncthreads_or(int predicate) {
     any |= predicate;
-    const unsigned int self = thread_now;
-    swapcontext(&contexts[self], &loop);
+    back_to_the_loop();
     return released;
 }
 void __syncthreads() { __syncthreads_or(0); }
@@ -102,30 +107,40 @@ unsigned int shared_words = 0;
 #endif
 
 static void (*body)();
-static void enter() {
-    body();
-    ++ended;
-    setcontext(&loop);
+static void run_blocks() {
+    for (;;) {
+        body();
+        ++ended;
+        back_to_the_loop();
+    }
+}
+
+static void start() {
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = stacks + thread_now * static_cast<unsigned long>(STACK);
+    context.uc_stack.ss_size = STACK;
+    makecontext(&context, run_blocks, 0);
+    setcontext(&context);
+}
+
+static void go_on(unsigned int thread) {
+    thread_now = threadIdx.x = thread;
+    if (_setjmp(loop)) return;
+    if (thread_now < started) _longjmp(threads_at[thread_now], 1);
+    start();
 }
 
 static void block(unsigned int threads) {
     if (!stacks) stacks = static_cast<char*>(malloc(1024ul * STACK));
-    for (unsigned int i = 0; i < threads; ++i) {
-        getcontext(&contexts[i]);
-        contexts[i].uc_stack.ss_sp = stacks + i * static_cast<unsigned long>(STACK);
-        contexts[i].uc_stack.ss_size = STACK;
-        makecontext(&contexts[i], enter, 0);
-    }
 #ifdef SHARED
     for (unsigned int i = 0; i < WORDS; ++i) SHARED[i] = GARBAGE;
 #endif
     ended = 0;
     while (ended == 0) {
         any = 0;
-        for (unsigned int i = 0; i < threads; ++i) {
-            thread_now = threadIdx.x = backwards ? threads - 1 - i : i;
-            swapcontext(&loop, &contexts[thread_now]);
-        }
+        for (unsigned int i = 0; i < threads; ++i) go_on(backwards ? threads - 1 - i : i);
+        started = threads > started ? threads : started;
         released = any;
         if (ended != 0 && ended != threads) {
             fprintf(stderr, "a barrier that %u of %u threads never come to\n", ended, threads);

@@ -83,3 +83,8 @@ def test_importing_the_kernel_imports_no_compiler() -> None:
     heavy = {"numba", "scipy", "cupy", "llvmlite"}
     program = f"import sys, torusweep_kernels.distance\nprint(*({heavy} & set(sys.modules)))"
     assert python(program) == []
+
+
+def test_a_step_that_computes_nothing_imports_no_compiler() -> None:
+    """Four of a run's steps compute nothing; each would wait for it, and so would every short command."""
+    assert python("import sys, torusweep.run.steps\nprint(*({'numba', 'llvmlite'} & set(sys.modules)))") == []

@@ -127,7 +127,7 @@ def test_a_sweep_runs(installed: Installed):
 
 def test_commands_answer(installed: Installed):
     assert json.loads(installed.torusweep("describe", "torus(k=4, n=2)", "--json"))["diameter"] == 4
-    loads = json.loads(installed.torusweep("loads", "torus(k=4, n=2)", "--json"))
+    loads = json.loads(installed.torusweep("loads", "torus(k=4, n=2)", "--json", "--backend", "numpy"))
     assert loads["saturation_load"] == pytest.approx(2)
     assert '"torus"' in installed.torusweep("topologies", "--json")
     rows = installed.torusweep("query", "SELECT count(*) AS networks FROM static", "--results", "results/small")

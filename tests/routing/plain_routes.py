@@ -49,14 +49,26 @@ def _source(form: SourceRouting, source: int, destination: int) -> Iterator[tupl
         yield float(routes.weight[row]), hops
 
 
-def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
-    """Routes by paths or by next hops; a channel counts once per parallel link."""
+@cache
+def _graph_of_states(form: LayeredRouting) -> nx.MultiDiGraph:
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(form.states)))
     for state, arc in np.argwhere(form.states >= 0).tolist():
         graph.add_edge(state, int(form.states[state, arc]), arc)
+    return graph
+
+
+@cache
+def _distances(form: LayeredRouting, finish: int) -> dict[int, int]:
+    """Arcs from every state that leads to `finish`."""
+    return dict(nx.shortest_path_length(_graph_of_states(form), target=finish))
+
+
+def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
+    """Routes by paths or by next hops; a channel counts once per parallel link."""
+    graph = _graph_of_states(form)
     start, finish = int(form.start[source]), int(form.finish[destination])
-    distance = nx.shortest_path_length(graph, target=finish)
+    distance = _distances(form, finish)
     capacity = form.topology.capacity
 
     def ways(state: int) -> list[tuple[int, int, int]]:

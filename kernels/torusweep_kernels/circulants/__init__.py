@@ -11,7 +11,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting, within
-from torusweep_kernels.compile import thread_count
+from torusweep_kernels.threads import thread_count
 
 MOST_NODES = 2**20
 

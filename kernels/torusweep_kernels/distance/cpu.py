@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.bits import graph_of, search
 from torusweep_kernels.distance.lanes import (
     EMPTY,
@@ -27,7 +26,7 @@ from torusweep_kernels.distance.lanes import (
 from torusweep_kernels.distance.level import TILE, Limits
 from torusweep_kernels.distance.predecessors import same_degree
 from torusweep_kernels.distance.single_source import breadth_first, incoming_links
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads, thread_count
 
 COST = {
     1: 1.0,

@@ -13,7 +13,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting
-from torusweep_kernels.compile import thread_count
+from torusweep_kernels.threads import thread_count
 
 MOST_DIMENSIONS = 6
 MOST_NODES = 2**20

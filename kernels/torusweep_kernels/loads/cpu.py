@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.predecessors import same_degree
 from torusweep_kernels.loads.lanes import Rows, Side, accumulate
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import BLOCK, SINGLE, share
+from torusweep_kernels.threads import thread_count
 
 FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
 SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one

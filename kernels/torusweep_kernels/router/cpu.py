@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from threading import Lock
 
-from torusweep_kernels.compile import thread_count
 from torusweep_kernels.router.cycle import advance
 from torusweep_kernels.router.deadlock import deadlock
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.records import EJECTED, INJECTED, LEFT
 from torusweep_kernels.router.state import constants_of, state_of
 from torusweep_kernels.router.task import Experiment, Simulated, Task
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads, thread_count
 
 SHARE = 128  # the fewest nodes of a share: with fewer, synchronising every cycle costs more than it saves
 MOST_SHARES = 64  # a share's number is a byte, and each pair of shares has a wheel

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.compile import cached, thread_count
+from torusweep_kernels.compile import cached
 from torusweep_kernels.routes.lines import Lines
 from torusweep_kernels.routes.task import Task
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads, thread_count
 
 FEW = 2**12  # the fewest packets for which a thread is started
 

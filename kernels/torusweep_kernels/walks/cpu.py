@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from torusweep_kernels.compile import thread_count
 from torusweep_kernels.distance.single_source import incoming_links
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.threads import in_threads, thread_count
 from torusweep_kernels.walks.steps import Counter, Jobs, Network, spread, tally, walk
 from torusweep_kernels.walks.task import STREAM, Task, too_many_paths
 

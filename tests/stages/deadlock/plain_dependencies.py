@@ -6,12 +6,14 @@ A hop is (node, direction, phase, run); a channel is (node, next node, virtual c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 from torusweep.routing import SourceRouting
 
 Hop = tuple[int, int, int, int]  # node, direction, phase, number of the run
+Channel = tuple[int, int | None, int]  # node, next node, virtual channel
 Step = Callable[[int, int], int | None]  # (node, direction) → the next node
 Choice = Callable[[list[Hop], "Datelines"], list[int]]  # the virtual channel of every hop
 
@@ -130,14 +132,20 @@ def graph(
 
     A route by way of a random node may lead back to its source. A deadlock may not rest on it: its hops are not marked.
     """
-    found = nx.DiGraph()
+    used: set[Channel] = set()
+    follows: set[tuple[Channel, Channel]] = set()
+    first: set[tuple[Channel, Channel]] = set()
     for hops in routes:
         chosen = [min(c, virtual_channels - 1) for c in choice(hops, lines)]
         channels = [(node, step(node, d), c) for (node, d, _, _), c in zip(hops, chosen)]
-        found.add_nodes_from(channels)
-        nx.add_path(found, channels)
+        used.update(channels)
+        follows.update(pairwise(channels))
         if len(channels) > 1 and channels[0][0] != channels[-1][1]:
-            found.edges[channels[0], channels[1]]["first"] = True
+            first.add((channels[0], channels[1]))
+    found = nx.DiGraph()
+    found.add_nodes_from(used)
+    found.add_edges_from(follows)
+    found.add_edges_from(first, first=True)
     return found
 
 
