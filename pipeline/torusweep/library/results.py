@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
-from torusweep.library.table import Table, meaning, open_connection
+from torusweep.library.table import Table, open_connection
+from torusweep.results.joined import VIEW, view_columns
 from torusweep.results.query import MOST_ROWS, TIME_LIMIT, query
-from torusweep.results.view import VIEW, VIEWED
 from torusweep.tables import store
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ distances, points, static, verification
                 f" it has {', '.join(tables)}{unfinished}"
             )
         if name == VIEW:
-            return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folder), self._meanings_of_view())
+            meanings = {column.name: (column.unit, column.meaning) for column in view_columns()}
+            return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folder), meanings)
         return self._table(name, store.open_table(self.folder / f"{name}.parquet"))
 
     def __contains__(self, name: object) -> bool:
@@ -125,15 +126,6 @@ distances, points, static, verification
 
     def _table(self, name: str, rows: Any, meanings: dict[str, tuple[str, str]] | None = None) -> Table:
         return Table(name, rows, self._connection, meanings or {})
-
-    def _meanings_of_view(self) -> dict[str, tuple[str, str]]:
-        """The view's columns are those of its tables, after the table's name where two have the same."""
-        meanings: dict[str, tuple[str, str]] = {}
-        for table in [name for name in VIEWED if name in self.manifest["tables"]]:
-            for column in self[table].arrow().schema:
-                meanings.setdefault(column.name, meaning(column))
-                meanings[f"{table}_{column.name}"] = meaning(column)
-        return meanings
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:

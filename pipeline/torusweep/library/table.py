@@ -139,13 +139,10 @@ class Table:
 
     def _meaning(self, column: pa.Field) -> tuple[str, str]:
         """A column's unit and meaning; "" where they are not known."""
-        return meaning(column) if column.metadata else self._meanings.get(column.name, ("", ""))
-
-
-def meaning(column: pa.Field) -> tuple[str, str]:
-    """The unit and meaning that a column's metadata say."""
-    about = column.metadata or {}
-    return about.get(b"unit", b"").decode(), about.get(b"meaning", b"").decode()
+        about = column.metadata
+        if not about:
+            return self._meanings.get(column.name, ("", ""))
+        return about.get(b"unit", b"").decode(), about.get(b"meaning", b"").decode()
 
 
 def open_connection() -> duckdb.DuckDBPyConnection:

@@ -23,7 +23,7 @@ def as_yaml(given: Mapping[Any, Any]) -> bytes:
 
     Raises BadInput, naming the key, for a value that no configuration holds, and for more than a file may have.
     """
-    yaml = YAML(typ="safe", pure=True)
+    yaml = YAML(typ="safe")
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # its stubs say None
     yaml.allow_unicode = True
