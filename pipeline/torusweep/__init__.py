@@ -28,12 +28,12 @@ loads_record        the load of the busiest channel under a routing and a traffi
 load_configuration  a validated sweep from a YAML file
 Sweeps and their results, in a script or a notebook:
 
->>> sweep = torusweep.sweep("small.yaml")
->>> sweep.plan().points
-2
+>>> sweep = torusweep.sweep("small.yaml")  # or a dictionary with the same keys
+>>> sweep.name
+'small'
 >>> results = torusweep.results("results/small")
->>> results["static"].pandas()["diameter"].max().item()
-4
+>>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
+[(16, 4)]
 
 sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
 results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.cli import torusweep
+from torusweep.library import results as library_results
 from torusweep.library import run_progress
+from torusweep.library import sweep as library_sweep
+from torusweep.library import table as library_table
 from torusweep.run import child, command, progress
 from torusweep.sweep.configuration.mapping import as_yaml
 
-MINE: dict[str, Any] = {
-    "sweep": "mine",
-    "topologies": [{"family": "ring", "k": range(4, 6)}, "torus(k=4, n=2)"],
+SMALL: dict[str, Any] = {
+    "sweep": "small",
+    "topologies": [{"family": "torus", "k": range(3, 5), "n": 2}],
     "loads": [{"routing": "minimal", "traffic": "uniform"}],
 }
 
@@ -46,12 +51,12 @@ def refusal(call: Any) -> str:
 
 
 def test_a_dictionary_and_a_file_ask_for_the_same(tmp_path: Path):
-    here, there = ts.sweep(MINE), ts.sweep(file_of(MINE, tmp_path))
+    here, there = ts.sweep(SMALL), ts.sweep(file_of(SMALL, tmp_path))
     assert here.configuration.model_dump() == there.configuration.model_dump()
     assert here.plan().record == there.plan().record
     assert repr(here) == repr(there)
     assert (here.path, there.path) == (None, tmp_path / "file.yaml")
-    assert (here.name, here.plan().points) == ("mine", 6)
+    assert (here.name, here.plan().points) == ("small", 4)
 
 
 WRONG: list[dict[str, Any]] = [
@@ -128,42 +133,42 @@ def test_numbers_of_numpy_tuples_ranges_and_paths_are_plain():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("results")
+    return tmp_path_factory.mktemp("work") / "results"
 
 
 @pytest.fixture(scope="module")
 def results(folder: Path) -> ts.Results:
     """Of a run in this process; small enough to need no workers."""
-    return ts.sweep(MINE).run(folder, backend="numpy", workers=0, progress=False)
+    return ts.sweep(SMALL).run(folder, backend="numpy", workers=0, progress=False)
 
 
 def test_a_run_makes_the_tables(results: ts.Results, folder: Path):
-    assert results.folder == folder / "mine"
+    assert results.folder == folder / "small"
     assert results.complete
     assert {"static", "loads", "points", "designs"} <= set(results.tables)
-    rows = pq.ParquetFile(folder / "mine" / "static.parquet").read().to_pylist()
-    # a ring's diameter is half its nodes; a 4×4 torus has two such rings
-    assert {row["topology"]: row["diameter"] for row in rows} == {"ring(k=4)": 2, "ring(k=5)": 2, "torus(k=4, n=2)": 4}
+    rows = pq.ParquetFile(folder / "small" / "static.parquet").read().to_pylist()
+    # of a torus: half of each of its two rings
+    assert {row["topology"]: row["diameter"] for row in rows} == {"torus(k=3, n=2)": 2, "torus(k=4, n=2)": 4}
     assert results["static"].pandas()["diameter"].tolist() == [row["diameter"] for row in rows]
 
 
 def test_the_command_line_goes_on_from_the_dictionarys_file(results: ts.Results, folder: Path):
-    config = folder / "mine" / "sweep.yaml"
-    assert ts.sweep(config).configuration.model_dump() == ts.sweep(MINE).configuration.model_dump()
+    config = folder / "small" / "sweep.yaml"
+    assert ts.sweep(config).configuration.model_dump() == ts.sweep(SMALL).configuration.model_dump()
     assert command.pending(config, folder, {"backend": "numpy", "workers": 0}) == []
     assert results.manifest["config"]["text"] == config.read_text()
 
 
 def test_a_dictionary_that_is_the_same_is_not_written_again(results: ts.Results, folder: Path):
-    before = (folder / "mine" / "sweep.yaml").stat().st_mtime_ns
-    command.write_configuration(ts.sweep(MINE).configuration, folder)
-    assert (folder / "mine" / "sweep.yaml").stat().st_mtime_ns == before
+    before = (folder / "small" / "sweep.yaml").stat().st_mtime_ns
+    command.write_configuration(ts.sweep(SMALL).configuration, folder)
+    assert (folder / "small" / "sweep.yaml").stat().st_mtime_ns == before
 
 
 def test_nothing_is_written_for_a_sweep_that_is_refused(tmp_path: Path):
     wrong = {"sweep": "mine", "topologies": ["rimg(k=4)"]}
     assert "did you mean 'ring'" in refusal(lambda: ts.sweep(wrong).run(tmp_path))
-    assert "expected a path without any of" in refusal(lambda: ts.sweep(MINE).run(tmp_path / "{x}"))
+    assert "expected a path without any of" in refusal(lambda: ts.sweep(SMALL).run(tmp_path / "{x}"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,22 +178,32 @@ def test_a_run_that_does_not_end_well_raises(
 ):
     def run(config: Path, results: Path, *, listener: child.Listener, **_: Any) -> tuple[int, Path]:
         listener("ring(k=5) failed: no memory\n")
-        return status, results / "mine"
+        return status, results / "small"
 
     monkeypatch.setattr(command, "run", run)
     with pytest.raises(error) as raised:
-        ts.sweep(MINE).run(tmp_path, progress=False)
-    assert f"torusweep run {tmp_path}/mine/sweep.yaml --results {tmp_path}" in str(raised.value)
+        ts.sweep(SMALL).run(tmp_path, progress=False)
+    assert f"torusweep run {tmp_path}/small/sweep.yaml --results {tmp_path}" in str(raised.value)
     assert ("ring(k=5) failed: no memory" in str(raised.value)) == (status == 1)
 
 
+@pytest.mark.parametrize("module", [library_results, library_sweep, library_table], ids=lambda module: module.__name__)
+def test_the_examples_of_the_docstrings_hold(
+    monkeypatch: pytest.MonkeyPatch, results: ts.Results, folder: Path, module: ModuleType
+):
+    monkeypatch.chdir(folder.parent)
+    failed, tried = doctest.testmod(module)
+    assert failed == 0
+    assert tried > 0
+
+
 def test_the_plan_is_that_of_the_command_line(tmp_path: Path):
-    path = file_of(MINE, tmp_path)
+    path = file_of(SMALL, tmp_path)
     plan = ts.sweep(path).plan(workers=2)
     said = CliRunner().invoke(torusweep, ["plan", str(path), "--workers", "2", "--json"]).output
     assert json.loads(json.dumps(plan.record)) == json.loads(said)
     assert repr(plan) == CliRunner().invoke(torusweep, ["plan", str(path), "--workers", "2"]).output.rstrip("\n")
-    assert plan._repr_html_().startswith("<pre>mine: 6 points")
+    assert plan._repr_html_().startswith("<pre>small: 4 points")
 
 
 # --- what a run says -----------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Results:
     >>> import torusweep as ts
     >>> results = ts.results("results/small")
     >>> results.tables
-    ['designs', 'distances', 'points', 'static', 'verification']
+    ['designs', 'distances', 'loads', 'points', 'static', 'verification']
     >>> results["static"].columns[0]
     'topology'
     >>> results.query("SELECT nodes, diameter FROM static ORDER BY nodes").arrow().to_pylist()
@@ -36,7 +36,7 @@ class Results:
     >>> results["statc"]
     Traceback (most recent call last):
     torusweep.errors.BadInput: results/small: unknown table 'statc' (did you mean 'static'?); it has designs, \
-distances, points, static, verification
+distances, loads, points, static, verification
 
     folder  of the sweep, as in results/default
     Raises BadInput where the folder has no results, or a damaged manifest.
