@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -211,6 +212,17 @@ def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
     file.unlink()
     with pytest.raises(ts.BadInput, match=r"cannot read .*run the sweep first \('torusweep run CONFIG'\)"):
         results["static"]
+
+
+def test_the_functions_keep_their_names_whatever_is_imported():
+    """torusweep.results and torusweep.sweep are rooms, too."""
+    code = (
+        "import torusweep.results.view, torusweep.sweep.batches, torusweep as ts;"
+        "from torusweep.results import view; from torusweep.sweep import batches;"
+        "print(type(ts.results).__name__, type(ts.sweep).__name__, view.VIEW, batches.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["function", "function", "designs", "torusweep.sweep.batches"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -139,8 +139,10 @@ class Snakemake:
         status = self._process.wait()
         if status < 0:
             self._stop_orphans()
+        # a step that was stopped may outlive Snakemake and hold the folder; its workers hold the other side open, too
+        deadline = time.monotonic() + (STAYS_SECONDS if self._signals else 1.0)
         for stream, reader in zip(streams, readers):
-            reader.join(timeout=1.0)  # a worker that is slow to end may hold the other side open
+            reader.join(timeout=max(0.0, deadline - time.monotonic()))
             if not reader.is_alive():
                 stream.close()
         hear(0.0)
@@ -159,11 +161,17 @@ class Snakemake:
         self._signals.append(number)
         holder = lock.holder(self._computing)
         if holder and holder.get("host") == socket.gethostname():
-            os.kill(self._process.pid, signal.SIGTERM)
-            os.kill(holder["pid"], number)
+            self._tell(os.kill, self._process.pid, signal.SIGTERM)
+            self._tell(os.kill, holder["pid"], number)
         else:
-            os.killpg(self._process.pid, signal.SIGTERM)
+            self._tell(os.killpg, self._process.pid, signal.SIGTERM)
         threading.Thread(target=self._insist, args=(len(self._signals) > 1,), daemon=True).start()
+
+    @staticmethod
+    def _tell(kill: Callable[[int, int], None], pid: int, number: int) -> None:
+        """Send a signal to a process, or a group, that may have ended by now."""
+        with contextlib.suppress(ProcessLookupError):
+            kill(pid, number)
 
     def _stop_orphans(self) -> None:
         """Steps that outlive a killed Snakemake: the one that computes saves its batches."""
