@@ -27,7 +27,6 @@ def connect(memory_gib: float) -> duckdb.DuckDBPyConnection:
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the settings of a connection final."""
-    connection.execute("SET enable_progress_bar = false")  # it would print into the answer
     connection.execute("SET lock_configuration = true")
 
 

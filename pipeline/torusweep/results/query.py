@@ -157,6 +157,7 @@ def answer(
                 if VIEW in mentioned and VIEW not in tables:
                     viewed = {name: tables[name].column_names for name in VIEWED}
                     connection.execute(view(viewed))
+                connection.execute("SET enable_progress_bar = false")  # it would print into the answer
                 lock(connection)
                 if contained:
                     _contain(memory_gib)
