@@ -91,3 +91,45 @@ def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarr
     from torusweep_kernels.forwarding import cpu
 
     cpu.table_flows(table, demands, load, rest)
+
+
+MOST_LAYERS = 64
+
+
+class Channels(NamedTuple):
+    """The channels of a network, numbered node · P + port, and which of them lead to each node.
+
+    ports     int32[N, P]  neighbour through each port, −1 = none
+    begins    int64[N + 1] channels incoming[begins[v]] … incoming[begins[v + 1] − 1] lead to node v
+    incoming  int32[L]
+    """
+
+    ports: np.ndarray
+    begins: np.ndarray
+    incoming: np.ndarray
+
+
+def channels_of(ports: np.ndarray) -> Channels:
+    """The channels of a network, int32[N, P]."""
+    nodes, width = ports.shape
+    tail, port = np.nonzero(ports >= 0)
+    head = ports[tail, port]
+    order = np.argsort(head, kind="stable")
+    begins = np.searchsorted(head[order], np.arange(nodes + 1))
+    return Channels(np.ascontiguousarray(ports, np.int32), begins, (tail * width + port)[order].astype(np.int32))
+
+
+def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.ndarray:
+    """int16[E]: a layer 0, 1, … for the packets of each entry, so that no layer's channel dependencies have a cycle.
+
+    entry   int32[E]   configurations in which packets are injected, in the order in which they are placed
+
+    Each goes to the first layer in which all dependencies that its packets may have, with those of the packets before
+    it, have no cycle: a greedy search, as in LASH (Skeie et al. 2002). −1: none of the 64 layers.
+
+    A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
+    2006). One that closes a cycle once does so for ever, as dependencies are never taken out, and is not tested again.
+    """
+    from torusweep_kernels.forwarding import cpu_layers
+
+    return cpu_layers.assign_layers(table, channels, np.ascontiguousarray(entry, np.int32), MOST_LAYERS)

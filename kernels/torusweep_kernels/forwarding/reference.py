@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, STUCK, Demands, Order, Table
+from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, MOST_LAYERS, STUCK, Channels, Demands, Order, Table
 
 
 def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.ndarray) -> Order:
@@ -70,3 +70,49 @@ def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarr
     for link, exact in enumerate(total):
         load[link] = float(exact)
         rest[link] = float(exact - Fraction(float(load[link])))
+
+
+def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.ndarray:
+    """See the package."""
+    layers: list[set[tuple[int, int]]] = []
+    placed = np.full(len(entry), -1, np.int16)
+    for number, start in enumerate(entry.tolist()):
+        own = _dependencies(table, start)
+        for layer in range(MOST_LAYERS):
+            if layer == len(layers):
+                layers.append(set())
+            if _is_acyclic(layers[layer] | own):
+                layers[layer] |= own
+                placed[number] = layer
+                break
+    return placed
+
+
+def _dependencies(table: Table, start: int) -> set[tuple[int, int]]:
+    """(channel, channel after it) of all packets that are injected in a configuration."""
+    found, seen, waiting = set(), {start}, [start]
+    while waiting:
+        c = waiting.pop()
+        for row in range(int(table.rows[c]), int(table.rows[c + 1])):
+            after = int(table.next[row])
+            if after < 0:
+                continue
+            for then in range(int(table.rows[after]), int(table.rows[after + 1])):
+                if table.link[then] >= 0:
+                    found.add((int(table.link[row]), int(table.link[then])))
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return found
+
+
+def _is_acyclic(arcs: set[tuple[int, int]]) -> bool:
+    """Whether a graph has no cycle: take away what nothing leads to, again and again."""
+    left = arcs
+    while left:
+        heads = {head for _, head in left}
+        fewer = {arc for arc in left if arc[0] in heads}
+        if len(fewer) == len(left):
+            return False
+        left = fewer
+    return True

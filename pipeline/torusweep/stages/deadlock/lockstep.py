@@ -13,10 +13,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from torusweep_kernels.dependencies import shortest_cycle
 
-from torusweep.routing.forms import SourceRouting
+from torusweep.routing.forms import SourceRouting, TableRouting
 from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.stages.deadlock.cycles import is_acyclic
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.deadlock.table_dependencies import forced_starts
 
 MOST_PAIRS = 1 << 18  # of nodes, whose routes are looked at: a second
 DEEPEST = 2  # hops before the channels of the cycle
@@ -38,19 +39,26 @@ class _Starts(NamedTuple):
     channel: np.ndarray
 
 
-def entering_together(routing: SourceRouting, rule: Rule, virtual_channels: int) -> Together | None:
+def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
     """Packets that enter an empty network together and come to wait for each other in a circle for ever.
 
     None where there are none with at most DEEPEST hops before the cycle, and where this is not looked for: two passes,
     bubble flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
     """
     terminals = np.unique(routing.topology.terminals)
-    if routing.passes > 1 or rule.bubble or (rule.shares(virtual_channels) > 1).any():
+    if (
+        (isinstance(routing, SourceRouting) and routing.passes > 1)
+        or rule.bubble
+        or (rule.shares(virtual_channels) > 1).any()
+    ):
         return None
     if len(terminals) ** 2 > MOST_PAIRS:
         return None
     classes = rule.within(virtual_channels)
-    starts = _starts(routing, classes, rule.memory, terminals, DEEPEST + 2)
+    if isinstance(routing, TableRouting):
+        starts = _Starts(*forced_starts(routing, classes, DEEPEST + 2))
+    else:
+        starts = _starts(routing, classes, rule.memory, terminals, DEEPEST + 2)
     count = int(classes.max()) + 1
     for before in range(1, DEEPEST + 1):
         goes_on = np.flatnonzero(starts.channel[:, before + 1] >= 0)

@@ -8,7 +8,8 @@ import numpy as np
 
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, Routing
-from torusweep.routing.forms import AdaptiveRouting, SourceRouting
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
+from torusweep.routing.table_of import table_of
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
@@ -19,11 +20,11 @@ from torusweep.stages.deadlock.least_virtual_channels import (
     graph_key,
     least_virtual_channels,
 )
-from torusweep.stages.deadlock.lockstep import entering_together
+from torusweep.stages.deadlock.lockstep import MOST_PAIRS, entering_together
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.routing_case import Case, deadlock_case, resolve_routing
-from torusweep.stages.deadlock.rules import none
+from torusweep.stages.deadlock.rules import Rule, none
 from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_deadlock_free, verdict
 
 
@@ -56,7 +57,9 @@ def deadlock_record(
         known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
     least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
     cycle = packets = together = None
-    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting):
+    if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
+        form, found = _by_table(form, rule, virtual_channels, found)
+    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting | TableRouting):
         together = entering_together(form, rule, virtual_channels)
     if together is not None:
         found = found._replace(deadlock_free="no", argument=TOGETHER, cycle=together.cycle)
@@ -116,6 +119,15 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
     shares = rule.shares(virtual_channels)
     found = dependencies(form, rule, virtual_channels, progress)
     return verdict(form, rule, found), shares, *(_count(found, shares) if found.complete else (None, None)), found
+
+
+def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
+    """The routing as a table, and "no" where packets without a choice can hold a cycle; else both as they are."""
+    if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
+        return form, found
+    table = table_of(form)
+    judged = verdict(table, rule, dependencies(table, rule, virtual_channels))
+    return (table, judged) if judged.deadlock_free == "no" else (form, found)
 
 
 def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:

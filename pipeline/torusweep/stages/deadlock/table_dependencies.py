@@ -60,8 +60,35 @@ def steps_of(routing: TableRouting) -> Iterator[Steps]:
         many = ways[begin:end]
         row = np.repeat(onwards[begin:end], many)
         place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
-        yield Steps(row, routing.rows[routing.next[row]] + place)
+        then = routing.rows[routing.next[row]] + place
+        leads = routing.port[then] != NO_PORT
+        yield Steps(row[leads], then[leads])
         begin = end
+
+
+def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(source int64[R], destination int64[R], channel int64[R, most]): how packets begin, by their first rows.
+
+    channel   node · W + channel of each hop; −1 after the last, and from where the packet may draw between several
+    """
+    channel = channel_of_rows(routing, classes)
+    width = routing.topology.ports.shape[1] * (int(classes.max(initial=0)) + 1)
+    number = routing.at[routing.owner].astype(np.int64) * width + channel
+    single = _have_one_channel(routing, channel)
+    destination, source = np.divmod(routing.entry_pair, routing.topology.nodes)
+    many = routing.many[routing.entry]
+    pair = np.repeat(np.arange(len(many)), many)
+    row = routing.rows[routing.entry][pair] + np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
+    leads = routing.port[row] != NO_PORT
+    pair, row = pair[leads], row[leads]
+    found = np.full((len(row), most), -1)
+    going = np.arange(len(row))
+    for hop in range(most):
+        found[going, hop] = number[row]
+        after = routing.next[row]
+        on = (after >= 0) & single[after] if len(single) else after >= 0
+        going, row = going[on], routing.rows[after[on]]
+    return source[pair], destination[pair], found
 
 
 def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
