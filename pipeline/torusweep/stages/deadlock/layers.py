@@ -74,8 +74,8 @@ def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
     table = table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
         raise Refused(
-            f"layers of routing {name} on {topology.spelling}: expected at most {MOST_SPLIT_PAIRS:,} pairs whose packets"
-            f" have several ways, got {len(table.entry):,}; choose a routing with one way, or a smaller network"
+            f"layers of routing {name} on {topology.spelling}: expected at most {MOST_SPLIT_PAIRS:,} pairs whose"
+            f" packets have several ways, got {len(table.entry):,}; choose a routing with one way, or a smaller network"
         )
     kernel, channels = table_of_kernel(table), channels_of(topology.ports)
     destination, source = np.divmod(table.entry_pair, topology.nodes)

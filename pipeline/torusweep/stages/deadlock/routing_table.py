@@ -42,7 +42,8 @@ def routing_table(
     if form == "parquet":
         return parquet(columns, {"topology": topology.spelling})
     sink = BytesIO()
-    pyarrow.csv.write_csv(columns, sink, pyarrow.csv.WriteOptions(quoting_style="none"))
+    sink.write((",".join(columns.column_names) + "\n").encode())  # Arrow would put the names in quotes
+    pyarrow.csv.write_csv(columns, sink, pyarrow.csv.WriteOptions(include_header=False, quoting_style="none"))
     return sink.getvalue()
 
 
@@ -66,8 +67,8 @@ def _matrix(table: TableRouting) -> bytes:
     if table.headers is not None or (table.many > 1).any() or table.kinds > 1:
         what = "states" if table.headers is not None else "shares" if (table.many > 1).any() else "virtual channels"
         raise BadInput(
-            f"--format matrix: expected a routing with one next node for each node and destination, got one with {what};"
-            " choose --format csv"
+            f"--format matrix: expected a routing with one next node for each node and destination, got one with"
+            f" {what}; choose --format csv"
         )
     matrix = np.full((topology.nodes, topology.nodes), -1)
     matrix[table.at, table.destination] = topology.ports[table.at, table.port]
