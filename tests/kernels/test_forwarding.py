@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from torusweep.networks.families import build
@@ -21,13 +23,13 @@ from torusweep_kernels.forwarding import (
 
 
 def random_graph(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(first, rows, next, enters) of three destinations; with odd seeds circles may occur, with seeds of 3 a dead end."""
+    """(first, rows, next, enters) of three destinations; odd seeds may have circles, every third a dead end."""
     random = np.random.default_rng(seed)
     first = np.cumsum([0, *random.integers(1, 9, 3)])
     many = random.integers(1, 4, first[-1])
     rows = np.concatenate([[0], np.cumsum(many)])
     onwards = np.full(rows[-1], -1, np.int32)
-    for low, high in zip(first[:-1], first[1:]):
+    for low, high in pairwise(first):
         for c in range(low, high):
             for row in range(rows[c], rows[c + 1]):
                 least = low if seed % 2 else c + 1

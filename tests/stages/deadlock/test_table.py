@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -15,7 +16,11 @@ from torusweep.routing.table_of import table_of
 from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.layers import layers
 from torusweep.stages.deadlock.routing_table import routing_table
-from torusweep.stages.simulation import Parameters, set_up, simulation_records
+from torusweep.stages.deadlock.stage import DeadlockRequest
+from torusweep.stages.loads.stage import LoadsRequest
+from torusweep.stages.simulation import Parameters, Request, set_up, simulation_records
+from torusweep.stages.simulation.stage import SimulationRequest
+from torusweep.sweep.points import Point
 
 from tests.routing.test_routing import CASES
 from tests.routing.test_table import walks
@@ -48,7 +53,9 @@ def test_the_cycle_of_a_table_is_named_with_its_packets():
     given = routing_of(topology, lambda at, destination: (at + 1) % 4, "always up")
     found = deadlock_record(topology, routing=given, vc_rule="none", virtual_channels=1)
     assert (found["routing"], found["acyclic"], found["deadlock_free"]) == ("always up", False, "no")
-    assert found["packets"] == ["0 → 2", "1 → 3", "2 → 0", "3 → 1"]
+    packets = [tuple(map(int, packet.split(" → "))) for packet in found["packets"]]
+    assert [source for source, _ in packets] == [0, 1, 2, 3]
+    assert all((destination - source) % 4 >= 2 for source, destination in packets)  # so that it wants the next channel
     assert [channel.partition(" ")[0] for channel in found["cycle"]] == ["0", "1", "2", "3"]
 
 
@@ -87,10 +94,10 @@ def test_layers_have_no_cycle(name: str, network: str, lower: int, upper: int | 
     table = table_of(routing(name, topology)[1])
     graphs = [nx.DiGraph() for _ in range(found.upper)]
     together = nx.DiGraph()
-    for source, destination, layer in zip(*(column.tolist() for column in found.table.columns)):
+    for source, destination, layer in zip(*found.table.to_pydict().values()):
         for hops in walks(table, source, destination):
-            graphs[layer].add_edges_from(zip(hops, hops[1:]))
-            together.add_edges_from(zip(hops, hops[1:]))
+            graphs[layer].add_edges_from(pairwise(hops))
+            together.add_edges_from(pairwise(hops))
     assert all(nx.is_directed_acyclic_graph(graph) for graph in graphs)
     assert nx.is_directed_acyclic_graph(together) == (lower == 1)
 
@@ -118,6 +125,27 @@ def test_a_given_routing_chooses_the_rule_of_its_table():
     assert (setup.parameters.routing, setup.parameters.vc_rule) == ("mine", "table")
     with pytest.raises(BadInput, match="rule table: expected a routing table"):
         deadlock_case(topology, routing="dimension_order", vc_rule="table", virtual_channels=2)
+
+
+@pytest.mark.parametrize(
+    ("stage", "request_of_stage"),
+    [
+        ("loads", lambda table: LoadsRequest(table, "uniform")),
+        ("deadlock", lambda table: DeadlockRequest(table, "table", 2)),
+        (
+            "simulation",
+            lambda table: SimulationRequest("uniform", Request(Parameters(routing=table), (0.1,)).spelled()),
+        ),
+    ],
+)
+def test_the_key_of_a_point_depends_on_the_content_of_the_table(stage, request_of_stage, tmp_path: Path):
+    path = tmp_path / "routes.csv"
+    path.write_bytes(routing_table(build("ring(k=4)"), routing="dimension_order(tie=positive)"))
+    point = Point(stage, "ring(k=4)", request_of_stage(f'table(path="{path}")'))
+    before = point.key
+    assert point.key == before
+    path.write_bytes(routing_table(build("ring(k=4)"), routing="dimension_order(tie=split)"))
+    assert point.key != before
 
 
 def test_a_matrix_has_one_next_node():
