@@ -42,6 +42,10 @@ def test_help_imports_nothing_heavy():
 
 
 BAD_INPUT = [
+    (["routes", "torus(k=4, n=2)", "--format", "matrix"], "expected a routing with one next node for each node"),
+    (["routes", "ring(k=4)", "--routing", "adaptive"], "expected an oblivious routing"),
+    (["loads", "ring(k=4)", "--routing", 'table(path="none.csv")'], "expected a routing table, got: No such file"),
+    (["deadlock", "ring(k=4)", "--layer-table", "layers.csv"], "expected with --layers only"),
     (["search", "--nodes", "20", "--degree", "3", "--symmetry", "3"], "expected a divisor of the 20 nodes, got 3"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "1", "--moves", "9"], "leave one out"),
     (["collective", "torus(k=4, n=2)", "al_reduce"], "unknown operation 'al_reduce' (did you mean 'all_reduce'?)"),

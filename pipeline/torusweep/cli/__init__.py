@@ -28,6 +28,7 @@ COMMANDS = {
     "search": ("search", "A graph with short distances, by simulated annealing."),
     "describe": ("describe", "Static properties of one network, and a picture."),
     "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
+    "routes": ("routes", "Write a routing as a table of next hops."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
     "collective": ("collective", "What a collective operation takes, beside the optimum."),
     "place": ("place", "Where to put the axes of a job on a slice."),

@@ -12,11 +12,11 @@ from torusweep.counts import counted
 MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
-def print_verdict(record: dict[str, Any]) -> None:
-    """A record of the table `deadlock`, with its cycle if it has one."""
+def print_verdict(record: dict[str, Any], layered: dict[str, Any] | None = None) -> None:
+    """A record of the table `deadlock`, with its cycle if it has one; layered: the record of its layers."""
     with open_console() as console:
         print_heading(console, record["topology"])
-        console.print(fact_table(_facts(record)))
+        console.print(fact_table([*_facts(record), *([] if layered is None else _layers(layered))]))
         if record["cycle"]:
             verb = "waits for" if record["deadlock_free"] == "no" else "may request"
             print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")
@@ -37,6 +37,14 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("deadlock-free", record["deadlock_free"]),
         ("because", record["argument"]),
         ("acyclic from", enough or record["least_reason"]),
+    ]
+
+
+def _layers(layered: dict[str, Any]) -> list[tuple[str, str]]:
+    paths = ", ".join(f"{number:,}" for number in layered["paths"])
+    return [
+        ("layers, paths in each", f"{layered['layers']}: {paths}"),
+        ("layers, at least", str(layered["least_layers"])),
     ]
 
 

@@ -61,6 +61,11 @@ DEFAULT_PACKETS = 10_000_000
     is_flag=True,
     help="Print the load of every channel as CSV (with --json as a JSON array), and nothing else.",
 )
+@click.option(
+    "--as-table",
+    is_flag=True,
+    help="Follow the routing as the table that 'torusweep routes' writes: exact sums, rounded once.",
+)
 @options.json_output
 @options.backend
 @options.symmetry
@@ -74,6 +79,7 @@ def loads(
     relative_error: float | None,
     bounds: bool,
     channels: bool,
+    as_table: bool,
     as_json: bool,
     backend: str,
     symmetry: str,
@@ -99,6 +105,7 @@ def loads(
       up_down(root=0)              any bidirectional network, also a faulty one
       by_group                     dragonfly, megafly: one hop between groups at most
       valiant                      two routes, through a random node
+      table(path="routes.csv")     your own, from a CSV or Parquet file: docs/own-data.md
 
     \b
     Traffic patterns:
@@ -129,6 +136,8 @@ def loads(
         raise BadInput(
             "--symmetry off: expected with --method exact only, got monte-carlo, which uses no symmetry; leave it out"
         )
+    if sampled and as_table:
+        raise BadInput("--as-table: expected with --method exact only, got monte-carlo; leave it out")
     if channels and bounds:
         raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
     chosen = backend_of_calls(backend)
@@ -142,7 +151,7 @@ def loads(
             found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
         else:
             with share_progress("routes followed") as progress:
-                found = exact_loads(network, **request, use_symmetry=use_symmetry, progress=progress)
+                found = exact_loads(network, **request, use_symmetry=use_symmetry, as_table=as_table, progress=progress)
     if channels:
         as_text = table_text.as_json if as_json else table_text.as_csv
         click.echo(as_text(channel_table(found)), nl=False)

@@ -6,6 +6,8 @@ To add a routing, see CONTRIBUTING.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
@@ -13,12 +15,13 @@ from torusweep.networks.topology import Topology
 from torusweep.routing.by_group import by_group
 from torusweep.routing.clustering import clustering
 from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
-from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import hierarchical
 from torusweep.routing.minimal import minimal, minimal_ecmp
 from torusweep.routing.minimal_by_address import minimal_by_address
 from torusweep.routing.romm import romm
 from torusweep.routing.routing_record import routing_record
+from torusweep.routing.table_columns import table
 from torusweep.routing.turn_models import negative_first, north_last, west_first
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
@@ -30,7 +33,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(dimension_order, reverse_order, random_order, romm),
         *(west_first, north_last, negative_first),
         hierarchical,
-        *(routing_record, minimal_by_address, clustering, valiant, up_down, by_group),
+        *(routing_record, minimal_by_address, clustering, valiant, up_down, by_group, table),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
@@ -52,11 +55,30 @@ OTHER_NAMES = {
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
-def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
+@dataclass(frozen=True, eq=False)
+class GivenRouting:
+    """A routing that has no spelling: from a table in memory, or a function. It stands wherever a spelling may.
+
+    name   in tables and messages
+    form   the routing on one network
+    """
+
+    name: str
+    form: Routing
+
+
+def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing]:
     """Return (canonical spelling, routing) on a network for `minimal`, `dimension_order(tie=positive)`, ….
 
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
+    if isinstance(spelling, GivenRouting):
+        if spelling.form.topology is not topology:
+            raise BadInput(
+                f"routing {spelling.name} on {topology.spelling}: expected a routing of this network, got one of"
+                f" {spelling.form.topology.spelling}; make it for this network"
+            )
+        return spelling.name, spelling.form
     if spelling.strip().startswith("adaptive"):
         raise BadInput(
             "routing adaptive: expected an oblivious routing, got one that depends on the occupancy of channels;"
@@ -70,9 +92,19 @@ def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
 
 
-def canonical(spelling: str) -> str:
+def canonical(spelling: str | GivenRouting) -> str:
     """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
+    if isinstance(spelling, GivenRouting):
+        return spelling.name
     return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
+
+
+def files_of(spelling: str | GivenRouting | None) -> list[Path]:
+    """Every file that the spelling of a routing, or of adaptive routing, names."""
+    if not isinstance(spelling, str) or spelling.partition("(")[0].strip() != table.__name__:
+        return []
+    _, _, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    return [Path(str(values["path"]))]
 
 
 def own_routing(family: str) -> str | None:
@@ -84,12 +116,15 @@ __all__ = [
     "ROUTINGS",
     "SHORTEST_PATHS",
     "TURN_MODELS",
+    "GivenRouting",
     "LayeredRouting",
     "Moves",
     "Routes",
     "Routing",
     "SourceRouting",
+    "TableRouting",
     "canonical",
+    "files_of",
     "own_routing",
     "routing",
 ]

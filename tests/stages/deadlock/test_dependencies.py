@@ -381,7 +381,7 @@ def test_layered_graph_equals_that_of_all_shortest_paths(name, network, legal, f
     record = deadlock_record(topology, routing=name, vc_rule="none", virtual_channels=1)
     assert (record["channels"], record["dependencies"]) == (len(plain), plain.number_of_edges())
     assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
-    assert record["deadlock_free"] == ("yes" if record["acyclic"] else "unknown")
+    assert record["deadlock_free"] in (("yes",) if record["acyclic"] else ("no", "unknown"))
     if not record["acyclic"]:
         cycle = [
             tuple(map(int, re.fullmatch(r"(\d+) \([\d,]+\) to (\d+) vc0", words).groups())) for words in record["cycle"]

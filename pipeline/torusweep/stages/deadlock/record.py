@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from torusweep.networks.topology import Topology
-from torusweep.routing import LayeredRouting, Routing
-from torusweep.routing.forms import AdaptiveRouting, SourceRouting
+from torusweep.routing import GivenRouting, Routing
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
+from torusweep.routing.table_of import table_of
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes
@@ -19,22 +20,23 @@ from torusweep.stages.deadlock.least_virtual_channels import (
     graph_key,
     least_virtual_channels,
 )
-from torusweep.stages.deadlock.lockstep import entering_together
+from torusweep.stages.deadlock.lockstep import MOST_PAIRS, entering_together
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.routing_case import Case, deadlock_case, resolve_routing
-from torusweep.stages.deadlock.rules import none
+from torusweep.stages.deadlock.rules import Rule, none
 from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_deadlock_free, verdict
 
 
 def deadlock_record(
-    topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int, progress: Progress = None
+    topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int, progress: Progress = None
 ) -> dict[str, Any]:
     """The row of the table `deadlock`, as Python values.
 
-    routing, vc_rule   spellings (torusweep.routing, and `adaptive`; torusweep.stages.deadlock.rules). With adaptive
-                       routing, the rule is that of the escape, and the columns `channels` and `dependencies` are those
-                       of the escape channels, including indirect dependencies
+    routing            a spelling (torusweep.routing, and `adaptive`), or a routing
+    vc_rule            a spelling (torusweep.stages.deadlock.rules). With adaptive routing, the rule is that of the
+                       escape, and the columns `channels` and `dependencies` are those of the escape channels, including
+                       indirect dependencies
     virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
                        the remainder. With adaptive routing, each class of the escape has one, and the others (at least
                        one) are adaptive
@@ -55,7 +57,9 @@ def deadlock_record(
         known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
     least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
     cycle = packets = together = None
-    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting):
+    if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
+        form, found = _by_table(form, rule, virtual_channels, found)
+    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting | TableRouting):
         together = entering_together(form, rule, virtual_channels)
     if together is not None:
         found = found._replace(deadlock_free="no", argument=TOGETHER, cycle=together.cycle)
@@ -95,7 +99,7 @@ def is_proved_free(case: Case) -> bool:
     return escape_acyclic(form, rule.within(case.virtual_channels - 1))
 
 
-def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
+def least_rule(topology: Topology, routing: str | GivenRouting) -> tuple[int | None, str | None]:
     """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for an unfit routing."""
     return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
@@ -117,6 +121,15 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
     return verdict(form, rule, found), shares, *(_count(found, shares) if found.complete else (None, None)), found
 
 
+def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
+    """The routing as a table, and "no" where packets without a choice can hold a cycle; else both as they are."""
+    if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
+        return form, found
+    table = table_of(form)
+    judged = verdict(table, rule, dependencies(table, rule, virtual_channels))
+    return (table, judged) if judged.deadlock_free == "no" else (form, found)
+
+
 def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
     """(used virtual channels, dependencies between them)."""
     own = np.tile(shares, found.topology.ports.shape[1])
@@ -134,7 +147,7 @@ def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel:
         for i, side in enumerate(topology.plan.radices)
     ]
     where = f"to {topology.ports[node, port]}"
-    if not isinstance(form, LayeredRouting):
+    if isinstance(form, SourceRouting | AdaptiveRouting):
         moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
         d = int(np.flatnonzero(moves.port[node] == port)[0])
         where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"

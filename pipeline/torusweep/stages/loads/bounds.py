@@ -44,7 +44,7 @@ def _worst(loads: ChannelLoads) -> tuple[float | None, str]:
     nodes = topology.nodes
     if not np.array_equal(topology.terminals, np.arange(nodes)):
         return None, "sought only where every node is a terminal"
-    routing = routing_on(loads.routing, topology)[1]
+    routing = routing_on(loads.routing, topology)[1] if loads.form is None else loads.form
     channels = representative_channels(routing)
     if not len(channels):
         return None, "there are no channels"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from torusweep.networks.topology import Topology
+from torusweep.routing import GivenRouting
 from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
@@ -23,7 +24,7 @@ class Sample(NamedTuple):
 def loads_record(
     topology: Topology,
     *,
-    routing: str = "minimal",
+    routing: str | GivenRouting = "minimal",
     traffic: str = "uniform",
     sample: Sample | None = None,
     bounds: bool = False,

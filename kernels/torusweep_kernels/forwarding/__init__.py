@@ -1,0 +1,135 @@
+"""Routing tables as graphs of configurations: their order, the flows over them, and layers without cycles.
+
+A configuration is all that a packet's next hop depends on. Those of packets to node d are first[d] … first[d + 1] − 1.
+Configuration c is at node at[c], and its rows are rows[c] … rows[c + 1] − 1. Row r leads through a port to the
+configuration next[r]; −1: the packet has arrived.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+IN_ORDER, STUCK, CIRCULAR = 0, 1, 2
+LOST = -2  # of `next`: no configuration fits, and the packet is not at its destination
+
+
+class Order(NamedTuple):
+    """The configurations that packets reach, for each destination each after those that lead to it.
+
+    order   int32[C']     configurations in that order
+    first   int64[N + 1]  order[first[d]] … are those of destination d
+    fault   IN_ORDER; STUCK: packets reach a row that leads nowhere; CIRCULAR: some configurations lead to each other
+    where   STUCK: the configuration of that row; CIRCULAR: one that is in a circle, or that it leads to
+    """
+
+    order: np.ndarray
+    first: np.ndarray
+    fault: int
+    where: int
+
+
+def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.ndarray) -> Order:
+    """Put the configurations that packets reach in order, or find what is wrong with them.
+
+    first   int64[N + 1]  see the package
+    rows    int64[C + 1]
+    next    int32[R]      −1 = arrived, −2 = nowhere
+    enters  bool[C]       packets are injected in this configuration
+
+    Those that nothing leads to come first, in the order of their numbers, then those that only these lead to, ….
+    After a fault the order ends before that destination.
+    """
+    from torusweep_kernels.forwarding import cpu
+
+    order, begins = np.empty(len(rows) - 1, np.int32), np.zeros(len(first), np.int64)
+    fault, where = cpu.order_of(first, rows, next, enters, order, begins)
+    return Order(order[: begins[-1]], begins, int(fault), int(where))
+
+
+class Table(NamedTuple):
+    """A table whose configurations are in the order of `order_of`.
+
+    first   int64[N + 1], at int32[C], rows int64[C + 1], next int32[R]: see the package
+    link    int32[R]    number of the channel of each row, node · P + port; −1 = none
+    weight  float64[R]  > 0; a row takes its weight over the total of its configuration
+    total   float64[C]
+    """
+
+    first: np.ndarray
+    at: np.ndarray
+    rows: np.ndarray
+    link: np.ndarray
+    next: np.ndarray
+    weight: np.ndarray
+    total: np.ndarray
+
+
+class Demands(NamedTuple):
+    """Flits that are injected.
+
+    destination  int64[B]      nodes, each once
+    begins       int64[B + 1]  demands begins[i] … begins[i + 1] − 1 are to destination[i]
+    entry        int32[E]      configuration in which each demand is injected
+    amount       float64[E]    ≥ 0
+    """
+
+    destination: np.ndarray
+    begins: np.ndarray
+    entry: np.ndarray
+    amount: np.ndarray
+
+
+def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarray) -> None:
+    """Add the flits over every channel to load + rest, float64[L] each, by number of the channel.
+
+    All sums, products and quotients are taken with twice the digits of float64: `load` is the sum of the exact flows of
+    these demands, weights and totals, rounded once, and does not depend on the order of configurations and rows (unless
+    it is within 2⁻⁴⁰ of a last digit between two numbers). `rest` is what rounding left.
+    """
+    from torusweep_kernels.forwarding import cpu
+
+    cpu.table_flows(table, demands, load, rest)
+
+
+MOST_LAYERS = 64
+
+
+class Channels(NamedTuple):
+    """The channels of a network, numbered node · P + port, and which of them lead to each node.
+
+    ports     int32[N, P]  neighbour through each port, −1 = none
+    begins    int64[N + 1] channels incoming[begins[v]] … incoming[begins[v + 1] − 1] lead to node v
+    incoming  int32[L]
+    """
+
+    ports: np.ndarray
+    begins: np.ndarray
+    incoming: np.ndarray
+
+
+def channels_of(ports: np.ndarray) -> Channels:
+    """The channels of a network, int32[N, P]."""
+    nodes, width = ports.shape
+    tail, port = np.nonzero(ports >= 0)
+    head = ports[tail, port]
+    order = np.argsort(head, kind="stable")
+    begins = np.searchsorted(head[order], np.arange(nodes + 1))
+    return Channels(np.ascontiguousarray(ports, np.int32), begins, (tail * width + port)[order].astype(np.int32))
+
+
+def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.ndarray:
+    """int16[E]: a layer 0, 1, … for the packets of each entry, so that no layer's channel dependencies have a cycle.
+
+    entry   int32[E]   configurations in which packets are injected, in the order in which they are placed
+
+    Each goes to the first layer in which all dependencies that its packets may have, with those of the packets before
+    it, have no cycle: a greedy search, as in LASH (Skeie et al. 2002). −1: none of the 64 layers.
+
+    A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
+    2006). One that closes a cycle once does so for ever, as dependencies are never taken out, and is not tested again.
+    """
+    from torusweep_kernels.forwarding import cpu_layers
+
+    return cpu_layers.assign_layers(table, channels, np.ascontiguousarray(entry, np.int32), MOST_LAYERS)
