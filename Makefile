@@ -78,7 +78,8 @@ measures: .venv/ready-dev
 # after a change of pyproject.toml's dependencies: pip install uv in .venv, then make requirements
 requirements:
 	$(UV) --extra build --output-file requirements.txt
-	$(UV) --extra build --extra test --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra test --extra docs --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra docs --constraint requirements-dev.txt --output-file requirements-docs.txt
 	$(UV) --extra build --extra bench --constraint requirements.txt --output-file requirements-bench.txt
 	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
 	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
