@@ -1,6 +1,7 @@
-"""The site of the documents, for Sphinx: make docs (docs/decisions/13-the-site-is-made-by-sphinx.md has the reasons).
+"""The site of the documents, for Sphinx: make docs. docs/decisions/13-the-site-is-made-by-sphinx.md has the reasons.
 
-The source folder is the repository's root: README.md, CONTRIBUTING.md and docs/ link to each other as they do on GitHub.
+The source folder is the repository's root: README.md, CONTRIBUTING.md and docs/
+link to each other as they do on GitHub.
 """
 
 from __future__ import annotations

@@ -42,22 +42,25 @@ def _paragraph(lines: list[str]) -> list[str]:
         return [_escaped(line) for line in lines]
     if all(line.startswith(" ") for line in lines):
         return _block(lines)
-    entries = _joined(lines)
-    if all(ENTRY.match(entry) for entry in entries):
-        return [line for entry in entries for line in _definition(entry)]
+    if _is_list(lines):
+        return [line for entry in _joined(lines) for line in _definition(entry)]
     prose = next((index for index, line in enumerate(lines) if line.startswith(" ")), len(lines))
-    if prose and all(line.startswith(" ") for line in lines[prose:]):
+    if prose < len(lines) and all(line.startswith(" ") for line in lines[prose:]):
         return [*map(_escaped, lines[:prose]), "", *_block(lines[prose:])]
     return [_escaped(line.strip()) for line in lines]
 
 
 def _block(lines: list[str]) -> list[str]:
     """Indented lines: a list of arguments, or else as they stand, such as a formula or a drawing."""
-    inner = textwrap.dedent("\n".join(lines)).split("\n") if lines else []
-    entries = _joined(inner)
-    if lines and all(ENTRY.match(entry) for entry in entries):
-        return [line for entry in entries for line in _definition(entry)]
-    return ["::", "", *(f"    {line}" for line in inner)] if lines else []
+    inner = textwrap.dedent("\n".join(lines)).split("\n")
+    if _is_list(inner):
+        return [line for entry in _joined(inner) for line in _definition(entry)]
+    return ["::", "", *(f"    {line}" for line in inner)]
+
+
+def _is_list(lines: list[str]) -> bool:
+    """Whether each line at the margin is a name with its meaning."""
+    return all(ENTRY.match(line) for line in lines if not line.startswith(" "))
 
 
 def _joined(lines: list[str]) -> list[str]:

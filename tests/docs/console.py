@@ -1,10 +1,10 @@
 """What documents show of a console: blocks ```console of `$ torusweep …` with what it printed.
 
-`python -m tests.docs.console docs/gallery.md` runs a document's commands in the current folder and writes what they print into it;
-pictures that they draw are drawn again. The tests run them in an empty folder and compare.
+`python -m tests.docs.console docs/gallery.md` runs a document's commands in the current folder, and writes what they
+print into it; pictures that they draw are drawn again. The tests run them in an empty folder and compare.
 
-A block whose first line is `# NAME`, where NAME has a suffix, is a file. In a pycon block, lines of >>> are run by doctest. In what a command
-printed, a line … stands for any number of lines. Durations are not compared.
+A block whose first line is `# NAME`, where NAME has a suffix, is a file. In a pycon block, lines of >>> are run by
+doctest. In what a command printed, a line … stands for any number of lines. Durations are not compared.
 """
 
 from __future__ import annotations
