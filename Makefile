@@ -1,11 +1,11 @@
-# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | gallery | lint | measures | requirements | clean
+# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | gallery | lint | measures | requirements | release | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs gallery lint measures requirements clean
+.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs gallery lint measures requirements release clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -93,6 +93,10 @@ requirements:
 	$(UV) --extra build --extra bench --constraint requirements.txt --output-file requirements-bench.txt
 	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
 	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
+
+# the source distribution and the wheel, checked: make release REPOSITORY=https://… (docs/releasing.md)
+release: .venv/ready-dev
+	$(BIN)/python -m tests.packaging.release $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 clean:
 	rm -rf .venv .venv-bench .snakemake build *.egg-info

@@ -13,7 +13,7 @@ MODULES = modules()
 ROOMS = room_graph(MODULES)
 # a room imports rooms of its own floor and of those below
 FLOORS = (
-    ("cli",),
+    ("cli", "library"),
     ("run",),
     ("sweep", "papers", "results"),
     ("stages/all_columns",),
@@ -93,7 +93,7 @@ def test_modules_form_no_circle():
         (("dask", "distributed", "dask_jobqueue"), {"torusweep.run"}),
         (("snakemake",), {"torusweep.run"}),
         (("pyarrow.parquet",), {"torusweep.tables", "torusweep.results.query"}),
-        (("duckdb",), {"torusweep.results.query"}),
+        (("duckdb",), {"torusweep.results.query", "torusweep.results.connection", "torusweep.library"}),
         (("click",), {"torusweep.cli"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
         (("ruamel",), {"torusweep.sweep"}),

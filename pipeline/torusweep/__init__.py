@@ -26,7 +26,20 @@ Topology            what `network` returns: the neighbour of every node through 
 static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
 loads_record        the load of the busiest channel under a routing and a traffic pattern: its row of the table `loads`
 load_configuration  a validated sweep from a YAML file
+Sweeps and their results, in a script or a notebook:
+
+>>> sweep = torusweep.sweep("small.yaml")  # or a dictionary with the same keys
+>>> sweep.name
+'small'
+>>> results = torusweep.results("results/small")
+>>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
+[(16, 4)]
+
+sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
+results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest
+Sweep, Results, Table, Plan   what these return
 query               one SELECT over the tables of a results folder, as an Arrow table
+RunFailed           a sweep that ended with an error after it had begun
 BadInput, Refused   input that does not fit, and input that asks for more than the limits allow: one line each
 
 docs/tables.md describes the columns, docs/config.md the configuration.
@@ -34,11 +47,16 @@ docs/tables.md describes the columns, docs/config.md the configuration.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from torusweep.errors import BadInput, Refused
+    from torusweep.errors import BadInput, Refused, RunFailed
+    from torusweep.library.results import Results
+    from torusweep.library.sweep import Plan, Sweep
+    from torusweep.library.table import Table
     from torusweep.networks.families import build as network
     from torusweep.networks.topology import Topology
     from torusweep.results.query import query
@@ -46,20 +64,32 @@ if TYPE_CHECKING:
     from torusweep.stages.static import static_record
     from torusweep.sweep.configuration import load as load_configuration
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BadInput",
+    "Plan",
     "Refused",
+    "Results",
+    "RunFailed",
+    "Sweep",
+    "Table",
     "Topology",
     "load_configuration",
     "loads_record",
     "network",
     "query",
+    "results",
     "static_record",
+    "sweep",
 ]
 _PLACES = {
     "BadInput": "torusweep.errors:BadInput",
+    "Plan": "torusweep.library.sweep:Plan",
     "Refused": "torusweep.errors:Refused",
+    "Results": "torusweep.library.results:Results",
+    "RunFailed": "torusweep.errors:RunFailed",
+    "Sweep": "torusweep.library.sweep:Sweep",
+    "Table": "torusweep.library.table:Table",
     "Topology": "torusweep.networks.topology:Topology",
     "load_configuration": "torusweep.sweep.configuration:load",
     "loads_record": "torusweep.stages.loads:loads_record",
@@ -67,6 +97,23 @@ _PLACES = {
     "query": "torusweep.results.query:query",
     "static_record": "torusweep.stages.static:static_record",
 }
+
+# the rooms of these names are imported first: an import later would bind their names here to the rooms again
+for _room in ("torusweep.results", "torusweep.sweep"):
+    import_module(_room)
+
+
+def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
+    """A sweep, read and checked: from the path of a YAML file, or a dictionary with the same keys (docs/config.md).
+
+    Raises BadInput in the words of the command line.
+    """
+    return __getattr__("Sweep")(given)
+
+
+def results(folder: str | os.PathLike[str]) -> Results:
+    """The results in a sweep's folder, as in results/default. Raises BadInput where there are none."""
+    return __getattr__("Results")(folder)
 
 
 def __getattr__(name: str) -> Any:

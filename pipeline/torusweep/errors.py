@@ -25,6 +25,10 @@ class Refused(BadInput):
     """Valid input that exceeds a limit (memory, points, time)."""
 
 
+class RunFailed(Exception):
+    """A sweep that ended with an error after it had begun. What was computed is kept; the message says how to go on."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
 

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from torusweep import __version__
 from torusweep.run.workers import code_version
 
 from tests.run.rings import Run
@@ -33,6 +34,6 @@ def test_a_worker_of_another_version_is_found_out_before_work(rings: Run, tmp_pa
     ours = code_version()
     assert f"this is {ours}; install the same version on both" in said
     theirs = said.partition("runs torusweep ")[2].partition(", this is")[0]
-    assert theirs.startswith("0.1.0 (code ")
+    assert theirs.startswith(f"{__version__} (code ")
     assert theirs != ours
     assert rings.shards() == []

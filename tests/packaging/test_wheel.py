@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import email
 import json
-import os
-import shutil
-import subprocess
-import sys
+import re
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+import torusweep
+from ruamel.yaml import YAML
+
+from tests.packaging import release
+from tests.packaging.conftest import REPOSITORY, Distributions, Installed
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("README.md", "LICENSE", "pyproject.toml", "Snakefile", "kernels", "pipeline")
 # two networks, every stage, and the paper that needs the least: its expected numbers are package data
 SMALL = """\
 sweep: small
@@ -32,82 +34,79 @@ simulation:
 """
 
 
-def call(*command: str | Path, **where: object) -> str:
-    """What a command prints. A command that fails fails the test, with what it printed."""
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **where)  # type: ignore[call-overload]
-    assert done.returncode == 0, done.stdout + done.stderr
-    return str(done.stdout)
+@pytest.fixture(scope="module", autouse=True)
+def small(installed: Installed) -> None:
+    """A sweep that the installed wheel has run."""
+    (installed.work / "small.yaml").write_text(SMALL)
+    installed.torusweep("run", "small.yaml", "--backend", "numpy")  # Numba would compile everything for this folder
 
 
-@pytest.fixture(scope="module")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source distribution, of a copy of the sources: building writes beside them."""
-    copy = tmp_path_factory.mktemp("sources")
-    for name in SOURCES:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(
-                path, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-            )
-        else:
-            shutil.copy(path, copy / name)
-    built = tmp_path_factory.mktemp("sdist")
-    call(sys.executable, "-c", f"from setuptools.build_meta import build_sdist; build_sdist({str(built)!r})", cwd=copy)
-    return next(built.glob("*.tar.gz"))
+def test_the_wheel_holds_every_source(distributions: Distributions):
+    """Built from the source distribution, it holds everything in the two packages, and nothing else."""
+    assert release.files_of_wheel(distributions.wheel) == release.files_of_packages()
 
 
-@pytest.fixture(scope="module")
-def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the source distribution without an index."""
-    built = tmp_path_factory.mktemp("wheel")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    call(*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", built, sdist, cwd=built)
-    return next(built.glob("*.whl"))
-
-
-class Installed:
-    """The wheel in a folder of its own, and an empty folder to work in."""
-
-    def __init__(self, site: Path, work: Path) -> None:
-        self.site, self.work = site, work
-        self.environment = {**os.environ, "PYTHONPATH": str(site), "PATH": f"{site / 'bin'}:{os.environ['PATH']}"}
-
-    def torusweep(self, *arguments: str) -> str:
-        return call(self.site / "bin" / "torusweep", *arguments, cwd=self.work, env=self.environment)
-
-    def python(self, code: str) -> str:
-        return call(sys.executable, "-P", "-c", code, cwd=self.work, env=self.environment)
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Dependencies are those of this environment; torusweep itself is the wheel's, with a sweep that it has run."""
-    site = tmp_path_factory.mktemp("site")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    call(*pip, "install", "--no-index", "--no-deps", "--target", site, wheel, cwd=site)
-    here = Installed(site, tmp_path_factory.mktemp("work"))
-    (here.work / "small.yaml").write_text(SMALL)
-    here.torusweep("run", "small.yaml", "--backend", "numpy")  # Numba would compile everything for this folder
-    return here
-
-
-def test_the_wheel_holds_every_source(wheel: Path):
-    """Everything in the two packages is there, and nothing else."""
-    sources = {
-        str(path.relative_to(root))
-        for root in (ROOT / "kernels", ROOT / "pipeline")
-        for path in root.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and not path.parts[-2].endswith(".egg-info")
+def test_the_source_distribution_holds_what_is_needed_to_build_test_and_read(distributions: Distributions):
+    held = release.files_of_sdist(distributions.sdist)
+    folders = ("kernels", "pipeline", "config", "docs", "tests", "benchmarks")
+    copied = {
+        str(path.relative_to(ROOT))
+        for name in folders
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & {*path.parts} and ".egg-info" not in str(path)
     }
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == sources
+    assert held >= copied
+    assert held >= {path for path in release.SOURCES if path not in folders}
+    assert {name for name in held if name.partition("/")[0] not in folders and "/" in name} == {
+        "results/README.md",
+        *(name for name in held if name.startswith("torusweep.egg-info/")),
+    }
 
 
-def test_the_source_distribution_holds_what_a_person_reads(sdist: Path):
-    with tarfile.open(sdist) as archive:
-        names = {name.split("/", 1)[-1] for name in archive.getnames()}
-    assert names >= {"README.md", "LICENSE", "pyproject.toml"}
+def test_the_metadata_are_complete(distributions: Distributions):
+    release.check_metadata(*distributions)
+    with zipfile.ZipFile(distributions.wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = email.message_from_bytes(archive.read(name))
+    assert (metadata["Name"], metadata["Version"]) == ("torusweep", torusweep.__version__)
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Requires-Python"]
+    assert "Typing :: Typed" in metadata.get_all("Classifier")
+    addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
+    assert addresses.keys() == {"Repository", "Documentation", "Changelog", "Issues"}
+    assert all(address.startswith(REPOSITORY) for address in addresses.values())
+    with tarfile.open(distributions.sdist) as archive_of_sources:
+        (info,) = [member for member in archive_of_sources.getnames() if re.fullmatch("[^/]+/PKG-INFO", member)]
+        file = archive_of_sources.extractfile(info)
+        assert file is not None
+        of_sources = email.message_from_bytes(file.read())
+    assert of_sources["Version"] == torusweep.__version__
+
+
+def test_links_of_the_readme_lead_to_files_that_are_there(distributions: Distributions):
+    """On a package index relative links lead nowhere."""
+    with zipfile.ZipFile(distributions.wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        readme = str(email.message_from_bytes(archive.read(name)).get_payload())
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    tag = re.escape(f"v{torusweep.__version__}")
+    assert len(links) > 10
+    for link in links:
+        place = re.fullmatch(rf"{re.escape(REPOSITORY)}/(blob|raw)/{tag}/([^#]+)(#.*)?", link)
+        assert place, link
+        assert (ROOT / place[2]).exists(), link
+
+
+def test_the_citation_is_of_this_version():
+    citation = YAML(typ="safe").load((ROOT / "CITATION.cff").read_text())
+    assert citation.keys() >= {"cff-version", "message", "title", "authors", "type", "version", "license", "abstract"}
+    assert citation["version"] == torusweep.__version__
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["license"] == "MIT"
+
+
+def test_the_version_is_named(installed: Installed):
+    assert installed.torusweep("--version") == f"torusweep {torusweep.__version__}\n"
 
 
 def test_the_installed_package_is_the_wheels(installed: Installed):

@@ -13,6 +13,7 @@ from torusweep.charts.chart import log_ticks
 from torusweep.charts.scatter import SYMBOLS, group_of, network_groups, value_groups
 from torusweep.networks.families import build
 from torusweep.results.designs import Axis, combinations, designs, is_better_large, joined_tables, sample_of
+from torusweep.results.page import explorer
 from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
@@ -210,10 +211,10 @@ def test_the_explorers_data_are_what_the_tables_say(
     assert numbers["mean_distance"] == [[2.5, 2, 2]]
     assert "All 3 connected designs of the sweep; 1 that are disconnected" in body(made)
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
-    monkeypatch.setattr("torusweep.results.page.explorer.MOST", 300)
+    monkeypatch.setattr(explorer, "MOST", 300)
     assert "A sample of 300 of the 900 connected designs" in body(explored({"static": many}, designs({"static": many})))
     whole = explored({"static": many}, designs({"static": many}))
-    monkeypatch.setattr("torusweep.results.page.explorer.MOST_BYTES", len(whole.data) // 2)
+    monkeypatch.setattr(explorer, "MOST_BYTES", len(whole.data) // 2)
     small = explored({"static": many}, designs({"static": many}))
     assert 100 < len(small.data) <= len(whole.data) / 2
     assert "A sample of 300 " not in body(small)

@@ -397,8 +397,8 @@ class Blocker(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Blocker())
 """
 OTHER = """
-import torusweep.sweep.points
-torusweep.sweep.points.stage_digest = lambda stage: "0123456789abcdef"
+from torusweep.sweep import points
+points.stage_digest = lambda stage: "0123456789abcdef"
 """
 
 
@@ -406,7 +406,7 @@ def test_workers_without_our_code_are_found_out_before_work(rings: Run, elsewher
     rings.config.write_text(elsewhere.config())
     rings.here("points")
     for name, code, says in (
-        ("other", OTHER, "torusweep 0.1.0 (code 0123456789ab)"),
+        ("other", OTHER, "torusweep 0.2.0 (code 0123456789ab)"),
         ("none", BLOCKER, "has no torusweep; install version"),
     ):
         (tmp_path / f"{name}.py").write_text(code)

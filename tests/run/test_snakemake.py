@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.run import command
+from torusweep.run import child
 from torusweep.run.workflow import SNAKEFILE
 from torusweep.tables.store import open_table
 
@@ -179,10 +179,10 @@ def test_what_lies_where_it_runs_is_not_taken_for_a_library(rings: Run, clean: b
 def test_a_snakemake_that_stays_though_it_was_told_to_end_is_killed_when_nobody_computes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    monkeypatch.setattr(command, "STAYS_SECONDS", 0.5)
+    monkeypatch.setattr(child, "STAYS_SECONDS", 0.5)
     stays = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('begun', 'w'); time.sleep(600)"
     monkeypatch.chdir(tmp_path)
-    waiting = command.Snakemake([sys.executable, "-c", stays], tmp_path / ".lock", essential=True)
+    waiting = child.Snakemake([sys.executable, "-c", stays], tmp_path / ".lock", essential=True)
 
     def stop() -> None:
         until((tmp_path / "begun").exists)

@@ -17,6 +17,8 @@ from typing import Any
 
 import click
 
+from torusweep import __version__
+
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
     "run": ("run", "Run a sweep: tables, verification, report."),
@@ -76,7 +78,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="torusweep", message="torusweep %(version)s")
+@click.version_option(__version__, message="torusweep %(version)s")
 def torusweep() -> None:
     """Distances, channel loads, deadlock, latency and cost of torus-like networks, over whole design spaces.
 

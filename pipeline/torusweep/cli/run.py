@@ -59,13 +59,14 @@ def run(
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
     from torusweep.run import command
+    from torusweep.tables import store
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
     options.check_folder(results)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.cli.plan import forecast_of
-        from torusweep.cli.plan_text import text
+        from torusweep.sweep.forecast_text import text
 
         files = command.pending(config, results, _given(backend, symmetry, workers))
         click.echo(text(*forecast_of(config, workers)))
@@ -75,7 +76,7 @@ def run(
         config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
     )
     if status == 0 and not command.is_dry(snakemake_options):
-        if not command.is_complete(folder):
+        if not store.is_complete(folder):
             click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
         elif as_json:
             options.print_json(command.outcome(folder))

@@ -28,6 +28,7 @@ import torusweep_kernels
 
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.results import table_text
+from torusweep.results.connection import connect, lock
 from torusweep.results.query_limits import crashed, too_large, too_slow
 from torusweep.results.view import VIEW, VIEWED, view
 from torusweep.tables import store
@@ -40,15 +41,6 @@ LONGEST = 20_000  # characters of SQL; more would only occupy the planner
 GRACE = 5.0  # seconds to start the process, and to end after an interrupt
 TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
-_LOCKED = {
-    "enable_external_access": "false",
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "allow_unsigned_extensions": "false",
-    "python_enable_replacements": "false",
-    "temp_directory": "",
-    "max_expression_depth": "200",
-}
 CONDITION = "TRUE /* condition */"  # in a query: where a user's condition goes
 # of the packages: the process imports the same ones, whatever else is installed
 _ROOTS = [str(Path(file).parents[levels]) for file, levels in ((__file__, 2), (str(torusweep_kernels.__file__), 1))]
@@ -152,11 +144,7 @@ def answer(
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
     if len(sql) > LONGEST:
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
-    settings: dict[str, Any] = _LOCKED | {
-        "memory_limit": f"{memory_gib:.3f}GiB",
-        "threads": str(min(4, os.cpu_count() or 1)),
-    }
-    with duckdb.connect(":memory:", config=settings) as connection:
+    with connect(memory_gib) as connection:
         try:
             with _deadline(connection, time_limit):
                 if condition is not None:
@@ -169,8 +157,7 @@ def answer(
                 if VIEW in mentioned and VIEW not in tables:
                     viewed = {name: tables[name].column_names for name in VIEWED}
                     connection.execute(view(viewed))
-                connection.execute("SET enable_progress_bar = false")  # it would print into the answer
-                connection.execute("SET lock_configuration = true")
+                lock(connection)
                 if contained:
                     _contain(memory_gib)
                 return _fetch(connection, sql, max_rows, memory_gib)

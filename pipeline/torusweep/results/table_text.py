@@ -51,6 +51,12 @@ def as_csv(table: pa.Table) -> str:
     return text.getvalue()
 
 
+def cells(table: pa.Table) -> list[list[str]]:
+    """The names of a table's columns, and its rows, as people read them: numbers to six digits, – for null."""
+    names = [printable(name) for name in table.column_names]
+    return [names, *([printable(_cell(_rounded(value), null="–")) for value in row.values()] for row in records(table))]
+
+
 def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> None:
     """Aligned columns, numbers right-aligned, to six digits. In a terminal that is too narrow: a column a line.
 
@@ -59,8 +65,7 @@ def print_aligned(table: pa.Table, file: TextIO, *, columns: bool = False) -> No
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=PIPE_WIDTH)
-    names = [printable(name) for name in table.column_names]
-    rows = [[printable(_cell(_rounded(value), null="–")) for value in row.values()] for row in records(table)]
+    names, *rows = cells(table)
     widths = [max(map(cell_len, column)) for column in zip(names, *rows)]
     text = [place for place, field in enumerate(table.schema) if types.is_string(field.type)]
     folded = _folded(widths, text, console.width)

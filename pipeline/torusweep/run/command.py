@@ -6,20 +6,17 @@ import contextlib
 import os
 import re
 import shlex
-import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
+from torusweep.run.child import Listener, Snakemake, speak
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep, load
@@ -37,58 +34,69 @@ PLACEHOLDERS = "{}<>"
 ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]$""")
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
+CONFIGURATION = "sweep.yaml"  # of a sweep that was given as a dictionary, in its folder
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
-AGAIN_SECONDS = 1.0  # within which two signals are one
-STAYS_SECONDS = 10.0  # that Snakemake may take to end when it was told to
-SAVE_SECONDS = 25.0  # that a step which computes has besides: it gives up its batches after 20 s (torusweep.run.driver)
-STDERR = 2  # the file, whatever sys.stderr is where we are called
-# Snakemake's lines about a failed job: the step has said what is wrong
-CHATTER = (
-    "RuleException:",
-    "CalledProcessError in file",
-    "Command '",
-    "Exiting because",
-    "WorkflowError:\n",
-    "At least one job",
-    "Assuming ",
-    "Building DAG",
-    "Using shell",
-    "Select jobs",
-    "Execute ",
-    "Complete log",
-    "Elapsed time",
-    "Warning: the following output files",
-    "Will exit after finishing",
-)
 
 
-def run(config: Path, results: Path, *, overrides: Mapping[str, Any], options: Sequence[str]) -> tuple[int, Path]:
+def run(
+    config: Path,
+    results: Path,
+    *,
+    overrides: Mapping[str, Any],
+    options: Sequence[str],
+    listener: Listener | None = None,
+) -> tuple[int, Path]:
     """Run the whole pipeline on a configuration.
 
     results    folder that holds the sweeps' folders
     overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
     options    options for Snakemake; without any, it says only what went wrong, and the steps speak
+    listener   called, in this thread, with each line that the run says, and with the steps' reports of their progress
+               (torusweep.run.progress.how_far); None: all goes to standard error
     returns    exit status: 0; 1 where a step failed; 130, 143 after Ctrl-C, SIGTERM; and the sweep's folder
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be
     written; at the end, for a table that somebody altered.
     """
+    say = listener or speak
     _check_options(options)
     sweep, folder = _checked(config, results)
     files = input_files(sweep)
     points = weighed_points(sweep, folder)
+    with _hold(folder):
+        _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder, say)
+        _set_future_times_to_now([config, *map(Path, files), *folder.glob("[!.]*.*")], say)
+        command = [*_snakemake(config, results, overrides, options), *_failed(sweep, folder), *(options or QUIET)]
+        status = Snakemake(command, folder / store.LOCK, essential=not options, listener=listener).wait()
+        if status == 0 and not is_dry(options) and store.is_complete(folder):
+            store.check_tables(folder)  # one that nothing had to read again, too
+    return status, folder
+
+
+@contextlib.contextmanager
+def _hold(folder: Path) -> Iterator[None]:
+    """Hold a sweep's folder for a `with` block. Raises BadInput where a run has it, or a step that outlived its run."""
     with lock.hold(folder / RUN_LOCK):
         if lock.holder(folder / store.LOCK) is not None:
             raise BadInput(
                 f"{folder} is in use by {lock.describe_holder(folder / store.LOCK)};"
                 " wait until it ends, or stop it, and run again"
             )
-        _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder)
-        _set_future_times_to_now([config, *map(Path, files), *folder.glob("[!.]*.*")])
-        command = [*_snakemake(config, results, overrides, options), *_failed(sweep, folder), *(options or QUIET)]
-        status = Snakemake(command, folder / store.LOCK, essential=not options).wait()
-        if status == 0 and not is_dry(options) and is_complete(folder):
-            store.check_tables(folder)  # one that nothing had to read again, too
-    return status, folder
+        yield
+
+
+def write_configuration(sweep: Sweep, results: Path) -> Path:
+    """Write a sweep that is no file yet into its folder, where the command line finds it. Its path.
+
+    Raises BadInput for a folder that cannot be written, or that a run is using.
+    """
+    folder = results / sweep.sweep
+    path = folder / CONFIGURATION
+    _check_paths(sweep, path, results)
+    content = sweep.text.encode()
+    with _hold(folder):
+        if not path.exists() or path.read_bytes() != content:  # a file that is newer makes Snakemake begin again
+            store.publish(path, content)
+    return path
 
 
 def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[str]:
@@ -107,20 +115,25 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
 def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
     """A configuration and its folder, whose names Snakemake takes as they are. Raises BadInput."""
     sweep = load(config)
+    _check_paths(sweep, config, results)
+    return sweep, results / sweep.sweep
+
+
+def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
+    """Raise BadInput for names that Snakemake would take for something else."""
     _check_names([str(config), str(results), *input_files(sweep)])
     if ALTERED.search(str(results)):
         raise BadInput(
             f"{printable(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
             " or a blank at its end"
         )
-    return sweep, results / sweep.sweep
 
 
-def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path) -> None:
+def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path, say: Listener) -> None:
     """The first line, before anything is computed; a second one for a sweep of more than an hour."""
-    _say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
+    say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
     if expected.seconds > LONG:
-        _say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
+        say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
 
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
@@ -147,104 +160,9 @@ def _failed(sweep: Sweep, folder: Path) -> list[str]:
     return ["--forcerun", *tables] if tables else []
 
 
-class Snakemake:
-    """Snakemake as a child, in a process group of its own: a terminal's Ctrl-C reaches it through us alone, once."""
-
-    def __init__(self, command: Sequence[str], computing: Path, *, essential: bool) -> None:
-        """computing: the lock that a computing step holds; essential: drop Snakemake's chatter."""
-        self._command, self._computing, self._essential = command, computing, essential
-        self._signals: list[int] = []
-        self._since = 0.0
-
-    def wait(self) -> int:
-        """Run it to its end; its exit status, or 128 + the signal that stopped it."""
-        before = {number: signal.signal(number, self._pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            # steps talk on standard output, which stays a terminal where it is one; ours is for the summary
-            self._process = subprocess.Popen(
-                self._command,
-                process_group=0,
-                stdout=STDERR,
-                stderr=subprocess.PIPE if self._essential else None,
-            )
-            listener = threading.Thread(target=self._say_essential, daemon=True)
-            listener.start()
-            status = self._process.wait()
-            if status < 0:
-                self._stop_orphans()
-            listener.join(timeout=1.0)
-            if self._process.stderr is not None and not listener.is_alive():
-                self._process.stderr.close()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        if self._signals:
-            _say("stopped; the same command goes on from here")
-            return 128 + self._signals[0]
-        if status < 0:
-            _say(
-                f"Snakemake was killed (signal {-status}); what is finished is kept,"
-                " and the same command goes on from here"
-            )
-            return 128 - status
-        if status > 0 and self._essential:
-            _say("a step ended with the error above; what is finished is kept, and the same command goes on from here")
-        return status
-
-    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        """The first signal: Snakemake starts no step, the one that computes saves its batches. The second: all end.
-
-        What follows within a second is no second signal: make and timeout send one to their whole group, and pass it
-        on to their child besides.
-        """
-        now = time.monotonic()
-        if self._signals and now - self._since < AGAIN_SECONDS:
-            return
-        self._since = now
-        self._signals.append(number)
-        holder = lock.holder(self._computing)
-        if holder and holder.get("host") == socket.gethostname():
-            os.kill(self._process.pid, signal.SIGTERM)
-            os.kill(holder["pid"], number)
-        else:
-            os.killpg(self._process.pid, signal.SIGTERM)
-        threading.Thread(target=self._insist, args=(len(self._signals) > 1,), daemon=True).start()
-
-    def _stop_orphans(self) -> None:
-        """Steps that outlive a killed Snakemake: the one that computes saves its batches."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGTERM)
-            while True:  # until the group is empty
-                os.killpg(self._process.pid, 0)
-                time.sleep(0.1)
-
-    def _insist(self, at_once: bool) -> None:
-        """Kill what stays though it was told to end. A step that computes has longer, unless `at_once`."""
-        computing = not at_once and lock.holder(self._computing) is not None
-        deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
-        while time.monotonic() < deadline:
-            time.sleep(0.5)
-            if self._process.poll() is not None:
-                return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-
-    def _say_essential(self) -> None:
-        """Pass on what Snakemake says, but for its chatter, and all where it was interrupted."""
-        for line in self._process.stderr or ():
-            if not self._signals and not line.decode(errors="replace").startswith(CHATTER):
-                sys.stderr.buffer.write(line)
-                sys.stderr.flush()
-
-
 def is_dry(options: Sequence[str]) -> bool:
     """Whether these options make Snakemake say what it would do, and do nothing."""
     return not DRY.isdisjoint(options)
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether a sweep was made to its end. Options such as --until make less of it."""
-    return (folder / "checked.txt").exists()
 
 
 def outcome(folder: Path) -> dict[str, Any]:
@@ -303,19 +221,15 @@ def _check_options(options: Sequence[str]) -> None:
             )
 
 
-def _set_future_times_to_now(files: Iterable[Path]) -> None:
+def _set_future_times_to_now(files: Iterable[Path], say: Listener) -> None:
     """Set the times of files from the future to now: Snakemake refuses them, and a clock may have been set back."""
     now = time.time()
     for file in files:
         try:
             if file.stat().st_mtime > now + CLOCK_SECONDS:
                 os.utime(file, (now, now))
-                _say(f"{file} was from the future: its time is now's")
+                say(f"{file} was from the future: its time is now's")
         except OSError as error:
             raise BadInput(
                 f"{file} is from the future, and its time cannot be set: {error.strerror}; 'touch' it, or set the clock"
             ) from None
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""How far a sweep is: a bar on a terminal, plain lines elsewhere.
+"""How far a sweep is: a bar on a terminal, plain lines elsewhere, lines of JSON for a program that draws them itself.
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
 The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
@@ -9,10 +9,12 @@ points on.
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torusweep.counts import counted
 
@@ -21,6 +23,33 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 5.0
 SURE = 1 / 3  # share of the cost, and of the points
+REPORTS = "TORUSWEEP_REPORTS"  # in the environment: steps say how far they are in lines of JSON
+REPORT_SECONDS = 0.1  # between two of them
+_MARK = '{"torusweep": '  # with which such a line begins
+
+
+class HowFar(NamedTuple):
+    """What a step says of its progress.
+
+    title       of the bar
+    done, total points
+    left        how long it will still take, in words, or ""
+    """
+
+    title: str
+    done: int
+    total: int
+    left: str
+
+
+def how_far(line: str) -> HowFar | None:
+    """What a line of a step says of its progress; None for any other line."""
+    if not line.startswith(_MARK):
+        return None
+    try:
+        return HowFar(**json.loads(line)["torusweep"])
+    except (ValueError, TypeError):
+        return None
 
 
 def time_left(cost: float, paid: float, seconds: float, finished: float) -> str:
@@ -65,6 +94,31 @@ class Lines:
         print(message, flush=True)
 
 
+class Reports:
+    """The same as lines of JSON, at the beginning, at most ten a second, and at the end."""
+
+    def __init__(self, title: str, total: int, done: int, cost: float) -> None:
+        self._title, self._total, self._done, self._cost = title, total, done, cost
+        self._before, self._paid = done, 0.0
+        self._start = self._last = time.monotonic()
+        self._report("")
+
+    def advance(self, points: int, cost: float) -> None:
+        self._done += points
+        self._paid += cost
+        now = time.monotonic()
+        if self._done == self._total or now - self._last >= REPORT_SECONDS:
+            self._last = now
+            finished = (self._done - self._before) / max(self._total - self._before, 1)
+            self._report(time_left(self._cost, self._paid, now - self._start, finished))
+
+    def say(self, message: str) -> None:
+        print(message, flush=True)
+
+    def _report(self, left: str) -> None:
+        self.say(json.dumps({"torusweep": HowFar(self._title, self._done, self._total, left)._asdict()}))
+
+
 class Bar:
     """The same on a terminal."""
 
@@ -83,8 +137,11 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Lines | Bar]:
+def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Lines | Reports | Bar]:
     """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
+    if os.environ.get(REPORTS):
+        yield Reports(title, total, done, cost)
+        return
     if not sys.stdout.isatty():
         yield Lines(title, total, done, cost)
         return

@@ -341,6 +341,11 @@ def check_tables(folder: Path) -> None:
         _whole(folder / f"{name}.parquet", lambda: manifest)
 
 
+def is_complete(folder: Path) -> bool:
+    """Whether a sweep was made to its end. Options such as --until make less of it."""
+    return (folder / "checked.txt").exists()
+
+
 def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
     """A table's file, once its digest is seen to be its manifest's."""
     try:

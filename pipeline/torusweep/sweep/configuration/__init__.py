@@ -1,20 +1,21 @@
-"""From a configuration file to a validated sweep."""
+"""From a configuration, a file or a dictionary, to a validated sweep."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from torusweep.errors import BadInput, nearest, printable
-from torusweep.sweep.configuration import documentation, yaml
+from torusweep.sweep.configuration import documentation, mapping, yaml
 from torusweep.sweep.configuration.schema import Sweep, spelled
 from torusweep.sweep.configuration.yaml import Document, Place
 
-__all__ = ["Sweep", "load"]
+__all__ = ["Sweep", "load", "of_mapping"]
 
 MOST_CHARACTERS = 64  # of a sweep's name
 LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
@@ -26,25 +27,38 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweep.expansion.expand`.
     """
-    name = printable(path)
     content = yaml.read_bytes(Path(path))
-    document = yaml.parse(content, name)
+    return _checked(yaml.parse(content, printable(path)), content)
+
+
+def of_mapping(given: Mapping[Any, Any]) -> Sweep:
+    """Check a configuration that is a dictionary. The sweep's text is the YAML of it, its digest that text's.
+
+    Raises BadInput as `load` does, with the key in place of path, line and column.
+    """
+    content = mapping.as_yaml(given)
+    return _checked(yaml.parse(content, mapping.NAME)._replace(is_file=False), content)
+
+
+def _checked(document: Document, content: bytes) -> Sweep:
+    """The sweep that a document describes. Raises BadInput."""
     if not isinstance(document.data, dict):
         got = "nothing" if document.data is None else _got(document.data)
         raise BadInput(
-            f"{name}:1:1: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got};"
+            f"{document.where(1, 1)}: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got};"
             " config/default.yaml is an example"
         )
     try:
         sweep = Sweep.model_validate(document.data)
     except ValidationError as error:
-        raise BadInput(_first(error, document, name)) from None
-    sweep._source, sweep._text, sweep._digest = name, content.decode(), hashlib.sha256(content).hexdigest()
-    sweep._places.update(document.values)
+        raise BadInput(_first(error, document)) from None
+    sweep._source, sweep._text, sweep._digest = document.name, content.decode(), hashlib.sha256(content).hexdigest()
+    if document.is_file:
+        sweep._places.update(document.values)
     return sweep
 
 
-def _first(error: ValidationError, document: Document, name: str) -> str:
+def _first(error: ValidationError, document: Document) -> str:
     """The first thing wrong with a configuration; a misspelt key before the one that it leaves missing."""
     details = error.errors(include_url=False)
     detail: dict[str, Any] = dict(
@@ -77,7 +91,7 @@ def _first(error: ValidationError, document: Document, name: str) -> str:
             else f"expected {_meaning(place, got=_got(detail['input']))}"
         )
     where = f"{spelled(parent)}: " if parent else ""
-    return printable(f"{name}:{line}:{column}: {where}{message}")
+    return printable(f"{document.where(line, column)}: {where}{message}")
 
 
 def _place(loc: tuple[int | str, ...], document: Document) -> Place:

@@ -290,12 +290,13 @@ class Settings(Section):
         return self._digest
 
     def where(self, place: Place) -> str:
-        """`path:line:column: place` of something in the file, for messages."""
+        """`path:line:column: place` of something in the file, for messages; without a file, its name and the place."""
         known = place
         while known and known not in self._places:
             known = known[:-1]
         line, column = self._places.get(known, (1, 1))
-        return f"{self._source}:{line}:{column}: {spelled(place)}" if place else f"{self._source}:{line}:{column}"
+        source = f"{self._source}:{line}:{column}" if self._places else self._source
+        return f"{source}: {spelled(place)}" if place else source
 
 
 if TYPE_CHECKING:

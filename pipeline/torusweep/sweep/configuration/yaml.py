@@ -31,11 +31,19 @@ class Document(NamedTuple):
     data    mappings, lists, strings, whole numbers, floats, booleans, None
     values  line and column (from 1) at which each value starts
     keys    the same of each mapping's key
+    name    of the file, for messages
+    is_file False where the text was written from a dictionary: nobody has seen its lines
     """
 
     data: Any
     values: dict[Place, tuple[int, int]]
     keys: dict[Place, tuple[int, int]]
+    name: str
+    is_file: bool = True
+
+    def where(self, line: int, column: int) -> str:
+        """`path:line:column`, for messages."""
+        return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
 
 def read_bytes(path: Path) -> bytes:
@@ -145,7 +153,7 @@ class _Reader:
                 if documents > 1:
                     self.fail(event, "expected one document, got a second one after '---'; keep one a file")
                 data = self.value(next(self.events), (), 0)
-        return Document(data, self.values, self.keys)
+        return Document(data, self.values, self.keys, self.name)
 
     def fail(self, event: Any, message: str) -> NoReturn:
         mark = event.start_mark

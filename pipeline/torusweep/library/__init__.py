@@ -1,0 +1,1 @@
+"""What `import torusweep` offers: objects that print themselves, and show themselves in notebooks."""

@@ -1,0 +1,133 @@
+"""The results of a sweep, read from its folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, nearest, printable
+from torusweep.library.table import Table, open_connection
+from torusweep.results.joined import VIEW, view_columns
+from torusweep.results.query import MOST_ROWS, TIME_LIMIT, query
+from torusweep.tables import store
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, repr=False)
+class Results:
+    """The tables of a sweep. Each file is held to the digest in the manifest when it is read.
+
+    >>> import torusweep as ts
+    >>> results = ts.results("results/small")
+    >>> results.tables
+    ['designs', 'distances', 'loads', 'points', 'static', 'verification']
+    >>> results["static"].columns[0]
+    'topology'
+    >>> results.query("SELECT nodes, diameter FROM static ORDER BY nodes").arrow().to_pylist()
+    [{'nodes': 9, 'diameter': 2}, {'nodes': 16, 'diameter': 4}]
+    >>> results["statc"]
+    Traceback (most recent call last):
+    torusweep.errors.BadInput: results/small: unknown table 'statc' (did you mean 'static'?); it has designs, \
+distances, loads, points, static, verification
+
+    folder  of the sweep, as in results/default
+    Raises BadInput where the folder has no results, or a damaged manifest.
+    """
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))
+        sweeps = sorted(path.parent.name for path in self.folder.glob(f"*/{store.MANIFEST}"))
+        if sweeps and not (self.folder / store.MANIFEST).exists():
+            shown = printable(self.folder)
+            raise BadInput(
+                f"{shown}: expected the folder of one sweep, got one that holds {', '.join(sweeps[:5])};"
+                f" write {os.path.join(shown, sweeps[0])}"
+            )
+        if not self.manifest["tables"]:
+            raise BadInput(
+                f"{printable(self.folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first"
+            )
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What manifest.json says: the configuration, the software, the tables' digests, failed points, shards."""
+        return store.read_manifest(self.folder)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables that are there, and the view `designs`: a row for each network."""
+        return sorted([VIEW, *self.manifest["tables"]])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sweep was made to its end."""
+        return store.is_complete(self.folder)
+
+    def __getitem__(self, name: str) -> Table:
+        """A table by its name. Raises BadInput for an unknown one, and for a file that is missing or was altered."""
+        tables = self.tables
+        if name not in tables:
+            unfinished = "" if self.complete else "; the sweep is not finished: run it again ('torusweep run CONFIG')"
+            raise BadInput(
+                f"{printable(self.folder)}: unknown table '{printable(name)}'{nearest(str(name), tables)};"
+                f" it has {', '.join(tables)}{unfinished}"
+            )
+        if name == VIEW:
+            meanings = {column.name: (column.unit, column.meaning) for column in view_columns()}
+            return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folder), meanings)
+        return self._table(name, store.open_table(self.folder / f"{name}.parquet"))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def query(self, sql: str, *, time_limit: float = TIME_LIMIT, max_rows: int = MOST_ROWS) -> Table:
+        """The answer to one SELECT over the tables, as of `torusweep query`: in a process with limits of its own.
+
+        time_limit  in seconds
+        Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits.
+        """
+        return self._table("query", query(sql, self.folder, time_limit=time_limit, max_rows=max_rows))
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join([self._title(), *(f"  {name.ljust(width)}  {size}" for name, size in rows)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(size)}</td></tr>" for name, size in self._rows())
+        return f"<p>{escape(self._title())}</p><table><tbody>{rows}</tbody></table>"
+
+    def _title(self) -> str:
+        state = "" if self.complete else " (not finished; run the sweep again)"
+        return f"{printable(self.folder)}: {counted(len(self), 'table')}{state}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        entries = self.manifest["tables"]
+        return [
+            (name, counted(entries[name]["rows"], "row") if name in entries else "a row for each network")
+            for name in self.tables
+        ]
+
+    def _table(self, name: str, rows: Any, meanings: dict[str, tuple[str, str]] | None = None) -> Table:
+        return Table(name, rows, self._connection, meanings or {})
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """One for all tables: their relations can be joined."""
+        return open_connection()

@@ -1,0 +1,160 @@
+"""A sweep, from a file or a dictionary: what it will take, and its run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+from torusweep.errors import BadInput, RunFailed, one_line, printable
+from torusweep.library.results import Results
+from torusweep.library.run_progress import Silent, shown_here
+from torusweep.run import command
+from torusweep.stages import STAGES
+from torusweep.sweep import configuration, forecast_text
+from torusweep.sweep.forecast import Forecast, forecast
+from torusweep.sweep.points import estimates
+from torusweep.sweep.requested_points import requested_points
+
+Backend = Literal["auto", "numpy", "numba", "cupy"]
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """What a sweep will take. Times are right within a factor of about five.
+
+    sweep      its name
+    forecast   points, seconds, workers, bytes of memory and of disk, the most expensive points
+    """
+
+    sweep: str
+    forecast: Forecast
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The same as `torusweep plan --json` says it: times in seconds, sizes in bytes."""
+        return forecast_text.record(self.sweep, self.forecast)
+
+    @property
+    def points(self) -> int:
+        return self.forecast.points
+
+    @property
+    def seconds(self) -> float:
+        return self.forecast.seconds
+
+    def __repr__(self) -> str:
+        return forecast_text.text(self.sweep, self.forecast)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+class Sweep:
+    """A configuration that was read and checked.
+
+    >>> import torusweep as ts
+    >>> sweep = ts.sweep({"sweep": "rings", "topologies": [{"family": "ring", "k": {"from": 3, "to": 10}}]})
+    >>> sweep
+    sweep 'rings': 1 in topologies; plan() says what it takes, run() computes it
+    >>> sweep.plan().points
+    8
+    >>> ts.sweep({"sweep": "rings", "topologies": ["rimg(k=8)"]}).plan()
+    Traceback (most recent call last):
+    torusweep.errors.BadInput: the sweep: topologies[0]: unknown topology 'rimg' (did you mean 'ring'?); \
+'torusweep topologies' lists all
+
+    name           of the sweep, and of its folder of results
+    path           of its file; None for a dictionary
+    configuration  what it asks for (docs/config.md)
+    """
+
+    def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        """given: the path of a YAML file, or a dictionary with the same keys. Raises BadInput."""
+        self.path: Path | None = None
+        if isinstance(given, Mapping):
+            self.configuration = configuration.of_mapping(given)
+        elif isinstance(given, str | os.PathLike):
+            if isinstance(given, str) and ("\n" in given or ": " in given):
+                raise BadInput(
+                    f"expected the path of a configuration, or a dict, got the text '{one_line(given, 40)}';"
+                    " write it to a file"
+                )
+            self.path = Path(given)
+            self.configuration = configuration.load(self.path)
+        else:
+            raise BadInput(f"expected the path of a configuration, or a dict, got {type(given).__name__}")
+        self.name: str = self.configuration.sweep
+
+    def plan(self, *, workers: int | None = None) -> Plan:
+        """What the sweep will take; nothing is computed or written.
+
+        workers  in place of the configuration's
+        Raises BadInput for a network that does not exist or a request that does not suit it; Refused beyond limits.
+        """
+        cluster = self.configuration.cluster_under({} if workers is None else {"workers": workers})
+        return Plan(self.name, forecast(estimates(requested_points(self.configuration)), cluster))
+
+    def run(
+        self,
+        results: str | os.PathLike[str] = "results",
+        *,
+        workers: int | None = None,
+        backend: Backend | None = None,
+        symmetry: bool | None = None,
+        progress: bool = True,
+    ) -> Results:
+        """Compute the sweep, as `torusweep run` does: tables, verification, page. What is already computed is kept.
+
+        results   folder that holds the sweeps' folders
+        workers, backend, symmetry  in place of the configuration's; 0 workers compute in one process
+        progress  show a bar, and what the run says
+
+        A dictionary is written to RESULTS/NAME/sweep.yaml, from which `torusweep run` goes on, too. Ctrl-C, or a
+        notebook's stop button, ends the run when the batches that are computed are saved, with KeyboardInterrupt;
+        another call goes on from there. Outside the main thread no signal can be handled: there, a run ends by itself.
+        Raises BadInput and Refused before anything is computed, RunFailed where a step or a point failed.
+        """
+        folder = Path(results)
+        if self.path is None:
+            requested_points(self.configuration)  # what is wrong is said before anything is written
+            path = command.write_configuration(self.configuration, folder)
+        else:
+            path = self.path
+        overrides = {
+            "backend": backend,
+            "symmetry": None if symmetry is None else "on" if symmetry else "off",
+            "workers": workers,
+        }
+        with shown_here() if progress else Silent() as shown:
+            status, made = command.run(
+                path,
+                folder,
+                overrides={name: value for name, value in overrides.items() if value is not None},
+                options=(),
+                listener=shown,
+            )
+        again = f"torusweep run {shlex.quote(str(path))} --results {shlex.quote(str(folder))}"
+        if status == 128 + signal.SIGINT:
+            raise KeyboardInterrupt(
+                f"stopped; what is finished is kept, run() goes on from here, and so does '{again}'"
+            )
+        if status != 0:
+            words = "\n".join(printable(line) for line in shown.words)
+            raise RunFailed(f"{words}\nwhat is finished is in {made}; run() goes on from here, and so does '{again}'")
+        return Results(made)
+
+    def __repr__(self) -> str:
+        return f"sweep '{self.name}': {self._size()}; plan() says what it takes, run() computes it"
+
+    def _size(self) -> str:
+        """How many entries each section of the configuration has."""
+        asked = self.configuration
+        sizes = {"topologies": len(asked.topologies), "papers": len(asked.papers)}
+        sizes |= {name: len(asked.entries(name)) for name in STAGES}
+        return ", ".join(f"{size} in {section}" for section, size in sizes.items() if size)

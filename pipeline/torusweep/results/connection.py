@@ -1,0 +1,36 @@
+"""DuckDB without files, network and extensions: it reads the tables that it is given, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+_CLOSED: dict[str, Any] = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "allow_unsigned_extensions": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "max_expression_depth": "200",
+}
+
+
+def connect(memory_gib: float) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database in memory; memory_gib: what its work may take."""
+    settings = {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
+    return duckdb.connect(":memory:", config=_CLOSED | settings)
+
+
+def lock(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the settings of a connection final."""
+    connection.execute("SET enable_progress_bar = false")  # it would print into the answer
+    connection.execute("SET lock_configuration = true")
+
+
+def relation(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> duckdb.DuckDBPyRelation:
+    """A table as a relation of a connection: lazy, and to be joined with others of the same connection."""
+    return connection.from_arrow(table)

@@ -1,0 +1,195 @@
+"""Snakemake as a child process: signals are passed on, and what it says is heard."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import IO
+
+from torusweep.run.progress import REPORTS
+from torusweep.tables import lock
+
+Listener = Callable[[str], None]  # to a line of the run
+
+LISTEN_SECONDS = 0.1  # between two looks whether Snakemake has ended
+AGAIN_SECONDS = 1.0  # within which two signals are one
+STAYS_SECONDS = 10.0  # that Snakemake may take to end when it was told to
+SAVE_SECONDS = 25.0  # that a step which computes has besides: it gives up its batches after 20 s (torusweep.run.driver)
+STDERR = 2  # the file, whatever sys.stderr is where we are called
+# Snakemake's lines about a failed job: the step has said what is wrong
+CHATTER = (
+    "RuleException:",
+    "CalledProcessError in file",
+    "Command '",
+    "Exiting because",
+    "WorkflowError:\n",
+    "At least one job",
+    "Assuming ",
+    "Building DAG",
+    "Using shell",
+    "Select jobs",
+    "Execute ",
+    "Complete log",
+    "Elapsed time",
+    "Warning: the following output files",
+    "Will exit after finishing",
+)
+
+
+def speak(line: str) -> None:
+    """A line on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+class Snakemake:
+    """Snakemake as a child, in a process group of its own: a terminal's Ctrl-C reaches it through us alone, once.
+
+    From a thread that is not the main one, signals cannot be handled: there they do to us what they always do.
+    """
+
+    def __init__(
+        self, command: Sequence[str], computing: Path, *, essential: bool, listener: Listener | None = None
+    ) -> None:
+        """How to run Snakemake.
+
+        computing  the lock that a computing step holds
+        essential  drop Snakemake's chatter
+        listener   called with each line, also the steps' reports of their progress, in the thread that waits
+        """
+        self._command, self._computing, self._essential = command, computing, essential
+        self._listener, self._say = listener, listener or speak
+        self._signals: list[int] = []
+        self._since = 0.0
+
+    def wait(self) -> int:
+        """Run it to its end; its exit status, or 128 + the signal that stopped it."""
+        handled = [signal.SIGINT, signal.SIGTERM] if threading.current_thread() is threading.main_thread() else []
+        before = {number: signal.signal(number, self._pass_on) for number in handled}
+        try:
+            # steps talk on standard output, which stays a terminal where it is one; ours is for the summary
+            self._process = subprocess.Popen(
+                self._command,
+                process_group=0,
+                stdout=subprocess.PIPE if self._listener else STDERR,
+                stderr=subprocess.PIPE if self._essential or self._listener else None,
+                env={**os.environ, REPORTS: "1"} if self._listener else None,
+            )
+            status = self._listen(self._listener) if self._listener else self._wait_and_speak()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if self._signals:
+            self._say("stopped; the same command goes on from here")
+            return 128 + self._signals[0]
+        if status < 0:
+            self._say(
+                f"Snakemake was killed (signal {-status}); what is finished is kept,"
+                " and the same command goes on from here"
+            )
+            return 128 - status
+        if status > 0 and self._essential:
+            self._say(
+                "a step ended with the error above; what is finished is kept, and the same command goes on from here"
+            )
+        return status
+
+    def _wait_and_speak(self) -> int:
+        """Its exit status, while it speaks on our standard error."""
+        speaker = threading.Thread(target=self._say_essential, daemon=True)
+        speaker.start()
+        status = self._process.wait()
+        if status < 0:
+            self._stop_orphans()
+        speaker.join(timeout=1.0)
+        if self._process.stderr is not None and not speaker.is_alive():
+            self._process.stderr.close()
+        return status
+
+    def _listen(self, listener: Listener) -> int:
+        """Its exit status, while the listener hears it: all that steps say, and of Snakemake what is essential."""
+        lines: SimpleQueue[tuple[IO[bytes], str]] = SimpleQueue()
+        streams = [stream for stream in (self._process.stdout, self._process.stderr) if stream is not None]
+
+        def read(stream: IO[bytes]) -> None:
+            for line in stream:
+                lines.put((stream, line.decode(errors="replace")))
+
+        def hear(seconds: float) -> None:
+            with contextlib.suppress(Empty):
+                while True:
+                    stream, line = lines.get(timeout=seconds)
+                    if stream is self._process.stdout or self._is_essential(line):
+                        listener(line.rstrip())
+
+        readers = [threading.Thread(target=read, args=(stream,), daemon=True) for stream in streams]
+        for reader in readers:
+            reader.start()
+        while self._process.poll() is None:
+            hear(LISTEN_SECONDS)
+        status = self._process.wait()
+        if status < 0:
+            self._stop_orphans()
+        for stream, reader in zip(streams, readers):
+            reader.join(timeout=1.0)  # a worker that is slow to end may hold the other side open
+            if not reader.is_alive():
+                stream.close()
+        hear(0.0)
+        return status
+
+    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        """The first signal: Snakemake starts no step, the one that computes saves its batches. The second: all end.
+
+        What follows within a second is no second signal: make and timeout send one to their whole group, and pass it
+        on to their child besides.
+        """
+        now = time.monotonic()
+        if self._signals and now - self._since < AGAIN_SECONDS:
+            return
+        self._since = now
+        self._signals.append(number)
+        holder = lock.holder(self._computing)
+        if holder and holder.get("host") == socket.gethostname():
+            os.kill(self._process.pid, signal.SIGTERM)
+            os.kill(holder["pid"], number)
+        else:
+            os.killpg(self._process.pid, signal.SIGTERM)
+        threading.Thread(target=self._insist, args=(len(self._signals) > 1,), daemon=True).start()
+
+    def _stop_orphans(self) -> None:
+        """Steps that outlive a killed Snakemake: the one that computes saves its batches."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+            while True:  # until the group is empty
+                os.killpg(self._process.pid, 0)
+                time.sleep(0.1)
+
+    def _insist(self, at_once: bool) -> None:
+        """Kill what stays though it was told to end. A step that computes has longer, unless `at_once`."""
+        computing = not at_once and lock.holder(self._computing) is not None
+        deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
+        while time.monotonic() < deadline:
+            time.sleep(0.5)
+            if self._process.poll() is not None:
+                return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _say_essential(self) -> None:
+        """Pass on what Snakemake says, but for its chatter, and all where it was interrupted."""
+        for line in self._process.stderr or ():
+            if self._is_essential(line.decode(errors="replace")):
+                sys.stderr.buffer.write(line)
+                sys.stderr.flush()
+
+    def _is_essential(self, line: str) -> bool:
+        return not self._signals and not line.startswith(CHATTER)

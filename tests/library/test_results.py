@@ -1,0 +1,220 @@
+"""`ts.results` against the files read by pyarrow, Polars and DuckDB directly."""
+
+from __future__ import annotations
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torusweep as ts
+from torusweep.stages.all_columns import TABLES, schema_of
+from torusweep.tables.store import publish_table
+
+STATIC = [
+    {
+        "topology": "ring(k=8)",
+        "family": "ring",
+        "parameters": [("k", 8)],
+        "nodes": 8,
+        "diameter": 4,
+        "mean_distance": 2.0,
+    },
+    {"topology": "torus(k=4, n=2)", "family": "torus", "parameters": [("k", 4), ("n", 2)], "nodes": 16, "diameter": 4},
+    {"topology": '</td><script>"', "family": "graph", "parameters": None, "nodes": 1, "diameter": 0},
+]
+LOADS = [
+    {"topology": "ring(k=8)", "routing": "minimal", "traffic": "uniform", "saturation_load": 1.0},
+    {"topology": "torus(k=4, n=2)", "routing": "minimal", "traffic": "uniform", "saturation_load": 2.0},
+    {"topology": "torus(k=4, n=2)", "routing": "valiant", "traffic": "uniform", "saturation_load": 1.0},
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results") / "mine"
+    publish_table(folder, "static", pa.Table.from_pylist(STATIC, schema=schema_of("static")))
+    publish_table(folder, "loads", pa.Table.from_pylist(LOADS, schema=schema_of("loads")))
+    (folder / "checked.txt").write_text("none\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> ts.Results:
+    return ts.results(folder)
+
+
+@pytest.fixture(scope="module")
+def designs(results: ts.Results) -> ts.Table:
+    return results["designs"]
+
+
+def test_tables_are_named_and_counted(results: ts.Results):
+    assert results.tables == list(results) == ["designs", "loads", "static"]
+    assert len(results) == 3
+    assert "static" in results
+    assert "layout" not in results
+    assert len(results["static"]) == 3
+    assert results["static"].columns == [column.name for column in TABLES["static"]]
+    assert results.manifest["tables"]["loads"]["rows"] == 3
+
+
+def test_arrow_is_what_the_file_holds(folder: Path, results: ts.Results):
+    assert results["static"].arrow().equals(pq.ParquetFile(folder / "static.parquet").read(), check_metadata=True)
+    assert pa.table(results["static"]).equals(results["static"].arrow()), "by Arrow's interface between libraries"
+
+
+def test_pandas_has_the_same_values_and_maps_are_dicts(results: ts.Results):
+    frame = results["static"].pandas()
+    for name in ("topology", "nodes", "diameter"):
+        assert frame[name].tolist() == [row[name] for row in STATIC]
+    assert frame["parameters"].tolist() == [{"k": 8}, {"k": 4, "n": 2}, None]
+
+
+def test_polars_has_the_same_values(folder: Path, results: ts.Results):
+    frame = results["static"].polars()
+    plain = [name for name in frame.columns if name != "parameters"]
+    assert frame.select(plain).equals(polars.read_parquet(folder / "static.parquet", columns=plain))
+    assert frame.filter(polars.col("diameter") <= 3)["nodes"].to_list() == [1]
+    assert polars.DataFrame(results["static"]).equals(frame)
+
+
+def test_a_duckdb_relation_has_the_same_values_and_joins_the_other_tables(folder: Path, results: ts.Results):
+    static, loads = results["static"].duckdb(), results["loads"].duckdb()
+    with duckdb.connect() as direct:
+        (expected,) = direct.execute(
+            f"SELECT sum(nodes * saturation_load) FROM '{folder}/static.parquet'"
+            f" JOIN '{folder}/loads.parquet' USING (topology)"
+        ).fetchall()
+    joined = static.join(loads, "topology").aggregate("sum(nodes * saturation_load)")
+    assert joined.fetchall() == [expected]
+    assert results.query("SELECT 8 AS nodes").duckdb().join(static, "nodes").fetchall()[0][1] == "ring(k=8)"
+    assert ts.results(folder)["static"].describe().duckdb().filter("unit = 'hops'").fetchall()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "COPY (SELECT 1) TO 'stolen.csv'",
+        "SET enable_external_access = true",
+        "INSTALL httpfs",
+        "ATTACH 'other.db'",
+    ],
+)
+def test_the_relations_connection_reads_no_files(results: ts.Results, harm: str):
+    with pytest.raises(duckdb.Error):
+        results["static"].duckdb().query("static", harm).fetchall()
+
+
+def test_queries_and_the_view_of_designs(results: ts.Results, designs: ts.Table):
+    rows = results.query("SELECT topology FROM static WHERE nodes > 4 ORDER BY nodes").arrow().to_pylist()
+    assert rows == [{"topology": "ring(k=8)"}, {"topology": "torus(k=4, n=2)"}]
+    best = {row["topology"]: row["saturation_load"] for row in designs.arrow().to_pylist()}
+    assert best == {"ring(k=8)": 1.0, "torus(k=4, n=2)": 2.0, '</td><script>"': None}
+    with pytest.raises(ts.BadInput, match="expected a SELECT"):
+        results.query("DROP TABLE static")
+    with pytest.raises(ts.Refused, match="more than 2 rows"):
+        results.query("SELECT * FROM static", max_rows=2)
+
+
+def test_every_column_says_its_unit_and_meaning(results: ts.Results, designs: ts.Table):
+    declared = {name: [(column.unit, column.meaning) for column in columns] for name, columns in TABLES.items()}
+    for name in ("static", "loads"):
+        described = results[name].describe().arrow().to_pylist()
+        assert [row["column"] for row in described] == results[name].columns
+        assert [(row["unit"], row["meaning"]) for row in described] == declared[name]
+    described = designs.describe().arrow().to_pylist()
+    assert [row["column"] for row in described] == designs.columns
+    assert all(row["meaning"] for row in described)
+    meanings = {(row["unit"], row["meaning"]) for row in described}
+    # the tables' topology is one column here
+    assert meanings - {*declared["static"], *declared["loads"], *declared["layout"]} == set()
+
+
+def test_the_text_shows_the_first_rows_and_says_how_many_there_are(results: ts.Results):
+    first, blank, heads, *rows = repr(results["static"]).splitlines()
+    assert first.startswith("static: 3 rows, ")
+    assert f" of {len(TABLES['static'])} columns" in first
+    assert blank == ""
+    assert heads.split()[:3] == ["topology", "family", "parameters"]
+    assert len(rows) == 3
+    assert all(len(line) <= 112 for line in rows)
+    long = results.query("SELECT range AS n, repeat('x', 500) AS text FROM range(1000)")
+    assert repr(long).startswith("query: 8 of 1,000 rows, 2 columns\n")
+    assert "…" in repr(long)
+    for line in ("  static   3 rows", "  loads    3 rows", "  designs  a row for each network"):
+        assert line in repr(results).splitlines()
+
+
+class Tags(HTMLParser):
+    """The tags of a page, each closed in its turn."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.all: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        self.all.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_notebooks_table_is_whole_and_escaped(results: ts.Results, designs: ts.Table):
+    for table in (results["static"], designs):
+        tags = Tags(table._repr_html_())
+        assert tags.open == []
+        assert "script" not in tags.all
+        assert tags.all.count("tr") == 4
+        assert tags.all.count("th") == min(40, len(table.columns))
+    assert Tags(results._repr_html_()).all.count("tr") == 3
+
+
+def test_what_is_missing_is_said_in_one_line(folder: Path, results: ts.Results, tmp_path: Path):
+    def refused(folder: Path) -> str:
+        with pytest.raises(ts.BadInput) as error:
+            ts.results(folder)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    nowhere = tmp_path / "nowhere"
+    assert refused(nowhere) == (
+        f"{nowhere}: expected a folder of results, got nothing of this name; run the sweep first, or name another"
+    )
+    assert "manifest.json is missing: run the sweep" in refused(tmp_path)
+    assert refused(folder.parent) == (
+        f"{folder.parent}: expected the folder of one sweep, got one that holds mine; write {folder}"
+    )
+    with pytest.raises(ts.BadInput, match=r"unknown table 'statc' \(did you mean 'static'\?\); it has designs, loads"):
+        results["statc"]
+
+
+def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
+    publish_table(tmp_path, "static", pa.Table.from_pylist(STATIC, schema=schema_of("static")))
+    results = ts.results(tmp_path)
+    assert not results.complete
+    assert "not finished" in repr(results)
+    with pytest.raises(ts.BadInput, match=r"unknown table 'loads'.*the sweep is not finished: run it again"):
+        results["loads"]
+    file = tmp_path / "static.parquet"
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    with pytest.raises(ts.BadInput, match="was altered"):
+        results["static"]
+    file.unlink()
+    with pytest.raises(ts.BadInput, match=r"cannot read .*run the sweep first \('torusweep run CONFIG'\)"):
+        results["static"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, results: ts.Results, library: str):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ts.BadInput, match=f"expected {library}, which is not installed here; pip install {library}"):
+        getattr(results["static"], library)()
