@@ -13,7 +13,7 @@ MODULES = modules()
 ROOMS = room_graph(MODULES)
 # a room imports rooms of its own floor and of those below
 FLOORS = (
-    ("cli",),
+    ("cli", "library"),
     ("run",),
     ("sweep", "papers", "results"),
     ("stages/all_columns",),
