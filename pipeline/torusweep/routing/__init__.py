@@ -6,6 +6,7 @@ To add a routing, see CONTRIBUTING.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
@@ -51,11 +52,25 @@ OTHER_NAMES = {
 EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 
-def routing(spelling: str, topology: Topology) -> tuple[str, Routing]:
+@dataclass(frozen=True, eq=False)
+class GivenRouting:
+    """A routing in memory, in place of a spelling: the name that tables show, and its data."""
+
+    name: str
+    form: Routing
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing]:
     """Return (canonical spelling, routing) on a network for `minimal`, `dimension_order(tie=positive)`, ….
 
+    A given routing is returned as it is, with its name.
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
+    if isinstance(spelling, GivenRouting):
+        return spelling.name, spelling.form
     if spelling.strip().startswith("adaptive"):
         raise BadInput(
             "routing adaptive: expected an oblivious routing, got one that depends on the occupancy of channels;"
@@ -83,6 +98,7 @@ __all__ = [
     "ROUTINGS",
     "SHORTEST_PATHS",
     "TURN_MODELS",
+    "GivenRouting",
     "LayeredRouting",
     "Moves",
     "Routes",

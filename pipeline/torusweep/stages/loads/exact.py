@@ -9,14 +9,14 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import LayeredRouting, Routing
+from torusweep.routing import GivenRouting, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on
 from torusweep.routing.minimal import minimal_ecmp
 from torusweep.stages.loads.channels import ChannelLoads
 from torusweep.stages.loads.collectives import collective
 from torusweep.stages.loads.layered import layered_flows
 from torusweep.stages.loads.source import source_flows
-from torusweep.traffic import Traffic
+from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
 
 MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
@@ -25,8 +25,8 @@ MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: i
 def exact_loads(
     topology: Topology,
     *,
-    routing: str = "minimal",
-    traffic: str = "uniform",
+    routing: str | GivenRouting = "minimal",
+    traffic: str | GivenTraffic = "uniform",
     backend: str = "auto",
     use_symmetry: bool = True,
     threads: int | None = None,
@@ -34,8 +34,8 @@ def exact_loads(
 ) -> ChannelLoads:
     """Expected load of every channel.
 
-    routing        a routing's spelling (torusweep.routing)
-    traffic        a pattern's spelling (torusweep.traffic)
+    routing        a routing's spelling (torusweep.routing), or a given one
+    traffic        a pattern's spelling (torusweep.traffic), or a given matrix
     use_symmetry   follow one node of each orbit where routing and traffic allow it; affects only the last digits
     progress       receives the share of the work that is done
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or

@@ -18,13 +18,14 @@ from torusweep_kernels.walks import shortest_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import LayeredRouting, SourceRouting
+from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.loads.channels import ChannelLoads, Estimate
 from torusweep.stages.loads.layered import arc_capacity, channels_of_arcs
 from torusweep.stages.loads.packets import Packets
 from torusweep.stages.loads.source import channels_of_directions
+from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
 GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
@@ -40,8 +41,8 @@ Count = np.ndarray  # int64[GROUPS, N, P]
 def sampled_loads(
     topology: Topology,
     *,
-    routing: str = "minimal",
-    traffic: str = "uniform",
+    routing: str | GivenRouting = "minimal",
+    traffic: str | GivenTraffic = "uniform",
     packets: int = PACKETS,
     seed: int = 0,
     relative_error: float | None = None,
