@@ -33,21 +33,21 @@ A sweep's configuration, and a question to the tables that `torusweep run small.
 >>> ts.query(sql, "results/small").to_pylist()
 [{'nodes': 16, 'diameter': 4}]
 
-network             a network from its spelling (`torusweep topologies` lists the families), a file, or a graph in memory
+Sweeps and their results, in a script or a notebook:
+
+>>> sweep = ts.sweep("small.yaml")  # or a dictionary with the same keys
+>>> sweep.name
+'small'
+>>> results = ts.results("results/small")
+>>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
+[(16, 4)]
+
+network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
 Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
 static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
 loads_record        the load of the busiest channel under a routing and a traffic pattern: its row of the table `loads`
 load_configuration  a validated sweep from a YAML file
-Sweeps and their results, in a script or a notebook:
-
->>> sweep = torusweep.sweep("small.yaml")  # or a dictionary with the same keys
->>> sweep.name
-'small'
->>> results = torusweep.results("results/small")
->>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
-[(16, 4)]
-
 sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
 results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest
 Sweep, Results, Table, Plan   what these return

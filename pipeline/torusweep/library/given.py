@@ -1,4 +1,4 @@
-"""Traffic and routings in memory, for the stages: a spelling as it is, a matrix as `GivenTraffic`."""
+"""Traffic in memory, for the stages: a spelling as it is, a matrix as `GivenTraffic`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from scipy.sparse import csr_array, issparse
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Topology
-from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic.demands import traffic_of_matrix
 
@@ -31,11 +30,3 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
     except ValueError as error:
         raise BadInput(f"traffic: expected a matrix of numbers, got: {one_line(error)}") from None
     return GivenTraffic(MATRIX, traffic_of_matrix(topology, matrix))
-
-
-def routing_of(topology: Topology, routing: object) -> str | GivenRouting:
-    """A routing's spelling, or a routing that is given. Raises BadInput for anything else."""
-    if isinstance(routing, str | GivenRouting):
-        return routing
-    kind = one_line(type(routing).__qualname__, 60)
-    raise BadInput(f"routing: expected a spelling such as 'minimal' or 'dimension_order(tie=positive)', got {kind}")

@@ -14,12 +14,13 @@ from torusweep.library.collective import Collective, collective_of
 from torusweep.library.display import Fact, html_of, text_of, value_text
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
-from torusweep.library.given import routing_of, traffic_of
+from torusweep.library.given import traffic_of
 from torusweep.library.outcomes import Capacity, Deadlock, Layout, Loads, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.routing.table_objects import routing_of
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import default_placement

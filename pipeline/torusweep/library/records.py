@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.library.given import routing_of, traffic_of
+from torusweep.library.given import traffic_of
 from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
+from torusweep.routing.table_objects import routing_of
 from torusweep.stages import loads, static
 from torusweep.stages.loads import Sample
 

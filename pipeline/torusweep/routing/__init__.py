@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing.clustering import clustering
 from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
-from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import hierarchical
 from torusweep.routing.minimal import minimal, minimal_ecmp
 from torusweep.routing.minimal_by_address import minimal_by_address
 from torusweep.routing.romm import romm
 from torusweep.routing.routing_record import routing_record
+from torusweep.routing.table_columns import table
 from torusweep.routing.turn_models import negative_first, north_last, west_first
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
@@ -30,7 +32,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(dimension_order, reverse_order, random_order, romm),
         *(west_first, north_last, negative_first),
         hierarchical,
-        *(routing_record, minimal_by_address, clustering, valiant, up_down),
+        *(routing_record, minimal_by_address, clustering, valiant, up_down, table),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
@@ -54,7 +56,11 @@ EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 @dataclass(frozen=True, eq=False)
 class GivenRouting:
-    """A routing in memory, in place of a spelling: the name that tables show, and its data."""
+    """A routing that has no spelling: from a table in memory, or a function. It stands wherever a spelling may.
+
+    name   in tables and messages
+    form   the routing on one network
+    """
 
     name: str
     form: Routing
@@ -70,6 +76,11 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
     if isinstance(spelling, GivenRouting):
+        if spelling.form.topology is not topology:
+            raise BadInput(
+                f"routing {spelling.name} on {topology.spelling}: expected a routing of this network, got one of"
+                f" {spelling.form.topology.spelling}; make it for this network"
+            )
         return spelling.name, spelling.form
     if spelling.strip().startswith("adaptive"):
         raise BadInput(
@@ -84,9 +95,19 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
 
 
-def canonical(spelling: str) -> str:
+def canonical(spelling: str | GivenRouting) -> str:
     """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
+    if isinstance(spelling, GivenRouting):
+        return spelling.name
     return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
+
+
+def files_of(spelling: str | GivenRouting | None) -> list[Path]:
+    """Every file that the spelling of a routing, or of adaptive routing, names."""
+    if not isinstance(spelling, str) or spelling.partition("(")[0].strip() != table.__name__:
+        return []
+    _, _, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    return [Path(str(values["path"]))]
 
 
 def own_routing(family: str) -> str | None:
@@ -104,7 +125,9 @@ __all__ = [
     "Routes",
     "Routing",
     "SourceRouting",
+    "TableRouting",
     "canonical",
+    "files_of",
     "own_routing",
     "routing",
 ]

@@ -1,8 +1,9 @@
-"""The data of a routing, which loads, walks and dependency graphs read, in two forms.
+"""The data of a routing, which loads, walks and dependency graphs read, in three forms.
 
 *Source routing*: the route of a packet is determined at its source, as runs: a number of hops in one
 direction, then a number of hops in another. *Layered routing*: shortest paths in a graph of states
-over the network; for plain minimal routing the states are the nodes.
+over the network; for plain minimal routing the states are the nodes. *Table routing*: for every
+node and destination, the rows of a table, from a file, a function or another routing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
 
 
@@ -186,7 +188,112 @@ class AdaptiveRouting:
         return self.escape.topology
 
 
-Routing = SourceRouting | LayeredRouting
+class Headers(NamedTuple):
+    """What tells the configurations of a node and a destination apart, as in the rows that they come from.
+
+    input      int32[C]  node that the packet comes from, −1 = injected here; None: no row depends on it
+    state      int32[C]  that the packet carries; a packet is injected in state 0
+    following  int32[R]  state that the packet carries after the hop of each row
+    """
+
+    input: np.ndarray | None
+    state: np.ndarray
+    following: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TableRouting:
+    """What every node does with a packet, as data: rows, each of which is a possible next hop.
+
+    A configuration is all that the next hop depends on: the destination, the node, and what `headers` says. The rows
+    of a configuration divide its packets by their weights. A packet without a row at its destination has arrived.
+    Only configurations that packets between terminals reach are kept. None leads back to itself.
+
+    topology    the network
+    first       int64[N + 1]  first[d] … first[d + 1] − 1 are the configurations of packets to node d, each after all
+                              that lead to it
+    at          int32[C]      node of each configuration
+    rows        int64[C + 1]  rows[c] … rows[c + 1] − 1 are the rows of configuration c, at least one
+    port        int16[R]      port that each row leads through; −1: the packet leaves the network, at its destination
+    kind        int16[R]      class of the virtual channel that the packet takes there, 0 … kinds − 1
+    next        int32[R]      configuration after the hop, −1 = arrived
+    weight      float64[R]    > 0
+    entry_pair  int64[E]      destination · N + source, ascending: the pairs of terminals whose packets use the network
+    entry       int32[E]      configuration in which their packets are injected
+    kinds       number of classes
+    headers     None: one configuration for each node and destination
+    """
+
+    topology: Topology
+    first: np.ndarray
+    at: np.ndarray
+    rows: np.ndarray
+    port: np.ndarray
+    kind: np.ndarray
+    next: np.ndarray
+    weight: np.ndarray
+    entry_pair: np.ndarray
+    entry: np.ndarray
+    kinds: int = 1
+    headers: Headers | None = None
+
+    @cached_property
+    def many(self) -> np.ndarray:
+        """int64[C]: number of rows of each configuration."""
+        return np.diff(self.rows)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """int64[R]: the configuration of each row."""
+        return np.repeat(np.arange(len(self.at)), self.many)
+
+    @cached_property
+    def destination(self) -> np.ndarray:
+        """int64[C]: the destination of each configuration."""
+        return np.repeat(np.arange(self.topology.nodes), np.diff(self.first))
+
+    @cached_property
+    def total(self) -> np.ndarray:
+        """float64[C]: the sum of the weights of each configuration."""
+        return np.add.reduceat(self.weight, self.rows[:-1]) if len(self.weight) else self.weight
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """float64[R]: share of each row of the packets of its configuration; exactly 1 where it is the only one."""
+        return self.weight / self.total[self.owner]
+
+    @cached_property
+    def share_up_to(self) -> np.ndarray:
+        """float64[R]: the share of each row with those before it, of its configuration; 1 for the last one."""
+        total = self.share.copy()
+        several = np.flatnonzero(self.many > 1)
+        for place in range(1, int(self.many.max(initial=1))):
+            several = several[self.many[several] > place]
+            row = self.rows[several] + place
+            total[row] += total[row - 1]
+        total[self.rows[1:] - 1] = 1.0
+        return total
+
+    def entries(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        """int64[B]: the configuration in which a packet of each pair, int[B], is injected; −1: it is there already.
+
+        Raises BadInput for a pair of which one is no terminal.
+        """
+        pair = destination.astype(np.int64) * self.topology.nodes + source
+        if not len(self.entry):
+            return np.full(len(pair), -1)
+        place = np.minimum(np.searchsorted(self.entry_pair, pair), len(self.entry) - 1)
+        found = np.where(self.entry_pair[place] == pair, self.entry[place], -1)
+        lost = np.flatnonzero((found < 0) & (source != destination))
+        if len(lost):
+            raise BadInput(
+                f"expected packets between terminals, got one from node {source[lost[0]]} to {destination[lost[0]]},"
+                " which the table does not route"
+            )
+        return found
+
+
+Routing = SourceRouting | LayeredRouting | TableRouting
 
 
 def port_to(topology: Topology, neighbour: np.ndarray) -> np.ndarray:

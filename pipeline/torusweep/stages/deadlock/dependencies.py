@@ -5,7 +5,8 @@ The method depends on the routing:
   whose number does not grow with the pairs of nodes;
 - other source routing: walk the routes of every pair;
 - plain minimal routing: u → v → w is part of a shortest path exactly if it is a shortest path from u to w;
-- other layered routing: search the states, destination by destination.
+- other layered routing: search the states, destination by destination;
+- a table: read off its rows.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from torusweep_kernels.dependencies import (
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.deadlock.progress import Progress
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.deadlock.second_halves import join_halves
+from torusweep.stages.deadlock.table_dependencies import mark_table
 from torusweep.stages.deadlock.window_dependencies import mark_windows
 
 MAX_BYTES = 2**31  # of the dependencies: a byte for each pair of channels at neighbouring nodes
@@ -73,6 +75,9 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
     channels = no_channels(topology.nodes, width)
     if isinstance(routing, LayeredRouting):
         return Dependencies(topology, count, channels, _mark_layers(routing, channels, progress))
+    if isinstance(routing, TableRouting):
+        mark_table(routing, classes, channels)
+        return Dependencies(topology, count, channels)
     _mark_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
         join_halves(routing, classes, channels)

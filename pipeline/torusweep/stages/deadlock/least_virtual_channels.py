@@ -17,7 +17,7 @@ from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule
 
 # The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
 CANDIDATE_RULES = (
-    "none",
+    *("none", "table"),
     *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
     *("dateline", "phases", "phases_dateline", "r05_wrap"),
 )

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from torusweep_kernels.dependencies import shortest_cycle
 
 from torusweep.routing.forms import SourceRouting
+from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.stages.deadlock.cycles import is_acyclic
-from torusweep.stages.deadlock.route_windows import runs_first
 from torusweep.stages.deadlock.rules import Rule
 
 MOST_PAIRS = 1 << 18  # of nodes, whose routes are looked at: a second
@@ -73,44 +73,10 @@ def _starts(routing: SourceRouting, classes: np.ndarray, memory: str, terminals:
     ways = np.diff(first)[which]
     pair = np.repeat(np.arange(len(source)), ways)
     row = np.arange(len(pair)) - np.repeat(np.cumsum(ways) - ways, ways) + first[which][pair]
-    direction, hops, phase = (
-        np.hstack([array, np.zeros((len(array), 1), np.int64)])[row] for array in runs_first(*runs)
-    )
-    moves, lane = routing.moves, np.arange(len(row))
-    width, count = routing.topology.ports.shape[1], int(classes.max()) + 1
-    at, run, made = source[pair].astype(np.int64), np.zeros(len(row), np.int64), np.zeros(len(row), np.int64)
-    crossed, path, stage = np.zeros(len(row), np.int64), np.zeros(len(row), bool), np.full(len(row), -1)
-    channel = np.full((len(row), most), -1)
-    for hop in range(most):
-        on = hops[lane, run] > 0
-        d, kind = direction[lane, run], phase[lane, run]
-        axis = np.int64(1) << (d >> 1)
-        begins = on & (made == 0)
-        crossed = np.where(begins & ((memory == "run") | (kind != stage)), 0, crossed)
-        stage = np.where(begins, kind, stage)
-        if memory == "ahead":
-            crossed = np.where(begins, axis * _crosses(moves.wrap, moves.next, at, d, hops[lane, run]), crossed)
-        wraps = on & moves.wrap[at, d]
-        crossed, path = crossed | axis * wraps, path | wraps
-        past = path if memory == "path" else (crossed & axis) != 0
-        here = (at * width + moves.port[at, d]) * count + classes[kind, past.astype(np.int8)]
-        channel[on, hop] = here[on]
-        at, made = np.where(on, moves.next[at, d], at), made + on
-        ended = on & (made == hops[lane, run])
-        run, made = run + ended, np.where(ended, 0, made)
-    return _Starts(source[pair], destination[pair], channel)
-
-
-def _crosses(
-    wrap: np.ndarray, onwards: np.ndarray, at: np.ndarray, direction: np.ndarray, hops: np.ndarray
-) -> np.ndarray:
-    """bool[R]: whether a run of that many hops from each node crosses a dateline."""
-    crossed = np.zeros(len(at), bool)
-    for hop in range(int(hops.max(initial=0))):
-        on = hop < hops
-        crossed |= on & wrap[at, direction]
-        at = np.where(on, onwards[at, direction], at)
-    return crossed
+    moves, count = routing.moves, int(classes.max()) + 1
+    made = route_hops(moves, source[pair], Runs(*(array[row] for array in runs)), classes, memory, most)
+    channel = (made.node * routing.topology.ports.shape[1] + made.port) * count + made.kind
+    return _Starts(source[pair], destination[pair], np.where(made.port < 0, -1, channel))
 
 
 def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting, TableRouting
+from torusweep.routing.route_hops import crosses
 from torusweep.stages.deadlock.route_windows import runs_first
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.deadlock.table_dependencies import table_packets
 
 BLOCK = 1 << 12  # destinations tried at a time
 
@@ -35,6 +37,8 @@ def packets_of(
     """
     if isinstance(routing, LayeredRouting):
         return _along_links(routing, cycle)
+    if isinstance(routing, TableRouting):
+        return table_packets(routing, rule.within(virtual_channels), cycle, entering=entering)
     if not entering:
         return None
     ways = ["→"] if routing.passes == 1 else ["by way of", "by way of itself →"]
@@ -120,7 +124,7 @@ def _starts_with(
         at, ahead = source[own], np.full(len(own), direction[row])
         crossed = moves.wrap[at, ahead]
         if memory == "ahead":
-            crossed = _crosses(moves, at, ahead, np.full(len(own), hops[row]))
+            crossed = crosses(moves, at, ahead, np.full(len(own), hops[row]))
         fits[own] |= moves.port[at, ahead] * count + classes[phase[row], crossed.astype(np.int8)] == channel
     return fits
 
@@ -148,22 +152,12 @@ def _begins_with(
     there = moves.next[at, direction[:, 0]]
     lane, run = np.arange(len(row)), np.where(goes_on, 0, 1)  # run: that of the second hop
     onwards, next_phase, left = direction[lane, run], phase[lane, run], hops[lane, run] - goes_on
-    crossed, crosses = moves.wrap[at, direction[:, 0]], moves.wrap[there, onwards]
+    crossed, again = moves.wrap[at, direction[:, 0]], moves.wrap[there, onwards]
     if memory == "ahead":
-        crossed, crosses = _crosses(moves, at, direction[:, 0], hops[:, 0]), _crosses(moves, there, onwards, left)
+        crossed, again = crosses(moves, at, direction[:, 0], hops[:, 0]), crosses(moves, there, onwards, left)
     same_axis = (direction[:, 0] >> 1 == onwards >> 1) & (phase[:, 0] == next_phase)
-    crosses = crosses | (crossed & {"run": goes_on, "ahead": goes_on, "axis": same_axis, "path": True}[memory])
+    again = again | (crossed & {"run": goes_on, "ahead": goes_on, "axis": same_axis, "path": True}[memory])
     begins = moves.port[at, direction[:, 0]] * count + classes[phase[:, 0], crossed.astype(np.int8)]
-    follows = moves.port[there, onwards] * count + classes[next_phase, crosses.astype(np.int8)]
+    follows = moves.port[there, onwards] * count + classes[next_phase, again.astype(np.int8)]
     fits = (hops[:, 0] > 0) & (left > 0) & (begins == channels.first[pair]) & (follows == channels.second[pair])
     return np.bincount(pair[fits], minlength=len(source)) > 0
-
-
-def _crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
-    """bool[B]: whether a run of that many hops from each node crosses a dateline."""
-    crossed = np.zeros(len(at), bool)
-    for hop in range(int(hops.max(initial=0))):
-        on = hop < hops
-        crossed |= on & moves.wrap[at, direction]
-        at = np.where(on, moves.next[at, direction], at)
-    return crossed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from torusweep.networks.topology import Topology
-from torusweep.routing import LayeredRouting, Routing
+from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, SourceRouting
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
@@ -28,13 +28,14 @@ from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_
 
 
 def deadlock_record(
-    topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int, progress: Progress = None
+    topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int, progress: Progress = None
 ) -> dict[str, Any]:
     """The row of the table `deadlock`, as Python values.
 
-    routing, vc_rule   spellings (torusweep.routing, and `adaptive`; torusweep.stages.deadlock.rules). With adaptive
-                       routing, the rule is that of the escape, and the columns `channels` and `dependencies` are those
-                       of the escape channels, including indirect dependencies
+    routing            a spelling (torusweep.routing, and `adaptive`), or a routing
+    vc_rule            a spelling (torusweep.stages.deadlock.rules). With adaptive routing, the rule is that of the
+                       escape, and the columns `channels` and `dependencies` are those of the escape channels, including
+                       indirect dependencies
     virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
                        the remainder. With adaptive routing, each class of the escape has one, and the others (at least
                        one) are adaptive
@@ -95,7 +96,7 @@ def is_proved_free(case: Case) -> bool:
     return escape_acyclic(form, rule.within(case.virtual_channels - 1))
 
 
-def least_rule(topology: Topology, routing: str) -> tuple[int | None, str | None]:
+def least_rule(topology: Topology, routing: str | GivenRouting) -> tuple[int | None, str | None]:
     """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for an unfit routing."""
     return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
 
@@ -134,7 +135,7 @@ def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel:
         for i, side in enumerate(topology.plan.radices)
     ]
     where = f"to {topology.ports[node, port]}"
-    if not isinstance(form, LayeredRouting):
+    if isinstance(form, SourceRouting | AdaptiveRouting):
         moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
         d = int(np.flatnonzero(moves.port[node] == port)[0])
         where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
-from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, LayeredRouting, Routing
+from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on
 from torusweep.routing.adaptive import adaptive
 from torusweep.routing.forms import AdaptiveRouting
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     virtual_channels: int
 
 
-def deadlock_case(topology: Topology, *, routing: str, vc_rule: str, virtual_channels: int) -> Case:
+def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
     """Check the inputs and return them as a case. Builds no dependency graph.
 
     Raises BadInput where a name or a parameter is wrong, where routing, rule and network do not fit each
@@ -49,13 +49,20 @@ def deadlock_case(topology: Topology, *, routing: str, vc_rule: str, virtual_cha
     return Case(name, form, rule_name, rule, virtual_channels)
 
 
-def routing_spelling(spelling: str) -> str:
+def routing_spelling(spelling: str | GivenRouting) -> str:
     """The canonical spelling of a routing or of `adaptive`. Raises BadInput where name or parameters are wrong."""
+    if isinstance(spelling, GivenRouting):
+        return spelling.name
     return resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
 
 
-def resolve_routing(spelling: str, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
+def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
     """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
+    if isinstance(spelling, GivenRouting):
+        name, form = routing_on(spelling, topology)
+        if isinstance(form, LayeredRouting):
+            _check_reachability(name, topology)
+        return name, form
     canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     if canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)

@@ -1,4 +1,4 @@
-"""Virtual-channel rules: the class of virtual channels of a packet, by its phase and by the datelines that it crosses.
+"""Virtual-channel rules: the class of virtual channels of a packet, by its phase, its datelines, or a table.
 
 To add a rule: write a function from a routing (and parameters, annotated like those of a family) to a
 `Rule`; describe the rule in the first line of its docstring and name the source in the last; list it in
@@ -17,7 +17,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Meaning
-from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
+from torusweep.routing.forms import Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases
 
 MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
@@ -177,13 +177,25 @@ def bubble(routing: Routing) -> Rule:
     return Rule(np.zeros((_phases(routing), 2), np.int16), bubble=True)
 
 
+def table(routing: Routing) -> Rule:
+    """The class that the routing's table names for each hop, in its column virtual_channel.
+
+    Constraint: a routing table, such as table(path="routes.csv").
+    Source: the table.
+    """
+    if not isinstance(routing, TableRouting):
+        raise BadInput("rule table: expected a routing table, got a routing of another form; choose rule none")
+    each = np.arange(routing.kinds, dtype=np.int16)
+    return Rule(np.stack([each, each], axis=1))
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     rule.__name__: rule
     for rule in (
         *(none, dateline),
         *(phases, phases_dateline),
         *(r05_wrap, r05_phases),
-        bubble,
+        *(bubble, table),
     )
 }
 EXAMPLE = "dateline or r05_wrap(reading=path)"
@@ -209,14 +221,16 @@ def _canonical_name(spelling: str) -> str:
 
 
 def _check_directions(rule: str, routing: Routing) -> None:
-    if isinstance(routing, LayeredRouting):
+    if not isinstance(routing, SourceRouting):
+        other = "a table" if isinstance(routing, TableRouting) else "one of shortest paths"
         raise BadInput(
-            f"rule {rule}: expected a routing in directions such as dimension_order, got one of shortest paths;"
-            " choose rule none"
+            f"rule {rule}: expected a routing in directions such as dimension_order, got {other}; choose rule none"
         )
 
 
 def _phases(routing: Routing) -> int:
+    if isinstance(routing, TableRouting):
+        return routing.kinds
     return routing.phases * routing.passes if isinstance(routing, SourceRouting) else 1
 
 

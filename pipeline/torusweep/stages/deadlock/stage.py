@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from torusweep.routing import SHORTEST_PATHS
+from torusweep.routing import SHORTEST_PATHS, files_of
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.entry import Choice, Spellings, under
@@ -68,6 +69,7 @@ class DeadlockStage(Stage):
         "torusweep_kernels.cuda",
         "torusweep_kernels.dependencies",
         "torusweep_kernels.distance",
+        "torusweep_kernels.forwarding",
         "torusweep_kernels.threads",
         "torusweep.counts",
         "torusweep.networks",
@@ -95,6 +97,9 @@ class DeadlockStage(Stage):
             vc_rule=request.vc_rule,
             virtual_channels=request.virtual_channels,
         )
+
+    def files(self, request: DeadlockRequest) -> list[Path]:
+        return files_of(request.routing)
 
     def seconds(self, network: Network, request: DeadlockRequest) -> float:
         planned = network.plan

@@ -13,7 +13,7 @@ import numpy as np
 from torusweep_kernels.dependencies import FIRST
 
 from torusweep.errors import Refused
-from torusweep.routing.forms import Routing, SourceRouting
+from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting
 from torusweep.stages.deadlock.cycles import (
     cycles_lie_in_rings,
     dependency_graph,
@@ -68,9 +68,9 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
     if is_acyclic(graph.matrix):
         return Verdict(True, "yes", ACYCLIC if found.complete else ACYCLIC_BEYOND, np.zeros(0, np.int64))
     _expect_complete(found)
-    if not isinstance(routing, SourceRouting):
+    if isinstance(routing, LayeredRouting):
         return Verdict(False, "unknown", ADAPTIVE, shortest_channel_cycle(graph))
-    if rule.bubble:
+    if rule.bubble and isinstance(routing, SourceRouting):
         proved = cycles_lie_in_rings(graph, routing.moves)
         answer, argument = ("yes", BUBBLE) if proved else ("unknown", UNKNOWN)
         return Verdict(False, answer, argument, shortest_channel_cycle(graph))

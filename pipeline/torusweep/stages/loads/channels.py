@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing import Routing
 from torusweep.stages.loads.collectives import Collective, PhaseTime
 from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
 from torusweep.tables.columns import arrow_schema
@@ -55,6 +56,7 @@ class ChannelLoads(NamedTuple):
     estimate    accuracy of sampled loads; None: the loads are exact
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
+    form        the routing; None where only its spelling is known
     """
 
     topology: Topology
@@ -66,6 +68,7 @@ class ChannelLoads(NamedTuple):
     estimate: Estimate | None = None
     collective: Collective | None = None
     stretch: float | None = None
+    form: Routing | None = None
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import fsum
 from typing import Any
 
 import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import GivenRouting, LayeredRouting, Routing
+from torusweep.routing import GivenRouting, LayeredRouting, Routing, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.minimal import minimal_ecmp
+from torusweep.routing.table_of import table_of
 from torusweep.stages.loads.channels import ChannelLoads
 from torusweep.stages.loads.collectives import collective
 from torusweep.stages.loads.layered import layered_flows
 from torusweep.stages.loads.source import source_flows
+from torusweep.stages.loads.table import table_flows
 from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
 
@@ -29,6 +32,7 @@ def exact_loads(
     traffic: str | GivenTraffic = "uniform",
     backend: str = "auto",
     use_symmetry: bool = True,
+    as_table: bool = False,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ChannelLoads:
@@ -37,12 +41,16 @@ def exact_loads(
     routing        a routing's spelling (torusweep.routing), or a given one
     traffic        a pattern's spelling (torusweep.traffic), or a given matrix
     use_symmetry   follow one node of each orbit where routing and traffic allow it; affects only the last digits
+    as_table       follow the routing as a table of its next hops: the loads are exact sums, rounded once, and those of
+                   the table that `torusweep routes` writes, to the last bit
     progress       receives the share of the work that is done
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
     some traffic has no path to its destination; Refused where there are too many pairs to follow.
     """
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
+    if as_table:
+        form = table_of(form)
     capacity = np.maximum(topology.capacity, 1) if topology.capacity is not None else 1
 
     def flows(
@@ -69,6 +77,7 @@ def exact_loads(
         float(pattern.received().max()),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest else None,
+        form=form,
     )
 
 
@@ -82,5 +91,8 @@ def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarr
                 " choose a connected network ('torusweep describe' counts its components)"
             )
         return load, hops
+    if isinstance(routing, TableRouting):
+        load = table_flows(routing, traffic, progress=options["progress"])
+        return load, fsum(load.flat)
     load = source_flows(routing, traffic, **options)
     return load, float(load.sum())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from torusweep_kernels.backend import backend_of_calls
@@ -18,13 +19,14 @@ from torusweep_kernels.walks import shortest_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting
+from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.loads.channels import ChannelLoads, Estimate
 from torusweep.stages.loads.layered import arc_capacity, channels_of_arcs
 from torusweep.stages.loads.packets import Packets
 from torusweep.stages.loads.source import channels_of_directions
+from torusweep.stages.loads.table_walks import count_walks
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
@@ -69,8 +71,10 @@ def sampled_loads(
     canonical, form = routing_on(routing, topology)
     injected, backend = len(topology.terminals), backend_of_calls(backend)
     random_packets = Packets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
-    counter: _Routes | _Walks
-    if isinstance(form, LayeredRouting):
+    counter: _Routes | _Walks | _TableWalks
+    if isinstance(form, TableRouting):
+        counter = _TableWalks(form, random_packets)
+    elif isinstance(form, LayeredRouting):
         counter = _Walks(form, random_packets, backend, threads)
     else:
         counter = _Routes(form, random_packets, backend, threads)
@@ -90,7 +94,8 @@ def sampled_loads(
         if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
             break
     hops = float(count.sum()) / done
-    return ChannelLoads(topology, canonical, spelled, load, hops, float(pattern.received().max()), estimate)
+    ejected = float(pattern.received().max())
+    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form)
 
 
 class _Routes:
@@ -178,6 +183,24 @@ class _Walks:
         if routing.plain:
             return walks.count
         return np.stack([channels_of_arcs(routing, count) for count in walks.count])
+
+
+class _TableWalks:
+    """Counts packets of a routing table: each node draws the row."""
+
+    def __init__(self, routing: TableRouting, packets: Packets) -> None:
+        self.routing, self.packets = routing, packets
+
+    def count(self, first: int, number: int) -> Count:
+        ports = self.routing.topology.ports
+        counts = np.zeros(GROUPS * ports.size, np.int64)
+        for start in range(first, first + number, BLOCK):
+            many = min(BLOCK, first + number - start)
+            source, destination = self.packets.draw(start, many)
+            group = (start + np.arange(many)) % GROUPS
+            words = partial(self.packets.words, start, many)
+            counts += count_walks(self.routing, source, destination, group, GROUPS, words)
+        return counts.reshape(GROUPS, *ports.shape)
 
 
 def _in_blocks(

@@ -47,9 +47,9 @@ class Packets:
             rejected, attempt = rejected[again], attempt + 1
         return source, destination
 
-    def words(self, first: int, count: int) -> np.ndarray:
-        """uint32[4, count]: random words for the choices of each packet's route."""
-        return packet_words(first + np.arange(count), 0, ROUTES, self.seed, backend=self.backend)
+    def words(self, first: int, count: int, turn: int = 0) -> np.ndarray:
+        """uint32[4, count]: random words for the choices of each packet's route, four in turn 0, four in turn 1, …."""
+        return packet_words(first + np.arange(count), turn, ROUTES, self.seed, backend=self.backend)
 
     def _draw(self, packet: np.ndarray, attempt: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(source int32[B], destination int32[B], indices of rejected pairs)."""

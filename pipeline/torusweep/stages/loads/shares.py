@@ -7,7 +7,7 @@ import numpy as np
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT
-from torusweep.routing import LayeredRouting, Routing, SourceRouting
+from torusweep.routing import LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.stages.loads.layered import arc_capacity
 
@@ -25,7 +25,7 @@ def representative_channels(routing: Routing) -> np.ndarray:
         leaving = np.unique(routing.cell, return_index=True)[1]
         ports = routing.moves.port[leaving].astype(np.int64)
         return np.unique((leaving[:, None] * width + ports)[ports != NO_PORT])
-    images = proved_symmetries(topology) if routing.plain else []
+    images = proved_symmetries(topology) if isinstance(routing, LayeredRouting) and routing.plain else []
     if not images:
         return present
     return present[np.unique(channel_orbits(topology, images), return_index=True)[1]]
@@ -38,6 +38,8 @@ def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
     number = numbered.reshape(routing.topology.ports.shape)
     if isinstance(routing, LayeredRouting):
         return _layered_shares(routing, number, len(channels))
+    if isinstance(routing, TableRouting):
+        return _table_shares(routing, number, len(channels))
     half = _source_shares(routing, number, len(channels))
     if routing.passes == 1:
         return half
@@ -92,6 +94,26 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
                 own = channel[here, arc] >= 0
                 passes[here[own], channel[here[own], arc]] += weight[own, arc]
         share[:, :, destination] = passes[routing.start].T
+    return share
+
+
+def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
+    """For each destination, against the order of configurations: passes from one are its rows' and those after them."""
+    nodes = routing.topology.nodes
+    share = np.zeros((channels, nodes, nodes))
+    destination, source = np.divmod(routing.entry_pair, nodes)
+    for goal in np.unique(destination).tolist():
+        low, high = int(routing.first[goal]), int(routing.first[goal + 1])
+        passes = np.zeros((high - low, channels))
+        for place in range(high - 1, low - 1, -1):
+            for row in range(int(routing.rows[place]), int(routing.rows[place + 1])):
+                if routing.next[row] >= 0:
+                    passes[place - low] += routing.share[row] * passes[routing.next[row] - low]
+                channel = number[routing.at[place], routing.port[row]]
+                if channel >= 0 and routing.port[row] != NO_PORT:
+                    passes[place - low, channel] += routing.share[row]
+        own = destination == goal
+        share[:, source[own], goal] = passes[routing.entry[own] - low].T
     return share
 
 

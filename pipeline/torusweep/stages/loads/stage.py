@@ -14,6 +14,7 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, no_symmetries
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, SourceRouting, routing
 from torusweep.routing import canonical as routing_spelling
+from torusweep.routing import files_of as files_of_routing
 from torusweep.routing.by_plan import most_pairs
 from torusweep.stages.entry import Choice, Section, Spellings, under
 from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
@@ -96,6 +97,7 @@ class LoadsStage(Stage):
         "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
         "torusweep_kernels.distance",
+        "torusweep_kernels.forwarding",
         "torusweep_kernels.loads",
         "torusweep_kernels.philox",
         "torusweep_kernels.routes",
@@ -140,7 +142,7 @@ class LoadsStage(Stage):
             )
 
     def files(self, request: LoadsRequest) -> list[Path]:
-        return files_of(request.traffic)
+        return files_of(request.traffic) + files_of_routing(request.routing)
 
     def seconds(self, network: Network, request: LoadsRequest) -> float:
         planned = network.plan

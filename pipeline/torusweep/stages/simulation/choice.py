@@ -10,7 +10,7 @@ import numpy as np
 from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import Routing, SourceRouting
+from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.route_table import MAX_WHOLE_KEYS
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 def check_choice(
     topology: Topology,
-    routing: str,
+    routing: str | GivenRouting,
     vc_rule: str,
     virtual_channels: int,
     *,
@@ -67,7 +67,13 @@ def check_choice(
 
 
 def choose_rule(
-    topology: Topology, routing: str, virtual_channels: int, *, at_least: bool, cut_through: bool, allow_deadlock: bool
+    topology: Topology,
+    routing: str | GivenRouting,
+    virtual_channels: int,
+    *,
+    at_least: bool,
+    cut_through: bool,
+    allow_deadlock: bool,
 ) -> Choice:
     """The first rule that is proved deadlock-free for a routing.
 
@@ -124,7 +130,9 @@ def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
     return not order.diagonal(axis1=1, axis2=2).any()
 
 
-def with_remedy(refusal: BadInput, topology: Topology, routing: str, *, skip_proof: bool = False) -> BadInput:
+def with_remedy(
+    refusal: BadInput, topology: Topology, routing: str | GivenRouting, *, skip_proof: bool = False
+) -> BadInput:
     """The refusal with a remedy that works in place of one of `GENERAL_REMEDIES`; other refusals unchanged.
 
     skip_proof   build no dependency graph
@@ -137,21 +145,22 @@ def with_remedy(refusal: BadInput, topology: Topology, routing: str, *, skip_pro
     return refusal
 
 
-def remedy(topology: Topology, routing: str) -> str:
+def remedy(topology: Topology, routing: str | GivenRouting) -> str:
     """A rule for the routing, or another routing with a rule, that is proved deadlock-free; else to allow deadlock.
 
     Raises BadInput where no routing fits the network because some nodes cannot reach others.
     """
-    fitting: list[str] = []
+    fitting: list[str | GivenRouting] = []
     links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
-    for name in dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"]):
+    names: dict[str | GivenRouting, None] = dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"])
+    for name in names:
         try:
             number, rule = least_rule(topology, name)
         except BadInput as refusal:
             last_refusal = refusal
             continue
         fitting.append(name)
-        other = "" if name == routing else f"routing {name} with "
+        other = "" if name == routing else f"routing {routing_spelling(name)} with "
         if rule is not None and number is not None and _proves(topology, name, rule, number):
             return f"choose {other}rule {rule} with {counted(max(number, links), 'virtual channel')} or more"
         if _is_adaptive(name) and _proves(topology, name, "bubble", 2):
@@ -159,24 +168,25 @@ def remedy(topology: Topology, routing: str) -> str:
             return f"choose {other}rule bubble with switching virtual-cut-through and {channels} or more"
     if not fitting:
         raise last_refusal
-    other = "" if routing in fitting else f" with routing {fitting[0]}"
+    other = "" if routing in fitting else f" with routing {routing_spelling(fitting[0])}"
     return f"allow deadlock{other}, since no routing is proved deadlock-free"
 
 
-def _proves(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> bool:
+def _proves(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> bool:
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     return _is_proved_free(topology, case)
 
 
-def _deadlock_refusal(topology: Topology, routing: str, reason: str) -> BadInput:
+def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: str) -> BadInput:
     instead = remedy(topology, routing)
     alternative = "" if instead.startswith("allow") else ", or allow deadlock"
     return BadInput(
-        f"routing {routing} on {topology.spelling}: {reason}; {instead}{alternative} ('torusweep deadlock' says more)"
+        f"routing {routing_spelling(routing)} on {topology.spelling}: {reason}; {instead}{alternative}"
+        " ('torusweep deadlock' says more)"
     )
 
 
-def _candidates(routing: str, cut_through: bool) -> Iterator[str]:
+def _candidates(routing: str | GivenRouting, cut_through: bool) -> Iterator[str]:
     if _is_adaptive(routing) and cut_through:
         yield "bubble"
     yield from CANDIDATE_RULES
@@ -230,5 +240,5 @@ def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouti
     raise refusal
 
 
-def _is_adaptive(spelling: str) -> bool:
-    return routing_spelling(spelling).partition("(")[0] == "adaptive"
+def _is_adaptive(spelling: str | GivenRouting) -> bool:
+    return isinstance(spelling, str) and routing_spelling(spelling).partition("(")[0] == "adaptive"

@@ -9,9 +9,9 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting
+from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
 
 BLOCK = 1 << 23  # pairs of a state and a destination at a time
-UNREACHED = np.iinfo(np.int16).max
 
 Draws = Callable[[int], np.ndarray]  # purpose 0, 1, … → uint32[4, M]: four random words for each packet
 
@@ -64,7 +64,7 @@ def _walk(
     words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(packets, hop, port) of the hops to a block of destinations; column int[M]: places in finish int32[B]."""
-    away, paths = _shortest_paths(routing, finish)
+    away, paths = shortest_paths(routing, finish)
     lost = away[state, column] == UNREACHED
     if lost.any():
         raise BadInput(
@@ -87,26 +87,3 @@ def _walk(
         state[going] = routing.states[here, arc]
         going, choice = going[away[state[going], goal] > 0], choice + 1
     return hops
-
-
-def _shortest_paths(routing: LayeredRouting, finish: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """(length int16[S, B] in arcs, number float64[S, B] if split by paths) of the shortest paths to each finish."""
-    away = np.full((len(routing.states), len(finish)), UNREACHED, np.int16)
-    away[finish, np.arange(len(finish))] = 0
-    paths = None
-    if routing.split == "paths":
-        paths = np.zeros(away.shape)
-        paths[finish, np.arange(len(finish))] = 1.0
-    level, arcs = 0, [np.flatnonzero(column != NO_PORT) for column in routing.states.T]
-    while True:
-        near, found = away == level, np.zeros(away.shape, bool)
-        for tail, column in zip(arcs, routing.states.T):
-            found[tail] |= near[column[tail]]
-        found &= away == UNREACHED
-        if not found.any():
-            return away, paths
-        if paths is not None:
-            for tail, column in zip(arcs, routing.states.T):
-                paths[tail] += np.where(found[tail] & near[column[tail]], paths[column[tail]], 0.0)
-        level += 1
-        away[found] = level

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep.routing.forms import LayeredRouting, Routing
+from torusweep.routing.forms import LayeredRouting, Routing, TableRouting
 from torusweep.routing.route_table import RouteTable
+from torusweep.routing.table_draws import drawn_rows
 from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 
 WORD = np.uint64(32)
@@ -30,7 +31,8 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
                          for the intermediate node (with two passes; uniform over all nodes), for the second half
 
     A route of two passes is one row: the runs of the first half, then those of the second, with higher phases.
-    A layered route has one hop in each run, and its directions are ports.
+    A route of a layered routing or a table has one hop in each run, and its directions are ports; the phases of a
+    table are its classes.
     """
     if not len(source):
         return RouteRows(
@@ -39,6 +41,8 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
     if isinstance(routing, LayeredRouting):
         direction, hops = draw_layered_routes(routing, source, destination, draws)
         return RouteRows(direction, hops, np.zeros_like(direction), np.arange(len(source), dtype=np.int32))
+    if isinstance(routing, TableRouting):
+        return _table_rows(routing, source, destination, draws)
     table, words = RouteTable(routing), draws(0)
     if routing.passes == 1:
         row = table.sample(source, destination, words[0])
@@ -46,6 +50,15 @@ def routes_of(routing: Routing, source: np.ndarray, destination: np.ndarray, dra
     between = (words[1].astype(np.uint64) * np.uint64(routing.topology.nodes) >> WORD).astype(np.int32)
     halves = table.sample(np.append(source, between), np.append(between, destination), np.append(words[0], words[2]))
     return _join_halves(table, halves, routing.phases)
+
+
+def _table_rows(routing: TableRouting, source: np.ndarray, destination: np.ndarray, draws: Draws) -> RouteRows:
+    steps = list(drawn_rows(routing, source, destination, draws))
+    direction, phase = np.zeros((2, len(source), max(1, len(steps))), np.int8)
+    hops = np.zeros(direction.shape, np.int16)
+    for hop, (packets, row) in enumerate(steps):
+        direction[packets, hop], phase[packets, hop], hops[packets, hop] = routing.port[row], routing.kind[row], 1
+    return RouteRows(direction, hops, phase, np.arange(len(source), dtype=np.int32))
 
 
 def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:

@@ -11,7 +11,7 @@ from torusweep_kernels.router import SWITCHINGS, Router, Wiring
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing import Routing, SourceRouting
+from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.stages.deadlock import least_rule, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.simulation.choice import (
@@ -44,7 +44,9 @@ class Parameters:
     """The requested parameters, apart from network and loads. None: the preset's, or what the network needs.
 
     router           name of a preset
-    routing, vc_rule, traffic, injection   spellings; the traffic may be a given matrix
+    routing          a spelling, or a routing of this network
+    vc_rule, injection   spellings
+    traffic          a spelling, or a given matrix
     packet_flits     length of every packet; of a mix, the longest
     packet_mix       lengths and shares (packet_lengths.lengths_of), from which each packet draws its length
     input_speedup    virtual channels of an input port that may send in the same cycle
@@ -57,7 +59,7 @@ class Parameters:
     """
 
     router: str = "default"
-    routing: str | None = None
+    routing: str | GivenRouting | None = None
     vc_rule: str | None = None
     virtual_channels: int | None = None
     buffer_flits: int | None = None
@@ -98,7 +100,7 @@ class Parameters:
                 raise BadInput(f"{name}={word}: expected one of {', '.join(known)}; choose one of these")
         return replace(
             self,
-            routing=None if self.routing is None else routing_spelling(self.routing),
+            routing=routing_spelling(self.routing) if isinstance(self.routing, str) else self.routing,
             vc_rule=None if self.vc_rule is None else rule_spelling(self.vc_rule),
             traffic=self.traffic if isinstance(self.traffic, GivenTraffic) else traffic_spelling(self.traffic),
             injection=None if self.injection is None else injection_spelling(self.injection),
@@ -275,7 +277,7 @@ def _choose(
     )
 
 
-def _has_deadlock_free_rule(topology: Topology, routing: str) -> bool:
+def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> bool:
     """Whether the routing fits the network and some rule makes it deadlock-free."""
     try:
         return least_rule(topology, routing)[1] is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torusweep.errors import Refused
+from torusweep.routing import files_of as files_of_routing
 from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
@@ -63,6 +64,7 @@ class SimulationStage(Stage):
         "torusweep_kernels.cuda",
         "torusweep_kernels.dependencies",
         "torusweep_kernels.distance",
+        "torusweep_kernels.forwarding",
         "torusweep_kernels.philox",
         "torusweep_kernels.router",
         "torusweep_kernels.routes",
@@ -115,8 +117,10 @@ class SimulationStage(Stage):
             setup.check(loads)
 
     def files(self, request: SimulationRequest) -> list[Path]:
-        workload = request_of(request.simulation).parameters.workload
-        return files_of_traffic(request.traffic) + ([] if workload is None else files_of_workload(workload))
+        parameters = request_of(request.simulation).parameters
+        workload = parameters.workload
+        named = files_of_traffic(request.traffic) + files_of_routing(parameters.routing)
+        return named + ([] if workload is None else files_of_workload(workload))
 
     def row_count(self, network: Network, request: SimulationRequest) -> int:
         """A row for each load, or one for the workload or the saturation."""

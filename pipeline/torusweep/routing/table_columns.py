@@ -1,0 +1,202 @@
+"""Routing tables as columns: from a file, an Arrow table, a data frame or a matrix to rows, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, one_line
+from torusweep.networks.topology import NO_PORT, Topology, default_memory
+from torusweep.routing.forms import TableRouting
+from torusweep.routing.table_rows import Rows, table_routing
+from torusweep.tables.foreign import expect_valid, numbers, read_foreign
+
+COLUMNS = ("at", "destination", "to")  # that a table has at least; `port` may stand for `to`
+LEAST, MOST = 1e-100, 1e100  # sums and quotients of shares stay in the range of float64
+MOST_ROWS = 100_000_000
+MOST_STATE = 2**31 - 1
+MOST_CLASSES = 16  # of virtual channels
+
+
+def table(topology: Topology, path: str) -> TableRouting:
+    """The rows of a CSV or Parquet file, or a matrix of next hops.
+
+    The columns are at, destination, and to (the next node) or port. These may be added: from (the node that the packet
+    comes from, empty where it is injected) or input_port; state and next_state, which the packet carries (0 where it is
+    injected); virtual_channel (class of the next hop, for rule table); share (of packets, in any unit; equal without
+    it). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 where
+    there is none.
+
+    Constraint: a row for every packet between terminals on its way, and no loop.
+    Source: the file.
+    """
+    found = read_foreign(
+        Path(path), what="routing table", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory()
+    )
+    if isinstance(found, np.ndarray):
+        return table_routing(topology, rows_of_matrix(topology, found))
+    return table_routing(topology, rows_of_table(topology, found))
+
+
+def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> Rows:
+    """The rows of a matrix of next hops, number[N, N]: [at, destination] → node, −1 or the node itself: none."""
+    nodes = topology.nodes
+    if matrix.shape != (nodes, nodes):
+        shape = " × ".join(map(str, matrix.shape))
+        raise BadInput(
+            f"expected a matrix of {nodes} × {nodes} next nodes, or a first line {','.join(COLUMNS)},"
+            f" got {shape} numbers"
+        )
+    whole = matrix.astype(np.int64) if matrix.dtype.kind in "iub" else _whole(matrix)
+    valid = (whole >= NO_PORT) & (whole < nodes) & (whole == matrix)
+    expect_valid("next node", valid, matrix, f"-1 or numbers of nodes, 0 … {nodes - 1}")
+    destination, at = np.nonzero(((whole != NO_PORT) & (whole != np.arange(nodes)[:, None])).T)
+    own = np.arange(nodes)
+    stays = whole[own, own]
+    expect_valid("next node at the destination", (stays == NO_PORT) | (stays == own), stays, "-1 or the node itself")
+    to = whole[at, destination]
+    port = _ports_to(topology, at, to)
+    if (port < 0).any():
+        one = int(np.argmax(port < 0))
+        raise BadInput(
+            f"next node: expected a neighbour of {at[one]}, got {to[one]} in row {at[one] + 1}, column"
+            f" {destination[one] + 1}; {_neighbours(topology, int(at[one]))}"
+        )
+    return Rows(at, destination, port)
+
+
+def _whole(matrix: np.ndarray) -> np.ndarray:
+    """int64: the numbers, −2 where one is not finite."""
+    return np.where(np.isfinite(matrix) & (np.abs(matrix) < 2**31), matrix, -2).astype(np.int64)
+
+
+def rows_of_table(topology: Topology, table: pa.Table) -> Rows:
+    """The rows of a table with the columns of `table`. Raises BadInput, naming column and row, for what is wrong."""
+    names = _names(table)
+    nodes = topology.nodes
+    at, destination = (_nodes(table, name, nodes) for name in ("at", "destination"))
+    if "to" in names:
+        to = _nodes(table, "to", nodes)
+        port = _ports_to(topology, at, to)
+        _expect_link("to", (port >= 0) | (to == at) & (at == destination), to, at, topology)
+    else:
+        port = numbers(table.column("port"), "port", pa.int64())
+        leads = (port >= 0) & (port < topology.ports.shape[1])
+        leads &= topology.ports[at, np.where(leads, port, 0)] != NO_PORT
+        _expect_link("port", leads, port, at, topology)
+    state, following = (_counted(table, name, MOST_STATE) for name in ("state", "next_state"))
+    share = None if "share" not in names else numbers(table.column("share"), "share", pa.float64())
+    if share is not None:
+        expect_valid("share", (share >= LEAST) & (share <= MOST), share, f"positive numbers, {LEAST:g} … {MOST:g}")
+    entering = _inputs(topology, table, names, at)
+    if entering is None and state is None:
+        expect_valid("at", at != destination, at, "a node other than the destination, where packets leave the network")
+    kind = _counted(table, "virtual_channel", MOST_CLASSES - 1)
+    return Rows(at, destination, port, entering, state, following, kind, share)
+
+
+def _names(table: pa.Table) -> set[str]:
+    """The names of the table's columns that are read."""
+    names = table.column_names
+    got = one_line(", ".join(names)) or "none"
+    for name in ("at", "destination"):
+        if names.count(name) != 1:
+            raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {got}")
+    for one, other in (("to", "port"), ("from", "input_port")):
+        if names.count(one) + names.count(other) > 1:
+            raise BadInput(f"expected one column {one} or {other}, got {got}; leave the others out")
+    if "to" not in names and "port" not in names:
+        raise BadInput(f"expected the columns {', '.join(COLUMNS)} (or port instead of to), got {got}")
+    for one, other in (("state", "next_state"), ("next_state", "state")):
+        if one in names and other not in names:
+            raise BadInput(f"expected a column {other} beside {one}, got {got}; add it, or leave out {one}")
+    return set(names)
+
+
+def _nodes(table: pa.Table, name: str, nodes: int) -> np.ndarray:
+    found = numbers(table.column(name), name, pa.int64())
+    expect_valid(name, (found >= 0) & (found < nodes), found, f"numbers of nodes, 0 … {nodes - 1}")
+    return found
+
+
+def _counted(table: pa.Table, name: str, most: int) -> np.ndarray | None:
+    if name not in table.column_names:
+        return None
+    found = numbers(table.column(name), name, pa.int64())
+    expect_valid(name, (found >= 0) & (found <= most), found, f"whole numbers, 0 … {most}")
+    return found
+
+
+def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray) -> np.ndarray | None:
+    """int64[R]: the node that each row's packets come from, −1 = injected; None without such a column."""
+    name = next((name for name in ("from", "input_port") if name in names), None)
+    if name is None:
+        return None
+    column = table.column(name)
+    given = np.asarray(column.is_valid())
+    if not given.any():  # a column of nothing has no type of numbers
+        return np.full(len(column), NO_PORT)
+    found = numbers(pc.coalesce(column, pa.scalar(NO_PORT, column.type)), name, pa.int64())
+    if name == "from":
+        links = found >= 0
+        links[links] = found[links] < topology.nodes
+        links[links] = _ports_to(topology, found[links], at[links]) >= 0
+        what = "a node with a link to the row's node, or nothing where it is injected"
+        expect_valid(name, links | ~given, found, what)
+        return found
+    if topology.directed:
+        raise BadInput("input_port: expected a network of bidirectional links, got a directed one; use the column from")
+    leads = (found >= 0) & (found < topology.ports.shape[1])
+    leads &= topology.ports[at, np.where(leads, found, 0)] != NO_PORT
+    expect_valid(name, leads | ~given, found, "a port of the row's node with a link, or nothing where it is injected")
+    return np.where(leads, topology.ports[at, np.where(leads, found, 0)], NO_PORT).astype(np.int64)
+
+
+def _ports_to(topology: Topology, at: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """int64[R]: the port of each node that leads to another one, −1 = no link."""
+    port = np.full(len(at), NO_PORT, np.int64)
+    for number in range(topology.ports.shape[1] - 1, -1, -1):
+        port[topology.ports[at, number] == to] = number
+    return port
+
+
+def _expect_link(name: str, leads: np.ndarray, given: np.ndarray, at: np.ndarray, topology: Topology) -> None:
+    if not leads.all():
+        row = int(np.argmin(leads))
+        what = "a neighbour" if name == "to" else "a port"
+        raise BadInput(
+            f"{name}: expected {what} of {at[row]}, got {given[row]} in row {row + 1};"
+            f" {_neighbours(topology, int(at[row]))}"
+        )
+
+
+def _neighbours(topology: Topology, node: int) -> str:
+    links = [f"{to} (port {port})" for port, to in enumerate(topology.ports[node].tolist()) if to != NO_PORT]
+    shown = ", ".join(links[:8]) + (", …" if len(links) > 8 else "")
+    return f"its {counted(len(links), 'link')} {'leads' if len(links) == 1 else 'lead'} to {shown or 'nothing'}"
+
+
+def columns_of(topology: Topology, rows: Rows) -> pa.Table:
+    """The rows as a table that `rows_of_table` reads; columns that all rows leave out are missing."""
+    return pa.table(dict(_columns(topology, rows)))
+
+
+def _columns(topology: Topology, rows: Rows) -> Iterator[tuple[str, pa.Array]]:
+    yield "at", pa.array(rows.at.astype(np.int32))
+    yield "destination", pa.array(rows.destination.astype(np.int32))
+    if rows.input is not None:
+        yield "from", pa.array(rows.input.astype(np.int32), mask=rows.input < 0)
+    if rows.state is not None:
+        yield "state", pa.array(rows.state.astype(np.int32))
+    yield "to", pa.array(np.where(rows.port == NO_PORT, rows.at, topology.ports[rows.at, rows.port]).astype(np.int32))
+    if rows.following is not None:
+        yield "next_state", pa.array(rows.following.astype(np.int32))
+    if rows.kind is not None:
+        yield "virtual_channel", pa.array(rows.kind.astype(np.int16))
+    if rows.weight is not None:
+        yield "share", pa.array(rows.weight)

@@ -1,0 +1,119 @@
+"""Routings from objects in memory: tables, data frames, matrices and functions of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from torusweep.errors import BadInput, one_line
+from torusweep.networks.topology import Topology
+from torusweep.routing import GivenRouting
+from torusweep.routing.forms import TableRouting
+from torusweep.routing.table_columns import COLUMNS, rows_of_matrix, rows_of_table
+from torusweep.routing.table_rows import Rows, table_routing
+
+NextHops = Callable[[int, int], Any]  # (at, destination) → node, or [(node, share), …]
+_numbers = count(1)  # of routings without a name
+
+
+def routing_of(topology: Topology, given: Any, name: str | None = None) -> str | GivenRouting:
+    """A routing that the stages take, from whatever a user has.
+
+    given   a spelling; a `GivenRouting`; a table of rows (Arrow, pandas, Polars, dict of columns: `table_from`); a
+            matrix of next nodes, int[N, N]; or a function (at, destination) → next node, or list of (node, share)
+    name    in tables and messages; by default that of the function, or "given routing 1", …
+
+    Raises BadInput where it does not route the network (`table_routing`), or is none of these.
+    """
+    if isinstance(given, str | GivenRouting):
+        return given
+    if callable(given):
+        spelled = name or str(getattr(given, "__name__", "function"))
+        maker: Callable[[Topology, Any], TableRouting] = table_from_function
+    else:
+        spelled, maker = name or f"given routing {next(_numbers)}", table_from
+    try:
+        return GivenRouting(spelled, maker(topology, given))
+    except BadInput as refusal:
+        raise type(refusal)(f"routing {spelled} on {topology.spelling}: {refusal}") from None
+
+
+def table_from(topology: Topology, given: Any) -> TableRouting:
+    """A routing from a table in memory, with the columns that `table(path=…)` has in a file; or a matrix of next nodes.
+
+    given   pyarrow.Table; anything with Arrow's stream interface (pandas, Polars, DuckDB); a dict of columns; or a
+            matrix int[N, N], [at, destination] → node, −1 or the node itself: none
+    """
+    if isinstance(given, pa.Table):
+        return table_routing(topology, rows_of_table(topology, given))
+    if isinstance(given, Mapping) or hasattr(given, "__arrow_c_stream__"):
+        try:
+            found = pa.table(dict(given) if isinstance(given, Mapping) else given)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {one_line(error)}") from None
+        return table_routing(topology, rows_of_table(topology, found))
+    try:
+        matrix = np.asarray(given)
+    except ValueError as error:
+        raise BadInput(f"expected a matrix of next nodes, got: {one_line(error)}") from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "iuf":
+        raise BadInput(
+            "expected a spelling, a table with the columns at, destination, to, a matrix of next nodes, or a function,"
+            f" got {type(given).__name__}"
+        )
+    return table_routing(topology, rows_of_matrix(topology, matrix))
+
+
+def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
+    """A routing from a function (at, destination) → the next node, or a list of (next node, share).
+
+    It is called once for every node that packets to a destination reach; never at the destination. What it raises
+    passes through.
+    """
+    terminals = np.unique(topology.terminals).tolist()
+    neighbours = [set(row) - {-1} for row in topology.ports.tolist()]
+    ports = [{to: port for port, to in reversed(list(enumerate(row)))} for row in topology.ports.tolist()]
+    listed: list[tuple[int, int, int, float]] = []
+    for destination in terminals:
+        seen = {*terminals, destination}
+        waiting = [source for source in terminals if source != destination]
+        while waiting:
+            at = waiting.pop()
+            for to, share in _answer(function(at, destination), at, destination):
+                if to not in neighbours[at]:
+                    raise BadInput(
+                        f"expected a neighbour of {at} towards {destination}, got {to};"
+                        f" there are {', '.join(map(str, sorted(neighbours[at])))}"
+                    )
+                listed.append((at, destination, ports[at][to], share))
+                if to not in seen:
+                    seen.add(to)
+                    waiting.append(to)
+    at, destination, port = np.array([row[:3] for row in listed], np.int64).reshape(-1, 3).T
+    weight = np.array([row[3] for row in listed])
+    return table_routing(topology, Rows(at, destination, port, weight=weight))
+
+
+def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
+    """The next nodes and their shares, checked."""
+    if isinstance(answer, Integral):
+        return [(int(answer), 1.0)]
+    pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
+    valid = bool(pairs) and all(
+        isinstance(pair, tuple | list)
+        and len(pair) == 2
+        and isinstance(pair[0], Integral)
+        and isinstance(pair[1], Real)
+        and 0 < float(pair[1]) < float("inf")
+        for pair in pairs
+    )
+    if not valid:
+        raise BadInput(
+            f"expected a node or a list of (node, share > 0) at {at} towards {destination}, got {one_line(answer, 80)}"
+        )
+    return [(int(to), float(share)) for to, share in pairs]

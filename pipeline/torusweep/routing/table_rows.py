@@ -1,0 +1,202 @@
+"""From the rows of a routing table, in any order, to a `TableRouting`, with its checks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, order_of
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import Headers, TableRouting
+from torusweep.routing.table_faults import Ways, loop_words, stuck_words
+
+ARRIVED = -1
+
+
+class Rows(NamedTuple):
+    """The rows of a routing table, R of them, in any order; None stands for the same value in all rows.
+
+    at           int64[R]    node
+    destination  int64[R]
+    port         int64[R]    that leads on, of `at`; −1: the packet, which is at its destination, leaves the network
+    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None: wherever it comes from
+    state        int64[R]    ≥ 0, that the packet carries; a packet is injected in state 0. None: 0
+    following    int64[R]    ≥ 0, that it carries after this hop. None: 0
+    kind         int64[R]    ≥ 0, class of its virtual channel on this hop. None: 0
+    weight       float64[R]  > 0: the rows of a configuration divide its packets in these proportions. None: equally
+    """
+
+    at: np.ndarray
+    destination: np.ndarray
+    port: np.ndarray
+    input: np.ndarray | None = None
+    state: np.ndarray | None = None
+    following: np.ndarray | None = None
+    kind: np.ndarray | None = None
+    weight: np.ndarray | None = None
+
+
+class _Keys(NamedTuple):
+    """Numbers of configurations: destination, node, input, state, in this order of rank."""
+
+    nodes: int
+    inputs: int
+    states: int
+
+    def of(
+        self, destination: np.ndarray, at: np.ndarray, input: np.ndarray | int, state: np.ndarray | int
+    ) -> np.ndarray:
+        place = destination.astype(np.int64) * self.nodes + at
+        return (place * self.inputs + (input if self.inputs > 1 else 0)) * self.states + state
+
+
+def table_routing(topology: Topology, rows: Rows) -> TableRouting:
+    """The routing that the rows describe; the same for the same rows in any order.
+
+    The rows' numbers are in range, and every port leads somewhere: readers check that, and know where a number stands.
+    Rows that packets between terminals do not reach are left out.
+
+    Raises BadInput where a row is listed twice, where a packet gets stuck or would not arrive, with the first such
+    pair; Refused where there are too many nodes and states to number.
+    """
+    keys = _keys(topology, rows)
+    count = len(rows.at)
+    zero = np.zeros(count, np.int64)
+    state, following, kind = (zero if column is None else column for column in (rows.state, rows.following, rows.kind))
+    entering: np.ndarray | int = 0 if rows.input is None else rows.input + 1
+    key = keys.of(rows.destination, rows.at, entering, state)
+    at, port, weight = rows.at, rows.port, np.ones(count) if rows.weight is None else rows.weight
+    if count and not (np.diff(key) > 0).all():
+        order = np.lexsort((following, kind, port, key))
+        _expect_single(rows, order, (key, port, kind, following))
+        key, at, port, kind, following, weight = (array[order] for array in (key, at, port, kind, following, weight))
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    configuration = key[begins]
+    destination = configuration // (keys.states * keys.inputs * keys.nodes)
+    head = np.where(port == NO_PORT, at, topology.ports[at, port])
+    goal = key // (keys.states * keys.inputs * keys.nodes)
+    onwards = _places(configuration, keys.of(goal, head, at + 1, following))
+    onwards = np.where((onwards < 0) & (head != goal), LOST, np.where(port == NO_PORT, ARRIVED, onwards))
+    pair, entry = _entries(topology, configuration, keys)
+    enters = np.zeros(len(configuration), bool)
+    enters[entry] = True
+    first = np.searchsorted(destination, np.arange(topology.nodes + 1))
+    bounds = np.append(begins, count)
+    found = order_of(first, bounds, onwards.astype(np.int32), enters)
+    if found.fault != IN_ORDER:
+        ways = Ways(topology.nodes, first, at[begins], bounds, head, onwards, pair, entry)
+        raise BadInput((loop_words if found.fault == CIRCULAR else stuck_words)(ways, found.where))
+    return _arranged(
+        topology,
+        found.order,
+        found.first,
+        (at[begins], bounds, port, kind, onwards, weight),
+        (pair, entry),
+        _headers(keys, configuration, following),
+    )
+
+
+def _keys(topology: Topology, rows: Rows) -> _Keys:
+    states = 1 + max(int(column.max(initial=0)) if column is not None else 0 for column in (rows.state, rows.following))
+    keys = _Keys(topology.nodes, 1 if rows.input is None else topology.nodes + 1, states)
+    if keys.nodes**2 * keys.inputs * keys.states >= 2**62:
+        raise Refused(
+            f"expected states of less than {2**62 // (keys.nodes**2 * keys.inputs):,}, got {states - 1:,};"
+            " number them from 0"
+        )
+    return keys
+
+
+def _expect_single(rows: Rows, order: np.ndarray, columns: tuple[np.ndarray, ...]) -> None:
+    """Refuse a row that occurs twice."""
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for column in columns:
+        same &= np.diff(column[order]) == 0
+    if same.any():
+        place = int(np.argmax(same))
+        one, two = sorted(order[place : place + 2].tolist())
+        raise BadInput(
+            f"expected each row once, got row {one + 1} again in row {two + 1}: at {rows.at[one]}"
+            f" towards {rows.destination[one]}; leave one out, and give its share to the other"
+        )
+
+
+def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """int64: the place of each key among the configurations, −1 where it is not among them."""
+    if not len(configuration):
+        return np.full(len(key), ARRIVED)
+    place = np.minimum(np.searchsorted(configuration, key), len(configuration) - 1)
+    return np.where(configuration[place] == key, place, ARRIVED)
+
+
+def _entries(topology: Topology, configuration: np.ndarray, keys: _Keys) -> tuple[np.ndarray, np.ndarray]:
+    """(pair int64[E], configuration int64[E]) of the packets that use the network; see `TableRouting`.
+
+    Raises BadInput for the first pair of terminals without a row at its source.
+    """
+    terminals = np.unique(topology.terminals).astype(np.int64)
+    destination, source = np.repeat(terminals, len(terminals)), np.tile(terminals, len(terminals))
+    place = _places(configuration, keys.of(destination, source, 0, 0))
+    missing = np.flatnonzero((place < 0) & (source != destination))
+    if len(missing):
+        one = missing[np.lexsort((destination[missing], source[missing]))[0]]
+        others = f", nor for {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
+        raise BadInput(
+            f"expected a row for every pair of terminals, got none at {source[one]} towards {destination[one]}{others};"
+            " add rows for packets that are injected there"
+        )
+    uses = place >= 0
+    return destination[uses] * topology.nodes + source[uses], place[uses]
+
+
+def _arranged(
+    topology: Topology,
+    order: np.ndarray,
+    first: np.ndarray,
+    arrays: tuple[np.ndarray, ...],
+    entries: tuple[np.ndarray, np.ndarray],
+    headers: Headers | None,
+) -> TableRouting:
+    """The configurations in order, without those that no packet reaches.
+
+    arrays    at, rows, port, kind, next and weight of `TableRouting`, before
+    entries   entry_pair and entry, before
+    """
+    at, rows, port, kind, onwards, weight = arrays
+    place = np.full(len(at), ARRIVED)
+    place[order] = np.arange(len(order))
+    many = np.diff(rows)[order]
+    bounds = np.concatenate([[0], np.cumsum(many)])
+    row = np.arange(bounds[-1]) - np.repeat(bounds[:-1] - rows[:-1][order], many)
+    onwards = onwards[row]
+    return TableRouting(
+        topology,
+        first,
+        at[order].astype(np.int32),
+        bounds,
+        port[row].astype(np.int16),
+        kind[row].astype(np.int16),
+        np.where(onwards < 0, ARRIVED, place[onwards]).astype(np.int32),
+        weight[row],
+        entries[0],
+        place[entries[1]].astype(np.int32),
+        int(kind[row].max(initial=0)) + 1,
+        None
+        if headers is None
+        else Headers(
+            None if headers.input is None else headers.input[order],
+            headers.state[order],
+            headers.following[row],
+        ),
+    )
+
+
+def _headers(keys: _Keys, configuration: np.ndarray, following: np.ndarray) -> Headers | None:
+    if keys.inputs == keys.states == 1:
+        return None
+    place, state = np.divmod(configuration, keys.states)
+    entering = None if keys.inputs == 1 else (place % keys.inputs - 1).astype(np.int32)
+    return Headers(entering, state.astype(np.int32), following.astype(np.int32))

@@ -1,0 +1,102 @@
+"""Somebody else's tables and matrices, CSV or Parquet, read with limits, and refused in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused, one_line
+from torusweep.tables.parquet import foreign_table
+
+# Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
+MEMORY_PER_BYTE = 16
+COPIES = 3  # of a Parquet file's numbers that are in memory at a time
+
+
+def read_foreign(
+    path: Path, *, what: str, columns: Sequence[str], most_rows: int, memory: int
+) -> pa.Table | np.ndarray:
+    """A table with names of columns, or float64[lines, columns] of a CSV file that has none.
+
+    what       the file should be, for refusals: "demand file"
+    columns    that it should have, for refusals
+    most_rows  of a Parquet file
+    memory     bytes that it may take
+
+    Raises BadInput where it cannot be read, Refused where it is too large.
+    """
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput(f"expected a {what}, got no regular file; write it to a file first")
+        size = path.stat().st_size
+        if size * MEMORY_PER_BYTE > memory:
+            raise Refused(
+                f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs"
+            )
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"expected a {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+    try:
+        if path.suffix.lower() == ".parquet":
+            return _with_valid_names(foreign_table(content, memory // COPIES, most_rows))
+        if path.suffix.lower() == ".csv":
+            return _of_csv(content)
+    # OSError: damaged Parquet; ValueError: names not in UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInput(f"expected a table with the columns {', '.join(columns)}, got: {one_line(error)}") from None
+    raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
+
+
+def numbers(column: pa.ChunkedArray, name: str, kind: pa.DataType) -> np.ndarray:
+    """The values of a column, int64[rows] or float64[rows]; `name` is for messages."""
+    if column.null_count:
+        raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")
+    try:
+        return column.cast(kind).to_numpy()
+    except pa.ArrowException as error:
+        raise BadInput(
+            f"{name}: expected {'numbers' if kind == pa.float64() else 'whole numbers'}, got: {one_line(error)}"
+        ) from None
+
+
+def expect_valid(name: str, is_valid: np.ndarray, values: np.ndarray, what: str) -> None:
+    """Refuse the first value, of a column or a matrix, that is not valid; rows and columns are counted from 1."""
+    if not is_valid.all():
+        place = np.unravel_index(np.argmin(is_valid), is_valid.shape)
+        words = ", ".join(f"{what} {at + 1}" for what, at in zip(("row", "column"), place))
+        raise BadInput(f"{name}: expected {what}, got {values[place]} in {words}")
+
+
+def _of_csv(content: bytes) -> pa.Table | np.ndarray:
+    if b"\0" in content:
+        raise ValueError("a NUL byte: this is a binary file")
+    first = content.partition(b"\n")[0].decode("utf-8-sig", errors="replace").strip()
+    delimiter = next((mark for mark in ",;\t " if mark in first), ",")
+    separated = pyarrow.csv.ParseOptions(delimiter=delimiter)
+    if not _is_number(first.partition(delimiter)[0]):
+        return _with_valid_names(pyarrow.csv.read_csv(BytesIO(content), parse_options=separated))
+    unnamed = pyarrow.csv.ReadOptions(autogenerate_column_names=True)
+    table = pyarrow.csv.read_csv(BytesIO(content), unnamed, separated)
+    lines = enumerate(table.columns, 1)
+    return np.column_stack([numbers(column, f"column {number}", pa.float64()) for number, column in lines])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_valid_names(table: pa.Table) -> pa.Table:
+    """Return the table. Raises ValueError if a column's name is not UTF-8, which Arrow decodes on access."""
+    _ = table.column_names
+    return table
