@@ -35,8 +35,9 @@ copybutton_prompt_text = "$ "  # of a console's text, the button copies the comm
 myst_heading_anchors = 4  # with GitHub's anchors
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "force"  # what a notebook shows is what this version answers
-nb_execution_timeout = 120
+nb_execution_timeout = 240
 nb_execution_raise_on_error = True
+nb_execution_in_temp = True  # a sweep writes its results
 nb_merge_streams = True
 
 autodoc_member_order = "bysource"

@@ -111,13 +111,18 @@ def set_literally(app: Any, context: Any, lines: list[str]) -> None:
     sphinx-click makes line blocks of them, whose quotes and columns would be lost.
     """
     literal: list[str] = []
+    in_block = False
     for line in lines:
-        if line.startswith("|"):
-            text = line[2:]
-            heading = bool(text) and not text.startswith(" ")
-            literal += ["", f"{_escaped(text.removesuffix(':'))}::", ""] if heading else [f"  {text}"]
+        text = line.removeprefix("| ") if line.startswith("| ") else ""
+        if not line.startswith("|"):
+            literal += ["", line] if in_block else [line]
+            in_block = False
+        elif text and not text.startswith(" "):
+            literal += ["", f"{_escaped(text.removesuffix(':'))}::", ""]
+            in_block = True
         else:
-            literal += ["", line] if literal and literal[-1].startswith("  ") else [line]
+            literal += [f"  {text}"] if in_block else ["::", "", f"  {text}"]
+            in_block = True
     lines[:] = literal
 
 

@@ -74,3 +74,6 @@ def test_examples_of_a_command_keep_their_columns(docstrings):
     lines = ["Loads.", "", "| Examples:", '|   torusweep loads "a" --json', "|     more", ""]
     docstrings.set_literally(None, None, lines)
     assert lines == ["Loads.", "", "", "Examples::", "", '    torusweep loads "a" --json', "      more", "", ""]
+    lines = ["|   axes: {tp: 8}", ""]
+    docstrings.set_literally(None, None, lines)
+    assert lines == ["::", "", "    axes: {tp: 8}", "", ""]

@@ -27,7 +27,9 @@ def connect(memory_gib: float) -> duckdb.DuckDBPyConnection:
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the settings of a connection final."""
-    connection.execute("SET enable_progress_bar = false")  # it would print into the answer
+    # a bar would print into the answer; in a notebook without ipywidgets there is none, and DuckDB refuses to set it
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET lock_configuration = true")
 
 
