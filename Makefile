@@ -1,11 +1,11 @@
-# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | lint | measures | requirements | release | clean
+# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | gallery | lint | measures | requirements | release | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs lint measures requirements release clean
+.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs gallery lint measures requirements release clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -50,9 +50,15 @@ gpu-check: .venv/ready
 	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
 	$(BIN)/python -m benchmarks.gpu_check
 
-docs: .venv/ready
+# the generated pages, and the site: build/site/index.html
+docs: .venv/ready-docs
 	$(BIN)/python -c "from torusweep.stages.all_columns import markdown; print(markdown(), end=\"\")" > docs/tables.md
 	$(BIN)/python -c "from torusweep.sweep.configuration.documentation import documentation; print(documentation(), end=\"\")" > docs/config.md
+	$(BIN)/python -m sphinx -c docs -d build/doctrees -W --keep-going -q . build/site
+
+# runs the gallery's commands, and writes what they print and draw
+gallery: .venv/ready-dev
+	$(BIN)/python -m tests.docs.console docs/gallery.md
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -73,6 +79,10 @@ measures: .venv/ready-dev
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+.venv/ready-docs: .venv/ready requirements-docs.txt
+	@$(PIP) --require-hashes -r requirements-docs.txt
+	@touch $@
+
 .venv/ready-dev: .venv/ready requirements-dev.txt
 	@$(PIP) --require-hashes -r requirements-dev.txt
 	@touch $@
@@ -80,7 +90,8 @@ measures: .venv/ready-dev
 # after a change of pyproject.toml's dependencies: pip install uv in .venv, then make requirements
 requirements:
 	$(UV) --extra build --output-file requirements.txt
-	$(UV) --extra build --extra test --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra test --extra docs --extra lint --constraint requirements.txt --output-file requirements-dev.txt
+	$(UV) --extra build --extra docs --constraint requirements-dev.txt --output-file requirements-docs.txt
 	$(UV) --extra build --extra bench --constraint requirements.txt --output-file requirements-bench.txt
 	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
 	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt

@@ -1,40 +1,53 @@
 """Design spaces of torus-like interconnection networks: static properties, channel loads, deadlock, layout, simulation.
 
->>> import torusweep
->>> torus = torusweep.network("torus(k=8, n=2)")
->>> torus.nodes, torus.ports.shape, torus.ports.dtype.name
-(64, (64, 4), 'int32')
->>> record = torusweep.static_record(torus)
->>> record["diameter"], record["mean_distance"]
-(8, 4.0)
->>> torusweep.loads_record(torus, routing="dimension_order", traffic="tornado")["saturation_load"]
+>>> import torusweep as ts
+>>> torus = ts.network("torus(k=8, n=2)")
+>>> torus
+torus(k=8, n=2)
+  nodes   64
+  links   128
+  degree  4
+>>> torus.distances().mean, torus.static().bisection_upper
+(4.0, 16)
+>>> torus.loads(routing="dimension_order", traffic="tornado").saturation_load
 0.3333333333333333
->>> torusweep.network("toruss(k=8, n=2)")
+>>> ts.network("toruss(k=8, n=2)")
 Traceback (most recent call last):
 torusweep.errors.BadInput: unknown topology 'toruss' (did you mean 'torus'?); 'torusweep topologies' lists all
 
+A graph and a traffic of your own: from networkx or igraph, a SciPy matrix, or an array of links.
+
+>>> import numpy
+>>> square = ts.network(numpy.array([[0, 1], [1, 2], [2, 3], [3, 0]]), name="square")
+>>> demand = numpy.array([[0, 3, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]])
+>>> square.loads(traffic=demand).busiest(1)
+[Channel(tail=0, head=1, load=2.0, link_class='link')]
+>>> square.simulate([0.1, 0.2], traffic=demand, cycles=2000).table.column_names[-3:]
+['deadlocked', 'deadlock_cycle', 'waiting']
+
 A sweep's configuration, and a question to the tables that `torusweep run small.yaml` wrote:
 
->>> torusweep.load_configuration("small.yaml").sweep
+>>> ts.load_configuration("small.yaml").sweep
 'small'
 >>> sql = "SELECT nodes, diameter FROM static WHERE topology = 'torus(k=4, n=2)'"
->>> torusweep.query(sql, "results/small").to_pylist()
+>>> ts.query(sql, "results/small").to_pylist()
 [{'nodes': 16, 'diameter': 4}]
 
-network             a network from its spelling; `torusweep topologies` lists the families
-Topology            what `network` returns: the neighbour of every node through every port
-static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
-loads_record        the load of the busiest channel under a routing and a traffic pattern: its row of the table `loads`
-load_configuration  a validated sweep from a YAML file
 Sweeps and their results, in a script or a notebook:
 
->>> sweep = torusweep.sweep("small.yaml")  # or a dictionary with the same keys
+>>> sweep = ts.sweep("small.yaml")  # or a dictionary with the same keys
 >>> sweep.name
 'small'
->>> results = torusweep.results("results/small")
+>>> results = ts.results("results/small")
 >>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
 [(16, 4)]
 
+network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
+Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
+Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
+static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
+loads_record        the load of the busiest channel under a routing and a traffic pattern: its row of the table `loads`
+load_configuration  a validated sweep from a YAML file
 sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
 results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest
 Sweep, Results, Table, Plan   what these return
@@ -54,19 +67,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torusweep.errors import BadInput, Refused, RunFailed
+    from torusweep.library.network import Network, network
+    from torusweep.library.records import loads_record, static_record
     from torusweep.library.results import Results
     from torusweep.library.sweep import Plan, Sweep
     from torusweep.library.table import Table
-    from torusweep.networks.families import build as network
     from torusweep.networks.topology import Topology
     from torusweep.results.query import query
-    from torusweep.stages.loads import loads_record
-    from torusweep.stages.static import static_record
     from torusweep.sweep.configuration import load as load_configuration
 
 __version__ = "0.2.0"
 __all__ = [
     "BadInput",
+    "Network",
     "Plan",
     "Refused",
     "Results",
@@ -84,6 +97,7 @@ __all__ = [
 ]
 _PLACES = {
     "BadInput": "torusweep.errors:BadInput",
+    "Network": "torusweep.library.network:Network",
     "Plan": "torusweep.library.sweep:Plan",
     "Refused": "torusweep.errors:Refused",
     "Results": "torusweep.library.results:Results",
@@ -92,10 +106,10 @@ _PLACES = {
     "Table": "torusweep.library.table:Table",
     "Topology": "torusweep.networks.topology:Topology",
     "load_configuration": "torusweep.sweep.configuration:load",
-    "loads_record": "torusweep.stages.loads:loads_record",
-    "network": "torusweep.networks.families:build",
+    "loads_record": "torusweep.library.records:loads_record",
+    "network": "torusweep.library.network:network",
     "query": "torusweep.results.query:query",
-    "static_record": "torusweep.stages.static:static_record",
+    "static_record": "torusweep.library.records:static_record",
 }
 
 # the rooms of these names are imported first: an import later would bind their names here to the rooms again

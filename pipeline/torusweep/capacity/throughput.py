@@ -12,6 +12,7 @@ from torusweep.capacity.commodities import ROUTES, gather, usable_arcs
 from torusweep.capacity.linear_program import solve
 from torusweep.errors import BadInput, Refused, nearest
 from torusweep.networks.topology import Topology
+from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
 MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
@@ -39,10 +40,12 @@ class Capacity(NamedTuple):
     method: str
 
 
-def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symmetry: bool = True) -> Capacity:
+def capacity(
+    topology: Topology, traffic: str | GivenTraffic, *, routes: str = "all", use_symmetry: bool = True
+) -> Capacity:
     """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
 
-    traffic        spelling of a pattern (torusweep.traffic)
+    traffic        spelling of a pattern (torusweep.traffic), or a given matrix
     routes         "all", or "minimal": routes with the fewest hops only
     use_symmetry   solve for one root per orbit of nodes, with one constraint per orbit of channels, under the verified
                    automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
@@ -82,7 +85,7 @@ def capacity(topology: Topology, traffic: str, *, routes: str = "all", use_symme
     return Capacity(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
 
 
-def check_capacity(topology: Topology, traffic: str, *, use_symmetry: bool = True) -> None:
+def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
     """Raise as `capacity` does for all routes, without solving the program."""
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)

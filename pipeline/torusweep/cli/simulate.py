@@ -249,7 +249,7 @@ def simulate(
 def _announce(network: Topology, request: Request) -> None:
     """Say on standard error what the runs will take, if that is long."""
     request = request.canonical()
-    point = SimulationRequest(request.parameters.traffic, request.spelled())
+    point = SimulationRequest(str(request.parameters.traffic), request.spelled())
     at_once = len(request.seeds) * max(len(request.loads), 1)
     seconds = SimulationStage().seconds(Network(network.spelling), point) / min(_cores(), at_once)
     search = "the runs that find the saturation"

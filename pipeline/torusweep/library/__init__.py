@@ -1,1 +1,1 @@
-"""What `import torusweep` offers: objects that print themselves, and show themselves in notebooks."""
+"""What `import torusweep as ts` offers: networks with their methods, results that print and draw themselves."""

@@ -66,10 +66,14 @@ class GivenRouting:
     name: str
     form: Routing
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing]:
     """Return (canonical spelling, routing) on a network for `minimal`, `dimension_order(tie=positive)`, ….
 
+    A given routing is returned as it is, with its name.
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
     if isinstance(spelling, GivenRouting):

@@ -6,6 +6,7 @@ To add a pattern, see CONTRIBUTING.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,25 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
 SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
 
 
-def traffic(spelling: str, topology: Topology) -> tuple[str, Traffic]:
+@dataclass(frozen=True, eq=False)
+class GivenTraffic:
+    """A traffic matrix in memory, in place of a spelling: the name that tables show, and the matrix."""
+
+    name: str
+    traffic: Traffic
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def traffic(spelling: str | GivenTraffic, topology: Topology) -> tuple[str, Traffic]:
     """Return (canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
 
+    A given matrix is returned as it is, with its name.
     Raises BadInput if the name or a parameter is wrong, or if the pattern does not suit the network.
     """
+    if isinstance(spelling, GivenTraffic):
+        return spelling.name, spelling.traffic
     canonical, pattern, values = _resolve(spelling)
     try:
         return canonical, pattern(topology, **values)
@@ -72,4 +87,14 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]
     return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
 
 
-__all__ = ["PATTERNS", "SYMMETRIC", "Phase", "Traffic", "canonical", "files_of", "suits_by_plan", "traffic"]
+__all__ = [
+    "PATTERNS",
+    "SYMMETRIC",
+    "GivenTraffic",
+    "Phase",
+    "Traffic",
+    "canonical",
+    "files_of",
+    "suits_by_plan",
+    "traffic",
+]

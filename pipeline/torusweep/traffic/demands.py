@@ -46,6 +46,35 @@ def demand(topology: Topology, path: str) -> Traffic:
     return from_pairs(own)
 
 
+def traffic_of_matrix(topology: Topology, matrix: np.ndarray | csr_array) -> Traffic:
+    """The traffic of a matrix in memory, [T, T]: row s, column t has the demand of terminal s to terminal t.
+
+    Demands may be in any unit; they are scaled to a mean of one flit per terminal.
+    Raises BadInput for another shape, and for numbers that are no demands.
+    """
+    terminals, shape = len(topology.terminals), tuple(matrix.shape)
+    if shape != (terminals, terminals):
+        raise BadInput(
+            f"traffic: expected a matrix [{terminals}, {terminals}], a row and a column for each terminal of"
+            f" {topology.spelling}, got [{', '.join(map(str, shape))}]"
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise BadInput(f"traffic: expected a matrix of numbers, got {matrix.dtype}")
+    own = csr_array(matrix, dtype=np.float64, copy=True)
+    own.sum_duplicates()
+    if not (valid := _in_range(own.data)).all():
+        place = int(np.argmin(valid))
+        row = int(np.searchsorted(own.indptr, place, side="right")) - 1
+        raise BadInput(
+            f"traffic: expected 0 or numbers of {LEAST:g} … {MOST:g}, got {own.data[place]} in"
+            f" [{row}, {own.indices[place]}]"
+        )
+    own.eliminate_zeros()
+    if not own.nnz:
+        raise BadInput("traffic: expected some demand above 0, got none; a matrix says what the terminals send")
+    return from_pairs(own)
+
+
 def _square(matrix: np.ndarray, terminals: int) -> csr_array:
     """The demands of a matrix, checked."""
     if matrix.shape != (terminals, terminals):

@@ -7,51 +7,64 @@ import numpy as np
 from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
 from torusweep.counts import counted
 from torusweep.errors import Refused
+from torusweep.networks.topology import Topology
+from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
 from torusweep.stages.loads.channels import Bounds, ChannelLoads
 from torusweep.stages.loads.shares import pair_shares, representative_channels
+from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
 MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
 MAX_SHARES = 1 << 27  # of pairs in channels: 1 GiB
 
 
-def bounds_of(loads: ChannelLoads, *, use_symmetry: bool = True) -> Bounds:
+def bounds_of(
+    loads: ChannelLoads,
+    *,
+    routing: str | GivenRouting | None = None,
+    traffic: str | GivenTraffic | None = None,
+    use_symmetry: bool = True,
+) -> Bounds:
     """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
+
+    routing, traffic  of the loads; None: those that the loads name, which then are spellings
 
     A bound that is too large to compute is None; bounds_method says why.
     """
     topology = loads.topology
-    matrix = pattern_on(loads.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+    routing, traffic = routing or loads.routing, traffic or loads.traffic
+    matrix = pattern_on(traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
     use = effective_bisection(topology, loads.load, matrix, best_half(topology))
-    best, method = _capacity(loads, "all", use_symmetry)
-    minimal, minimal_method = _capacity(loads, "minimal", use_symmetry)
-    worst, worst_method = _worst(loads)
+    best, method = _capacity(topology, traffic, "all", use_symmetry)
+    minimal, minimal_method = _capacity(topology, traffic, "minimal", use_symmetry)
+    worst, worst_method = _worst(topology, routing)
     method = f"any routing: {method}; minimal: {minimal_method}; worst permutation: {worst_method}"
     return Bounds(use.links, use.effective, best, minimal, worst, method)
 
 
-def _capacity(loads: ChannelLoads, routes: str, use_symmetry: bool) -> tuple[float | None, str]:
+def _capacity(
+    topology: Topology, traffic: str | GivenTraffic, routes: str, use_symmetry: bool
+) -> tuple[float | None, str]:
     try:
-        found = capacity(loads.topology, loads.traffic, routes=routes, use_symmetry=use_symmetry)
+        found = capacity(topology, traffic, routes=routes, use_symmetry=use_symmetry)
     except Refused as refusal:
         return None, str(refusal)
     return (found.throughput if np.isfinite(found.throughput) else None), found.method
 
 
-def _worst(loads: ChannelLoads) -> tuple[float | None, str]:
-    topology = loads.topology
+def _worst(topology: Topology, routing: str | GivenRouting) -> tuple[float | None, str]:
     nodes = topology.nodes
     if not np.array_equal(topology.terminals, np.arange(nodes)):
         return None, "sought only where every node is a terminal"
-    routing = routing_on(loads.routing, topology)[1] if loads.form is None else loads.form
-    channels = representative_channels(routing)
+    form = routing_on(routing, topology)[1]
+    channels = representative_channels(form)
     if not len(channels):
         return None, "there are no channels"
     if nodes > MAX_MATCHING_NODES or len(channels) * nodes**2 > MAX_SHARES:
         most = f"at most {MAX_MATCHING_NODES:,} nodes, and {MAX_SHARES:,} shares of pairs in channels"
         return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"
-    shares = pair_shares(routing, channels)
+    shares = pair_shares(form, channels)
     worst = worst_permutation(
         shares,
         capacity=None if topology.capacity is None else topology.capacity.reshape(-1)[channels].astype(np.float64),

@@ -19,7 +19,7 @@ from torusweep.stages.loads.collectives import collective
 from torusweep.stages.loads.layered import layered_flows
 from torusweep.stages.loads.source import source_flows
 from torusweep.stages.loads.table import table_flows
-from torusweep.traffic import Traffic
+from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
 
 MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
@@ -29,7 +29,7 @@ def exact_loads(
     topology: Topology,
     *,
     routing: str | GivenRouting = "minimal",
-    traffic: str = "uniform",
+    traffic: str | GivenTraffic = "uniform",
     backend: str = "auto",
     use_symmetry: bool = True,
     as_table: bool = False,
@@ -38,8 +38,8 @@ def exact_loads(
 ) -> ChannelLoads:
     """Expected load of every channel.
 
-    routing        a routing's spelling, or a routing (torusweep.routing)
-    traffic        a pattern's spelling (torusweep.traffic)
+    routing        a routing's spelling (torusweep.routing), or a given one
+    traffic        a pattern's spelling (torusweep.traffic), or a given matrix
     use_symmetry   follow one node of each orbit where routing and traffic allow it; affects only the last digits
     as_table       follow the routing as a table of its next hops: the loads are exact sums, rounded once, and those of
                    the table that `torusweep routes` writes, to the last bit

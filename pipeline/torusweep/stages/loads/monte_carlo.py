@@ -27,6 +27,7 @@ from torusweep.stages.loads.layered import arc_capacity, channels_of_arcs
 from torusweep.stages.loads.packets import Packets
 from torusweep.stages.loads.source import channels_of_directions
 from torusweep.stages.loads.table_walks import count_walks
+from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
 GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
@@ -43,7 +44,7 @@ def sampled_loads(
     topology: Topology,
     *,
     routing: str | GivenRouting = "minimal",
-    traffic: str = "uniform",
+    traffic: str | GivenTraffic = "uniform",
     packets: int = PACKETS,
     seed: int = 0,
     relative_error: float | None = None,

@@ -11,6 +11,7 @@ from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.loads.monte_carlo import sampled_loads
+from torusweep.traffic import GivenTraffic
 
 
 class Sample(NamedTuple):
@@ -25,7 +26,7 @@ def loads_record(
     topology: Topology,
     *,
     routing: str | GivenRouting = "minimal",
-    traffic: str = "uniform",
+    traffic: str | GivenTraffic = "uniform",
     sample: Sample | None = None,
     bounds: bool = False,
     backend: str = "auto",
@@ -54,4 +55,5 @@ def loads_record(
             threads=threads,
             progress=progress,
         )
-    return record_of(loads, bounds_of(loads, use_symmetry=use_symmetry) if bounds else None)
+    found = bounds_of(loads, routing=routing, traffic=traffic, use_symmetry=use_symmetry) if bounds else None
+    return record_of(loads, found)

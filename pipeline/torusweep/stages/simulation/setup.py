@@ -28,7 +28,7 @@ from torusweep.stages.simulation.packet_lengths import MOST_FLITS, PacketLengths
 from torusweep.stages.simulation.packet_lengths import canonical as mix_spelling
 from torusweep.stages.simulation.placement import PLACEMENTS
 from torusweep.stages.simulation.presets import ALL_CHANNELS, Preset, preset
-from torusweep.traffic import Traffic
+from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic import traffic as pattern_on
 from torusweep.workloads import Workload
@@ -45,7 +45,8 @@ class Parameters:
 
     router           name of a preset
     routing          a spelling, or a routing of this network
-    vc_rule, traffic, injection   spellings
+    vc_rule, injection   spellings
+    traffic          a spelling, or a given matrix
     packet_flits     length of every packet; of a mix, the longest
     packet_mix       lengths and shares (packet_lengths.lengths_of), from which each packet draws its length
     input_speedup    virtual channels of an input port that may send in the same cycle
@@ -66,7 +67,7 @@ class Parameters:
     packet_mix: str | None = None
     switching: str | None = None
     input_speedup: int | None = None
-    traffic: str = "uniform"
+    traffic: str | GivenTraffic = "uniform"
     injection: str | None = None
     source_queue: int | None = None
     workload: str | None = None
@@ -101,7 +102,7 @@ class Parameters:
             self,
             routing=routing_spelling(self.routing) if isinstance(self.routing, str) else self.routing,
             vc_rule=None if self.vc_rule is None else rule_spelling(self.vc_rule),
-            traffic=traffic_spelling(self.traffic),
+            traffic=self.traffic if isinstance(self.traffic, GivenTraffic) else traffic_spelling(self.traffic),
             injection=None if self.injection is None else injection_spelling(self.injection),
             packet_mix=None if self.packet_mix is None else mix_spelling(self.packet_mix),
             workload=None if self.workload is None else workload_spelling(self.workload),

@@ -106,7 +106,7 @@ class SimulationStage(Stage):
         for values in product(*lists.values()):
             parameters = Parameters(**dict(zip(lists, values)), **single)
             request = Request(parameters, entry.offered(), entry.seeds, entry.saturation_precision).canonical()
-            yield SimulationRequest(request.parameters.traffic, request.spelled())
+            yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: Network, request: SimulationRequest) -> None:
         """Whether a rule that is given prevents deadlock is left to the simulation itself: that may take long."""

@@ -60,7 +60,7 @@ def static_record(
     values = {
         "topology": topology.spelling,
         "family": topology.family,
-        "parameters": whole_numbers(topology.spelling),
+        "parameters": whole_numbers(topology.spelling) if "(" in topology.spelling else {},  # a graph may have a name
         "nodes": topology.nodes,
         "terminals": len(topology.terminals),
         "links": topology.links,

@@ -1,0 +1,279 @@
+"""Lists of links on the CPU: counting sort by nodes, then each node's own neighbours are sorted.
+
+Each thread takes a part of the list, and has a counter of its own for every node: the arcs of a node lie in the order
+of the parts. The neighbour of an arc is kept in 31 bits, and in the lowest bit from which end the link was listed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torusweep_kernels.adjacency import Rows
+from torusweep_kernels.compile import plain, thread_count
+from torusweep_kernels.threads import in_threads
+
+LEAST_BLOCK = 1 << 12  # nodes of a thread
+LEAST_PART = 1 << 16  # links of a thread
+MOST_COUNTERS = 4  # of a node
+FEW = 32  # arcs of a node, which are sorted by insertion
+
+
+def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Rows:
+    """See the package."""
+    workers = thread_count(threads)
+    loops, first, arcs = _arcs_by_node(links, nodes, directed, workers)
+    degree = np.empty(nodes, np.int32)
+    blocks = _parts(nodes, 4 * workers, LEAST_BLOCK)
+    found = np.array(in_threads(lambda own: _sort(arcs, first, own.start, own.stop), blocks, workers), np.int64)
+    # a pair of nodes is in the rows of both
+    both, repeated, number = (int(total) // (1 if directed else 2) for total in found.sum(axis=0))
+    parallel = np.empty(len(arcs), np.int32) if repeated else None
+    in_threads(lambda own: _merge(arcs, first, own.start, own.stop, parallel, degree), blocks, workers)
+    return Rows(first[:-1], degree, arcs.view(np.int32), parallel, number, loops, both, repeated)
+
+
+def _arcs_by_node(links: np.ndarray, nodes: int, directed: bool, workers: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """(links from a node to itself, int64[N + 1] the place of each node's first arc, uint32[A] the arcs)."""
+    parts = _parts(len(links), min(workers, MOST_COUNTERS), LEAST_PART)
+    counters = np.zeros((len(parts), nodes), np.int32)
+    each = list(enumerate(parts))
+    loops = sum(in_threads(lambda one: int(_count(links[one[1]], directed, counters[one[0]])), each, workers))
+    first = np.empty(nodes + 1, np.int64)
+    _offsets(counters, first)
+    arcs = np.empty(int(first[-1]), np.uint32)
+    in_threads(lambda one: _place(links[one[1]], directed, first, counters[one[0]], arcs), each, workers)
+    return loops, first, arcs
+
+
+def _parts(number: int, most: int, least: int) -> list[slice]:
+    """0 … number − 1 in at most `most` parts, of at least `least` where there are several."""
+    size = max(least, -(-number // most), 1)
+    return [slice(low, min(low + size, number)) for low in range(0, max(number, 1), size)]
+
+
+def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """See the package."""
+    nodes, width = len(rows.degree), int(rows.degree.max(initial=0))
+    workers = thread_count(threads)
+    ports = np.empty((nodes, width), np.int32)
+    capacity = None if rows.parallel is None else np.empty((nodes, width), np.int32)
+
+    def filled(own: slice) -> None:
+        _fill(rows.first, rows.degree, rows.to, np.int32(-1), own.start, own.stop, ports)
+        if capacity is not None:
+            _fill(rows.first, rows.degree, rows.parallel, np.int32(0), own.start, own.stop, capacity)
+
+    in_threads(filled, _parts(nodes, workers, LEAST_BLOCK), workers)
+    return ports, capacity
+
+
+def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | None) -> bool:
+    """See the package.
+
+    Where every row is ascending, the channels to a node, in the order of their tails, are its row, one after the other:
+    each thread takes a block of tails. Else each channel to a node of a larger number is compared with the channels
+    back; if as many channels lead to smaller numbers, none of these is left over.
+    """
+    if not ports.size:
+        return True
+    nodes, workers, weighted = len(ports), thread_count(threads), capacity is not None
+    ports = np.ascontiguousarray(ports)
+    weights = ports if capacity is None else np.ascontiguousarray(capacity)
+    degree = np.empty(nodes, np.int32)
+    blocks = _parts(nodes, min(workers, MOST_COUNTERS), LEAST_BLOCK)
+    if all(in_threads(lambda own: bool(_ascending(ports, own.start, own.stop, degree)), blocks, workers)):
+
+        def answered(own: slice) -> bool:
+            place = np.zeros(nodes, np.int32)
+            return bool(_answered(ports, weights, weighted, own.start, own.stop, degree, place))
+
+        return all(in_threads(answered, blocks, workers))
+    found = in_threads(lambda own: _unmatched(ports, weights, weighted, own.start, own.stop), blocks, workers)
+    return all(matched for matched, _ in found) and sum(more for _, more in found) == 0
+
+
+@plain
+def _count(links, directed, count):
+    """Count the arcs that leave each node; return the number of links from a node to itself."""
+    loops = 0
+    for i in range(len(links)):
+        tail, head = links[i, 0], links[i, 1]
+        if tail == head:
+            loops += 1
+            continue
+        count[tail] += 1
+        if not directed:
+            count[head] += 1
+    return loops
+
+
+@plain
+def _offsets(counters, first):
+    """From the arcs of each part and node to the place in the node's row where the part begins; `first` of each row."""
+    first[0] = 0
+    for node in range(counters.shape[1]):
+        total = 0
+        for part in range(len(counters)):
+            own = counters[part, node]
+            counters[part, node] = total
+            total += own
+        first[node + 1] = first[node] + total
+
+
+@plain
+def _place(links, directed, first, place, arcs):
+    for i in range(len(links)):
+        tail, head = links[i, 0], links[i, 1]
+        if tail == head:
+            continue
+        arcs[first[tail] + place[tail]] = np.uint32(head) << np.uint32(1)
+        place[tail] += 1
+        if not directed:
+            arcs[first[head] + place[head]] = (np.uint32(tail) << np.uint32(1)) | np.uint32(1)
+            place[head] += 1
+
+
+@plain
+def _heap_sort(values, start, end):
+    """Sort values[start:end]; a hub of a million links in any order takes a second at most."""
+    number = end - start
+    for root in range(number // 2 - 1, -1, -1):
+        _sink(values, start, root, number)
+    for last in range(number - 1, 0, -1):
+        values[start], values[start + last] = values[start + last], values[start]
+        _sink(values, start, 0, last)
+
+
+@plain
+def _sink(values, start, root, number):
+    own = values[start + root]
+    while 2 * root + 1 < number:
+        child = 2 * root + 1
+        if child + 1 < number and values[start + child + 1] > values[start + child]:
+            child += 1
+        if values[start + child] <= own:
+            break
+        values[start + root] = values[start + child]
+        root = child
+    values[start + root] = own
+
+
+@plain
+def _sort(arcs, first, low, high):
+    """Sort the arcs of each node; return the neighbours listed from both ends, those repeated, and all their links."""
+    both = repeated = number = 0
+    for node in range(low, high):
+        start, end = first[node], first[node + 1]
+        if end - start > FEW:
+            _heap_sort(arcs, start, end)
+        else:
+            for i in range(start + 1, end):
+                own, j = arcs[i], i - 1
+                while j >= start and arcs[j] > own:
+                    arcs[j + 1] = arcs[j]
+                    j -= 1
+                arcs[j + 1] = own
+        i = start
+        while i < end:
+            there, forth, back = arcs[i] >> np.uint32(1), 0, 0
+            while i < end and arcs[i] >> np.uint32(1) == there:
+                back += arcs[i] & np.uint32(1)
+                forth += 1
+                i += 1
+            forth -= back
+            both += forth > 0 and back > 0
+            repeated += max(forth, back) > 1
+            number += max(forth, back)
+    return both, repeated, number
+
+
+@plain
+def _merge(arcs, first, low, high, parallel, degree):
+    """Keep each neighbour once, in place of the arcs: a node's are read before they are overwritten."""
+    for node in range(low, high):
+        i, end = first[node], first[node + 1]
+        place = i
+        while i < end:
+            there, forth, back = arcs[i] >> np.uint32(1), 0, 0
+            while i < end and arcs[i] >> np.uint32(1) == there:
+                back += arcs[i] & np.uint32(1)
+                forth += 1
+                i += 1
+            arcs[place] = there
+            if parallel is not None:
+                parallel[place] = max(forth - back, back)
+            place += 1
+        degree[node] = place - first[node]
+
+
+@plain
+def _fill(first, degree, values, nothing, low, high, table):
+    for node in range(low, high):
+        for port in range(degree[node]):
+            table[node, port] = values[first[node] + port]
+        for port in range(degree[node], table.shape[1]):
+            table[node, port] = nothing
+
+
+@plain
+def _ascending(ports, low, high, degree):
+    """Whether the neighbours of nodes low … high − 1 are in their first ports, ascending; count them."""
+    for node in range(low, high):
+        before, number = -1, 0
+        for port in range(ports.shape[1]):
+            there = ports[node, port]
+            if there < 0:
+                continue
+            if there <= before or number < port:
+                return False
+            before, number = there, port + 1
+        degree[node] = number
+    return True
+
+
+@plain
+def _answered(ports, weights, weighted, low, high, degree, place):
+    """Whether the channels from nodes low … high − 1 are those that lead back to them, with ascending rows."""
+    if low > 0:
+        for node in range(len(ports)):
+            while place[node] < degree[node] and ports[node, place[node]] < low:
+                place[node] += 1
+    for node in range(low, high):
+        for port in range(degree[node]):
+            there = ports[node, port]
+            back = place[there]
+            if back == degree[there] or ports[there, back] != node:
+                return False
+            if weighted and weights[there, back] != weights[node, port]:
+                return False
+            place[there] = back + 1
+    left = 0
+    for node in range(len(ports)):
+        left += place[node] < degree[node] and ports[node, place[node]] < high
+    return left == 0
+
+
+@plain
+def _unmatched(ports, weights, weighted, low, high):
+    """(whether channels from nodes low … high − 1 to larger numbers are as those back, their surplus over others)."""
+    surplus = 0
+    for node in range(low, high):
+        for port in range(ports.shape[1]):
+            there = ports[node, port]
+            if there < 0 or there == node:
+                continue
+            if there < node:
+                surplus -= 1
+                continue
+            surplus += 1
+            same = 0
+            for other in range(ports.shape[1]):
+                forth = ports[node, other] == there
+                back = ports[there, other] == node
+                if weighted:
+                    forth = forth and weights[node, other] == weights[node, port]
+                    back = back and weights[there, other] == weights[node, port]
+                same += (1 if forth else 0) - (1 if back else 0)
+            if same != 0:
+                return False, surplus
+    return True, surplus

@@ -1,0 +1,63 @@
+"""Collective operations on a network: the optimum, and every algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torusweep.collectives.algorithms import OPTIMUM, algorithms_for, schedule_of
+from torusweep.collectives.cost import cost_of
+from torusweep.collectives.operations import operation_of
+from torusweep.collectives.optimum import optimum
+from torusweep.errors import BadInput
+from torusweep.library.display import value_text
+from torusweep.library.outcomes import Rows
+from torusweep.networks.topology import Topology
+from torusweep.stages.collectives.columns import COLLECTIVES
+from torusweep.stages.collectives.record import record_of as collective_row
+from torusweep.stages.collectives.simulation import simulated
+
+
+class Collective(Rows):
+    """A collective operation: its optimum with proof, then every algorithm, the fastest first.
+
+    Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too.
+    """
+
+    columns = COLLECTIVES
+    main = ("algorithm", "cycles", "optimum_share", "bus_bandwidth", "steps", "latency_hops")
+
+    def heading(self) -> str:
+        return (
+            f"{self.rows[0]['topology']}, {self.rows[0]['operation']}, optimum {value_text(self.optimum)} cycles/flit"
+        )
+
+    @property
+    def optimum(self) -> float:
+        """Cycles per flit of the operation's size: no algorithm takes less."""
+        return float(self.rows[0]["optimum"])
+
+
+def collective_of(
+    topology: Topology, operation: str, names: Sequence[str], *, root: int, flits: int | None
+) -> Collective:
+    """The optimum of an operation, then its algorithms, the fastest first.
+
+    names   of the algorithms, all of which must suit; none: all that suit the network
+    flits   of each equal part of the data in a simulation; None: none
+    """
+    name = operation_of(operation)
+    best = optimum(topology, name, root=root)
+    rows = []
+    for algorithm in (one for one in algorithms_for(name, names or ["all"]) if one != OPTIMUM):
+        try:
+            schedule = schedule_of(topology, name, algorithm, root=root)
+            run = None if flits is None else simulated(topology, schedule, flits)
+        except BadInput:
+            if names:
+                raise
+            continue
+        cost = cost_of(topology, schedule)
+        row = collective_row(topology, name, algorithm, root, best, cost, best.method)
+        rows.append(row | ({} if run is None else run.columns()))
+    rows.sort(key=lambda row: row["cycles"])
+    return Collective([collective_row(topology, name, OPTIMUM, root, best, None, best.method), *rows])

@@ -1,0 +1,101 @@
+"""How results look: a few aligned lines as text, a small table in a notebook. Everything is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from numbers import Number
+from typing import Any
+
+from torusweep.tables.columns import Column
+
+Fact = tuple[str, str, str]  # name, value, what it means
+LONGEST = 90  # characters of a value
+SHOWN_ROWS = 12
+COUNTED = ("nodes", "links", "channels")  # units that the column's name says
+STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;background:transparent"
+CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent"
+
+
+def value_text(value: object) -> str:
+    """A value for reading: numbers to six digits, True as yes, None as –, long lists cut."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, Number):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        value = ", ".join(f"{key}: {value_text(item)}" for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        value = ", ".join(map(value_text, value))
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str]) -> list[Fact]:
+    """(name, value with its unit, meaning) of some columns; those without a value are left out."""
+    known = {column.name: column for column in columns}
+    found = []
+    for name in names:
+        value, column = record[name], known[name]
+        if value is None or value in ("", []):
+            continue
+        unit = f" {column.unit}" if column.unit not in ("", *COUNTED) and isinstance(value, int | float) else ""
+        found.append((name, f"{value_text(value)}{unit}", column.meaning))
+    return found
+
+
+def text_of(heading: str, lines: Iterable[Fact]) -> str:
+    """A heading and a line for each fact."""
+    lines = list(lines)
+    width = max((len(name) for name, _, _ in lines), default=0)
+    return "\n".join([heading, *(f"  {name:<{width}}  {value}" for name, value, _ in lines)])
+
+
+def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
+    """A table of facts, and a drawing beside it (SVG, which is not escaped). Colours are those of the notebook."""
+    rows = "".join(
+        f'<tr title="{escape(meaning)}"><td style="{CELL};opacity:.7;text-align:left">{escape(name)}</td>'
+        f'<td style="{CELL};text-align:left">{escape(value)}</td></tr>'
+        for name, value, meaning in lines
+    )
+    table = f'<table style="{STYLE}"><tbody>{rows}</tbody></table>'
+    title = f'<div style="font-weight:600">{escape(heading)}</div>'
+    if not picture:
+        return f'<div class="torusweep">{title}{table}</div>'
+    return (
+        f'<div class="torusweep">{title}<div style="display:flex;gap:1.5em;align-items:flex-start;flex-wrap:wrap">'
+        f'<div style="width:16em;max-width:100%">{picture}</div>{table}</div></div>'
+    )
+
+
+def rows_text(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+    """A heading and a table of some columns, the first rows only."""
+    shown = [[value_text(row[name]) for name in names] for row in rows[:SHOWN_ROWS]]
+    widths = [max([len(name), *(len(line[i]) for line in shown)]) for i, name in enumerate(names)]
+    lines = ["  ".join(f"{word:>{width}}" for word, width in zip(line, widths)) for line in [list(names), *shown]]
+    more = [f"… {len(rows):,} rows"] if len(rows) > SHOWN_ROWS else []
+    return "\n".join([heading, *(f"  {line}" for line in lines), *more])
+
+
+def rows_html(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: Sequence[Column]) -> str:
+    """The same as a table for a notebook."""
+    meaning = {column.name: f"{column.meaning} {column.unit and f'[{column.unit}]'}".strip() for column in columns}
+    head = "".join(
+        f'<th style="{CELL};text-align:right" title="{escape(meaning.get(name, ""))}">{escape(name)}</th>'
+        for name in names
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="{CELL};text-align:right">{escape(value_text(row[name]))}</td>' for name in names)
+        + "</tr>"
+        for row in rows[:SHOWN_ROWS]
+    )
+    more = f"<div>… {len(rows):,} rows</div>" if len(rows) > SHOWN_ROWS else ""
+    return (
+        f'<div class="torusweep"><div style="font-weight:600">{escape(heading)}</div>'
+        f'<table style="{STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>'
+    )

@@ -1,0 +1,254 @@
+"""Graphs of other libraries as networks: networkx, igraph, SciPy's sparse matrices, arrays of links.
+
+A graph of networkx or igraph comes from a module that is loaded already: nothing is imported here to recognise it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from torusweep.errors import BadInput, one_line
+from torusweep.networks.link_lists import network_of_links
+from torusweep.networks.topology import Topology
+from torusweep.stages.loads import class_name
+
+LONGEST_NAME = 200
+KINDS = (
+    "a spelling such as 'rtt(a=4)', the path of a graph file, a networkx or igraph graph, a SciPy sparse matrix, or an"
+    " array of links int[E, 2]"
+)
+
+
+class Listed(NamedTuple):
+    """A graph as a list of links.
+
+    links     int32[E, 2] or int64[E, 2], 0 … N − 1
+    directed  None: the graph does not say
+    labels    the graph's own names of its nodes, in its order; None: their numbers
+    notes     what is left out
+    """
+
+    links: np.ndarray
+    nodes: int
+    directed: bool | None
+    labels: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def network_of(
+    graph: object,
+    nodes: int | None = None,
+    directed: bool | None = None,
+    terminals: object = None,
+    name: str | None = None,
+) -> tuple[Topology, tuple[Any, ...] | None]:
+    """(network, labels of its nodes or None) of a graph in memory.
+
+    nodes      number of nodes of an array of links; None: the largest number in it, and one
+    directed   None: as the graph says; an array or a matrix is undirected
+    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: all nodes
+    Raises BadInput for what is no graph, Refused for one that is too large.
+    """
+    listed = _listed(graph, nodes, directed)
+    if nodes is not None and nodes != listed.nodes:
+        raise BadInput(f"nodes={nodes}: expected {listed.nodes}, as the graph has; leave it out")
+    if directed is not None and listed.directed is not None and directed != listed.directed:
+        raise BadInput(f"directed={directed}: expected {listed.directed}, as the graph says; leave it out")
+    if not listed.nodes:
+        raise BadInput("expected a graph with nodes, got an empty one")
+    topology = network_of_links(
+        listed.links,
+        listed.nodes,
+        directed=bool(listed.directed if directed is None else directed),
+        terminals=None if terminals is None else _terminals(terminals, listed),
+        name=None if name is None else checked_name(name),
+        notes=listed.notes,
+    )
+    return topology, listed.labels
+
+
+def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
+    """A graph of networkx: directed as the network is, a multigraph where links are parallel.
+
+    Nodes have the attribute terminals (their number), links the attribute link_class.
+    Raises BadInput where networkx is not installed.
+    """
+    try:
+        import networkx
+    except ImportError:
+        raise BadInput("to_networkx: expected networkx, which is not installed; pip install networkx") from None
+    several = topology.capacity is not None
+    kind_of_graph = f"{'Multi' if several else ''}{'Di' if topology.directed else ''}Graph"
+    graph = getattr(networkx, kind_of_graph)(name=topology.spelling)
+    names = range(topology.nodes) if labels is None else labels
+    terminals = np.bincount(topology.terminals, minlength=topology.nodes).tolist()
+    graph.add_nodes_from((name, {"terminals": number}) for name, number in zip(names, terminals))
+    tail, head, port = topology.arcs
+    keep = slice(None) if topology.directed else tail < head
+    tail, head, port = tail[keep], head[keep], port[keep]
+    times = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port]
+    kind = [class_name(topology, number) for number in topology.link_class[tail, port].tolist()]
+    for u, v, link_class, number in zip(tail.tolist(), head.tolist(), kind, times.tolist()):
+        for _ in range(number):
+            graph.add_edge(names[u], names[v], link_class=link_class)
+    return graph
+
+
+def checked_name(name: str) -> str:
+    """A name for a network in tables. Raises BadInput for one that could be mistaken for a spelling or a file."""
+    if not (
+        isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable() and not set(name) & set("()/\\")
+    ):
+        raise BadInput(
+            f"name={one_line(repr(name), 60)}: expected up to {LONGEST_NAME} printable characters without ( ) / \\,"
+            " which spellings and paths have; choose another name"
+        )
+    return name
+
+
+def _listed(graph: object, nodes: int | None, directed: bool | None) -> Listed:
+    if _is_of(graph, "networkx", "Graph"):
+        return _of_networkx(graph)
+    if _is_of(graph, "igraph", "Graph"):
+        return _of_igraph(graph)
+    if issparse(graph):
+        return _of_matrix(graph, bool(directed))
+    if isinstance(graph, np.ndarray | list | tuple):
+        return _of_array(graph, nodes)
+    raise BadInput(f"expected {KINDS}, got {one_line(type(graph).__qualname__, 60)}")
+
+
+def _is_of(graph: object, library: str, kind: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(graph, getattr(module, kind, ()))
+
+
+def _of_networkx(graph: Any) -> Listed:
+    labels = tuple(graph)
+    number = {label: place for place, label in enumerate(labels)}
+    ends = (number[end] for link in graph.edges() for end in link)
+    links = np.fromiter(ends, np.int32, 2 * graph.number_of_edges()).reshape(-1, 2)
+    attributes: set[str] = set()
+    for *_, data in graph.edges(data=True):
+        attributes.update(data)
+    if not graph.is_directed():
+        links.sort(axis=1)  # parallel links may be listed in both orders
+    return Listed(links, len(labels), bool(graph.is_directed()), labels, _unused(attributes))
+
+
+def _of_igraph(graph: Any) -> Listed:
+    links = np.array(graph.get_edgelist(), np.int32).reshape(-1, 2)
+    if not graph.is_directed():
+        links.sort(axis=1)
+    labels = tuple(graph.vs["name"]) if "name" in graph.vs.attributes() else None
+    return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, _unused(graph.es.attributes()))
+
+
+def _of_matrix(matrix: Any, directed: bool) -> Listed:
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise BadInput(f"expected a square matrix, a row and a column for each node, got {_shape(matrix)}")
+    if matrix.dtype.kind not in "biuf":
+        raise BadInput(f"expected a matrix of numbers, got {matrix.dtype}")
+    entries = matrix.tocoo(copy=True)
+    entries.sum_duplicates()
+    if unknown := int(np.isnan(entries.data).sum()):
+        raise BadInput(f"expected numbers in the matrix, got NaN in {unknown:,} of its entries; remove them")
+    row, column, there = entries.row, entries.col, entries.data != 0
+    links = np.column_stack([row[there], column[there]])
+    notes = _unused(["the matrix's entries"] if (entries.data[there] != 1).any() else [], what="")
+    if not directed:
+        transposed = links[:, ::-1]
+        order, other = np.lexsort(links.T), np.lexsort(transposed.T)
+        differ = (links[order] != transposed[other]).any(axis=1)
+        if differ.any():
+            tail, head = _alone(links)
+            raise BadInput(
+                f"expected a symmetric matrix, whose links have both directions, got an entry ({tail}, {head}) without"
+                f" ({head}, {tail}); pass directed=True, or matrix + matrix.T"
+            )
+        links = links[links[:, 0] <= links[:, 1]]
+    return Listed(np.ascontiguousarray(links), matrix.shape[0], None, None, notes)
+
+
+def _alone(links: np.ndarray) -> tuple[int, int]:
+    """The first entry without its mirror image."""
+    present = set(map(tuple, links.tolist()))
+    return next((tail, head) for tail, head in links.tolist() if (head, tail) not in present)
+
+
+def _of_array(given: np.ndarray | Sequence[object], nodes: int | None) -> Listed:
+    links = _array(given, "links")
+    if links.ndim != 2 or links.shape[1] != 2:
+        remedy = "pass array.T" if links.ndim == 2 and links.shape[0] == 2 else "two numbers for each link"
+        if links.ndim == 2 and links.shape[0] == links.shape[1] > 2:
+            remedy = "for a matrix, pass scipy.sparse.csr_array(matrix)"
+        raise BadInput(f"expected an array of links int[E, 2], got {_shape(links)}; {remedy}")
+    if not len(links) and nodes is None:
+        raise BadInput("expected links, got an empty array; pass nodes= for a network without links")
+    links = _whole(links, "links", nodes)
+    return Listed(links, int(links.max()) + 1 if nodes is None else nodes, None)
+
+
+def _array(given: object, what: str) -> np.ndarray:
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadInput(f"expected {what} as an array of whole numbers, got: {one_line(error)}") from None
+    return array.astype(np.int64) if not array.size and array.dtype == np.float64 else array
+
+
+def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
+    """The numbers of nodes as int32 or int64, checked."""
+    if array.dtype.kind not in "iu":
+        words = {"f": "; use array.astype(int)" if _is_whole(array) else "", "O": "; number the nodes 0 … N − 1"}
+        raise BadInput(
+            f"expected {what} as whole numbers, got {array.dtype}{words.get(array.dtype.kind, '; number the nodes')}"
+        )
+    if nodes is not None and not (isinstance(nodes, int | np.integer) and nodes >= 0):
+        raise BadInput(f"nodes={one_line(repr(nodes), 60)}: expected a whole number, 0 or more")
+    if array.size:
+        low, high = int(array.min()), int(array.max())
+        most = 2**31 - 2 if nodes is None else int(nodes) - 1
+        if low < 0 or high > most:
+            wrong = low if low < 0 else high
+            row = int(np.argwhere(array == wrong)[0][0])
+            raise BadInput(f"expected {what} between nodes 0 … {most:,}, got {wrong:,} in row {row:,}")
+    return np.ascontiguousarray(array, np.int32 if array.dtype.itemsize <= 4 and array.dtype != np.uint32 else np.int64)
+
+
+def _is_whole(array: np.ndarray) -> bool:
+    return bool(array.size) and bool(np.isfinite(array).all()) and bool((array == np.rint(array)).all())
+
+
+def _terminals(given: object, listed: Listed) -> np.ndarray:
+    if listed.labels is None:
+        array = _array(given, "terminals")
+        if array.ndim != 1:
+            raise BadInput(f"terminals: expected an array int[T], got {_shape(array)}")
+        try:
+            return _whole(array, "terminals", listed.nodes).astype(np.int32)
+        except BadInput as wrong:
+            raise BadInput(f"terminals: {wrong}") from None
+    number = {label: place for place, label in enumerate(listed.labels)}
+    try:
+        named = list(given)  # type: ignore[call-overload]
+        return np.array([number[label] for label in named], np.int32)
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"terminals: expected nodes as the graph names them, got {one_line(error, 60)}") from None
+
+
+def _unused(attributes: Iterable[str], what: str = "attributes of links: ") -> tuple[str, ...]:
+    names = sorted(map(str, attributes))
+    if not names:
+        return ()
+    shown = ", ".join(one_line(name, 40) for name in names[:5]) + (", …" if len(names) > 5 else "")
+    return (f"{what}{shown} not used: all links are equal",)
+
+
+def _shape(array: Any) -> str:
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"

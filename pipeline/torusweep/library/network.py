@@ -1,0 +1,342 @@
+"""A network with its methods: what `torusweep.network` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from torusweep.capacity import capacity as capacity_of
+from torusweep.errors import BadInput, nearest
+from torusweep.library.collective import Collective, collective_of
+from torusweep.library.display import Fact, html_of, text_of, value_text
+from torusweep.library.distances import Distances, distances_of
+from torusweep.library.foreign import network_of, to_networkx
+from torusweep.library.given import traffic_of
+from torusweep.library.outcomes import Capacity, Deadlock, Layout, Loads, Static
+from torusweep.library.simulation import Simulation, SimulationOptions, simulation_of
+from torusweep.networks.families import build
+from torusweep.networks.picture_svg import svg_picture
+from torusweep.networks.topology import Plan, Topology
+from torusweep.routing.table_objects import routing_of
+from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.layout import layout_record
+from torusweep.stages.layout.placements import default_placement
+from torusweep.stages.loads import exact_loads, record_of, sampled_loads
+from torusweep.stages.loads.bounds import bounds_of
+from torusweep.stages.static import static_record
+
+if TYPE_CHECKING:
+    import networkx
+
+DEFAULT_PACKETS = 10_000_000
+
+
+def network(
+    graph: object,
+    nodes: int | None = None,
+    directed: bool | None = None,
+    terminals: object = None,
+    name: str | None = None,
+) -> Network:
+    """A network: of a family, from a file, or from a graph in memory.
+
+    graph      a spelling such as "rtt(a=4)" ('torusweep topologies' lists the families), the path of a graph file, a
+               networkx or igraph graph, a SciPy sparse matrix, or an array of links int[E, 2]
+    nodes      number of nodes of an array of links; by default the largest number in it, and one
+    directed   whether links of an array or a matrix have one direction; graphs say so themselves
+    terminals  nodes that send and receive, as the graph names them; by default all
+    name       that stands for a graph in memory in tables; by default graph(nodes=N, links=E)
+
+    Of a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
+    weights are not used; `notes` says so. A sweep cannot name it: for a sweep, write the graph to a file.
+    Raises BadInput for what is no network, Refused for one that is too large.
+
+    >>> import networkx
+    >>> network(networkx.petersen_graph(), name="Petersen").distances().mean_distinct
+    1.6666666666666667
+    >>> network([(0, 1), (1, 2), (2, 0)]).links
+    3
+    """
+    if isinstance(graph, Network):
+        return graph
+    if isinstance(graph, str | Path):
+        given = {"nodes": nodes, "directed": directed, "terminals": terminals, "name": name}
+        for key, value in given.items():
+            if value is not None:
+                raise BadInput(f"{key}: expected with a graph in memory only, got {graph}; leave it out")
+        return Network(build(str(graph)))
+    if isinstance(graph, Topology):
+        return Network(graph)
+    topology, labels = network_of(graph, nodes, directed, terminals, name)
+    return Network(topology, labels)
+
+
+class Network:
+    """A network, and what can be computed of it.
+
+    topology  its arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
+    labels    the names that a foreign graph gives its nodes, in its order; None: they are numbers
+    """
+
+    def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:
+        self.topology, self.labels = topology, labels
+
+    @property
+    def spelling(self) -> str:
+        return self.topology.spelling
+
+    @property
+    def family(self) -> str:
+        return self.topology.family
+
+    @property
+    def plan(self) -> Plan:
+        return self.topology.plan
+
+    @property
+    def nodes(self) -> int:
+        return self.topology.nodes
+
+    @property
+    def links(self) -> int:
+        """Number of links; a bidirectional link counts once."""
+        return self.topology.links
+
+    @property
+    def directed(self) -> bool:
+        return self.topology.directed
+
+    @property
+    def degree_max(self) -> int:
+        """Largest number of links that leave a node."""
+        return int(self.topology.degrees.max(initial=0))
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """int64[N]: number of links that leave each node."""
+        return self.topology.degrees
+
+    @property
+    def ports(self) -> np.ndarray:
+        """int32[N, P]: node at the other end of each port, −1 = no link."""
+        return self.topology.ports
+
+    @property
+    def link_class(self) -> np.ndarray:
+        """int8[N, P]: dimension, or level, of the link of each port."""
+        return self.topology.link_class
+
+    @property
+    def terminals(self) -> np.ndarray:
+        """int32[T]: node of each terminal."""
+        return self.topology.terminals
+
+    @property
+    def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(tail int32[A], head int32[A], port int32[A]) of every directed channel, in node and port order."""
+        return self.topology.arcs
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks: what was left out of a graph, which faults."""
+        return self.topology.plan.notes
+
+    def addresses(self) -> np.ndarray:
+        """int32[N, K]: the digits of every node, x first."""
+        return self.topology.addresses()
+
+    def __repr__(self) -> str:
+        return text_of(self.spelling, self._facts())
+
+    def _repr_html_(self) -> str:
+        try:
+            picture = self.picture()
+        except BadInput:
+            picture = ""
+        return html_of(self.spelling, self._facts(), picture)
+
+    def _facts(self) -> list[Fact]:
+        topology = self.topology
+        most = self.degree_max
+        least = int(topology.degrees.min(initial=most))
+        shown = [
+            ("nodes", value_text(self.nodes), ""),
+            ("links", value_text(self.links) + (", of one direction" if self.directed else ""), ""),
+            ("degree", value_text(most) if least == most else f"{least} … {most}", "links that leave a node"),
+        ]
+        if not np.array_equal(self.terminals, np.arange(self.nodes)):
+            shown.append(("terminals", value_text(len(self.terminals)), "nodes that send and receive"))
+        if self.notes:
+            shown.append(("notes", "; ".join(self.notes), "what was left out or changed"))
+        return shown
+
+    def static(self, *, fault_nodes: int | None = None, backend: str = "auto") -> Static:
+        """Size, distances, connectivity, bisection and symmetry: the row of the table `static`.
+
+        fault_nodes  also the largest diameter that this many faulty nodes can leave
+
+        >>> network("torus(k=4, n=2)").static().bisection_upper
+        8
+        """
+        return Static(static_record(self.topology, fault_nodes=fault_nodes, backend=backend))
+
+    def distances(self, *, backend: str = "auto") -> Distances:
+        """Distances between all terminals, exactly, without a table of pairs.
+
+        >>> network("torus(k=8, n=2)").distances().histogram.tolist()
+        [64, 256, 512, 768, 896, 768, 512, 256, 64]
+        """
+        return distances_of(self.topology, backend)
+
+    def loads(
+        self,
+        routing: object = "minimal",
+        traffic: object = "uniform",
+        method: str = "exact",
+        *,
+        packets: int | None = None,
+        seed: int | None = None,
+        relative_error: float | None = None,
+        bounds: bool = False,
+        backend: str = "auto",
+    ) -> Loads:
+        """The load of every channel, and where the network saturates.
+
+        routing         a spelling, as in 'torusweep loads --help'
+        traffic         a spelling, or a matrix [T, T] of NumPy or SciPy: row s, column t has what s sends to t
+        method          exact, or monte-carlo: loads of random packets, with their standard error
+        packets, seed, relative_error   of monte-carlo: at most so many packets, fewer once the error is small enough
+        bounds          also what no routing exceeds (linear programs, for small networks)
+
+        >>> network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
+        0.3333333333333333
+        """
+        if method not in ("exact", "monte-carlo"):
+            raise BadInput(
+                f"method={method!r}: expected exact or monte-carlo{nearest(method, ('exact', 'monte-carlo'))}"
+            )
+        sampling = {"packets": packets, "seed": seed, "relative_error": relative_error}
+        given = {name: value for name, value in sampling.items() if value is not None}
+        how, what = routing_of(self.topology, routing), traffic_of(self.topology, traffic)
+        if method == "exact":
+            for name in given:
+                raise BadInput(f"{name}: expected with method='monte-carlo' only; exact loads need no packets")
+            found = exact_loads(self.topology, routing=how, traffic=what, backend=backend)
+        else:
+            options: dict[str, Any] = {"packets": DEFAULT_PACKETS, **given}
+            found = sampled_loads(self.topology, routing=how, traffic=what, backend=backend, **options)
+        limits = bounds_of(found, routing=how, traffic=what) if bounds else None
+        return Loads(record_of(found, limits), found=found, labels=self.labels)
+
+    def deadlock(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 1) -> Deadlock:
+        """Whether packets can deadlock: a proof, or the cycle of channels.
+
+        routing, vc_rule  as in 'torusweep deadlock --help'
+
+        >>> network("torus(k=4, n=2)").deadlock("dimension_order", "dateline", 2).deadlock_free
+        'yes'
+        """
+        how: Any = routing_of(self.topology, routing)
+        return Deadlock(deadlock_record(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels))
+
+    def layout(self, placement: str | None = None) -> Layout:
+        """Wires under a placement: straight, folded, trellis or shuffled; by default the command's.
+
+        >>> network("rtt(a=4)").layout("trellis").wire_length_max
+        3
+        """
+        chosen = placement or default_placement(self.family)
+        return Layout(layout_record(self.topology, chosen), network=self.topology)
+
+    def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
+        """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.
+
+        >>> round(network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
+        2.0
+        """
+        what = traffic_of(self.topology, traffic)
+        found = capacity_of(self.topology, what, routes=routes)
+        numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
+        return Capacity(self.spelling, str(what), routes, *numbers)
+
+    def collective(
+        self,
+        operation: str,
+        algorithms: str | Sequence[str] | None = None,
+        *,
+        root: int = 0,
+        simulate: int | None = None,
+    ) -> Collective:
+        """What a collective operation takes, in cycles per flit of its size: the optimum, then every algorithm.
+
+        operation   all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all
+        algorithms  only these; by default all that suit the network
+        root        of broadcast and reduce: a terminal
+        simulate    also simulate each algorithm, with so many flits for each equal part of the data
+
+        >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
+        0.46875
+        """
+        names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
+        return collective_of(self.topology, operation, names, root=root, flits=simulate)
+
+    def simulate(
+        self,
+        load: float | Iterable[float] = (),
+        *,
+        routing: object = None,
+        traffic: object = "uniform",
+        saturation: bool = False,
+        precision: float | None = None,
+        seeds: int | Iterable[int] = (0,),
+        packets_each: int | None = None,
+        workload: str | None = None,
+        backend: str = "auto",
+        **options: Unpack[SimulationOptions],
+    ) -> Simulation:
+        """Simulate flit by flit: accepted load and latency at each offered load, or a workload until it is delivered.
+
+        load          flits per terminal and cycle, one or several
+        routing       a spelling, or adaptive; by default the first that suits the network and is free of deadlock
+        traffic       a spelling, or a matrix [T, T]
+        saturation    also find the largest load that is accepted, to `precision` (0.01) flits per terminal and cycle
+        seeds         of the random packets; several give a mean over runs
+        packets_each  instead of loads: every terminal sends this many packets, all ready at cycle 0
+        workload      instead of loads: messages that depend on messages
+        options       of the router and the packets, as those of 'torusweep simulate': virtual_channels=4, cycles=5000
+
+        >>> rows = network("torus(k=4, n=2)").simulate([0.1, 0.2], cycles=2000).rows
+        >>> [row["offered_load"] for row in rows]
+        [0.1, 0.2]
+        """
+        chosen = dict(options)
+        if routing is not None:
+            chosen["routing"] = routing_of(self.topology, routing)
+        chosen |= {"traffic": traffic_of(self.topology, traffic), "workload": workload}
+        return simulation_of(
+            self.topology,
+            chosen,
+            loads=(load,) if isinstance(load, int | float) else tuple(load),
+            seeds=(seeds,) if isinstance(seeds, int) else tuple(seeds),
+            saturation=saturation,
+            precision=precision,
+            packets_each=packets_each,
+            backend=backend,
+        )
+
+    def picture(self) -> str:
+        """A drawing as SVG; of more than 600 nodes, a smaller one of the family. Raises BadInput if there is none."""
+        return svg_picture(self.topology)
+
+    def to_networkx(self) -> networkx.Graph:
+        """The network as a graph of networkx, its nodes as labelled, parallel links as keys of a multigraph.
+
+        Nodes have the attribute terminals (their number), links the attribute link_class.
+
+        >>> network("torus(k=4, n=2)").to_networkx().number_of_edges()
+        32
+        """
+        return to_networkx(self.topology, self.labels)

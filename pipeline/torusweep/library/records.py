@@ -1,0 +1,66 @@
+"""Rows of the tables as dicts, of a `Network` or a `Topology`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torusweep.library.given import traffic_of
+from torusweep.library.network import Network
+from torusweep.networks.topology import Topology
+from torusweep.routing.table_objects import routing_of
+from torusweep.stages import loads, static
+from torusweep.stages.loads import Sample
+
+
+def static_record(
+    network: Network | Topology,
+    *,
+    backend: str = "auto",
+    use_symmetry: bool = True,
+    fault_nodes: int | None = None,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """The row of the table `static` for one network, as Python values without NaN.
+
+    use_symmetry  search from one node of each proved orbit instead of from every node; the row is the same
+    fault_nodes   number of node faults for fault_diameter; None leaves that column null
+    Raises BadInput where fault_nodes does not fit the network.
+    """
+    return static.static_record(
+        _topology(network), backend=backend, use_symmetry=use_symmetry, fault_nodes=fault_nodes, threads=threads
+    )
+
+
+def loads_record(
+    network: Network | Topology,
+    *,
+    routing: object = "minimal",
+    traffic: object = "uniform",
+    sample: Sample | None = None,
+    bounds: bool = False,
+    backend: str = "auto",
+    use_symmetry: bool = True,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """The row of the table `loads`, as Python values without NaN.
+
+    routing, traffic  as `Network.loads` takes them
+    sample            estimate the loads from random packets; None: exact loads
+    bounds            include the capacity under the best routing, and this routing's worst permutation
+    Raises BadInput where routing or traffic are unknown or do not fit the network.
+    """
+    topology = _topology(network)
+    return loads.loads_record(
+        topology,
+        routing=routing_of(topology, routing),
+        traffic=traffic_of(topology, traffic),
+        sample=sample,
+        bounds=bounds,
+        backend=backend,
+        use_symmetry=use_symmetry,
+        threads=threads,
+    )
+
+
+def _topology(network: Network | Topology) -> Topology:
+    return network.topology if isinstance(network, Network) else network

@@ -1,0 +1,73 @@
+"""A network from a list of links in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torusweep_kernels.adjacency import MOST_LINKS, Rows, rows_of_links, table_of_rows
+
+from torusweep.counts import counted
+from torusweep.errors import Refused
+from torusweep.networks.topology import Plan, Topology, Wiring, default_memory, realise
+
+
+def network_of_links(
+    links: np.ndarray,
+    nodes: int,
+    *,
+    directed: bool,
+    terminals: np.ndarray | None = None,
+    name: str | None = None,
+    notes: Sequence[str] = (),
+    memory: int | None = None,
+) -> Topology:
+    """The network of a list of links; ports in the order of the neighbours' numbers.
+
+    links      int32[E, 2] or int64[E, 2], the ends of each, 0 … N − 1. A link from a node to itself is left out;
+               repeated links are parallel links; of an undirected one that is listed from both ends, one is meant
+    directed   whether each has one direction, from the first of its ends to the second
+    terminals  int32[T], node of each terminal; None: one at every node
+    name       that stands for the network in tables; None: graph(nodes=N, links=E)
+    notes      remarks that its tables carry
+    memory     limit in bytes; None: half of the machine's
+    Raises Refused where the table of ports needs more memory.
+    """
+    if len(links) > MOST_LINKS:
+        raise Refused(f"expected at most {MOST_LINKS:,} links, got {len(links):,}; choose a smaller graph")
+    rows = rows_of_links(np.ascontiguousarray(links), nodes, directed=directed)
+    degree = int(rows.degree.max(initial=0))
+    plan = Plan(
+        nodes=nodes,
+        degree=degree,
+        radices=(nodes,),
+        directed=directed,
+        wire=lambda: _wire(rows, terminals),
+        classes=("link",),
+        notes=(*notes, *_remarks(rows)),
+    )
+    limit = default_memory() if memory is None else memory
+    if plan.bytes > limit:
+        raise Refused(
+            f"expected a graph whose table of nodes × ports fits into {limit / 2**30:.1f} GiB, got {nodes:,} nodes, the"
+            f" busiest with {degree:,} links: about {plan.bytes / 2**30:.1f} GiB; choose a graph of more equal degrees"
+        )
+    spelling = name or f"graph(nodes={nodes}, links={rows.links})"
+    return realise(spelling, "graph", plan, limit)
+
+
+def _remarks(rows: Rows) -> list[str]:
+    found = []
+    if rows.loops:
+        found.append(f"{counted(rows.loops, 'link')} from a node to itself left out")
+    if rows.both:
+        found.append(f"{counted(rows.both, 'link')} listed from both ends, read once")
+    if rows.repeated:
+        found.append(f"{counted(rows.repeated, 'link')} repeated, read as parallel links")
+    return found
+
+
+def _wire(rows: Rows, terminals: np.ndarray | None) -> Wiring:
+    ports, capacity = table_of_rows(rows)
+    # every link has the same class: one number that looks like a table
+    return Wiring(ports, np.broadcast_to(np.int8(0), ports.shape), capacity, terminals)

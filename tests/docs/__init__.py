@@ -1,0 +1,1 @@
+"""The documents: what they show is true, and the site is made of them."""
