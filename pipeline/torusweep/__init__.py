@@ -33,7 +33,7 @@ A sweep's configuration, and a question to the tables that `torusweep run small.
 >>> ts.query(sql, "results/small").to_pylist()
 [{'nodes': 16, 'diameter': 4}]
 
-network             a network from its spelling (`torusweep topologies` lists the families), a file, or a graph in memory
+network             a network from its spelling (`torusweep topologies` lists the families), a file, a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
 Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
 static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
