@@ -68,7 +68,8 @@ def table_of_rows(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(ports int32[N, P], capacity int32[N, P] or None): the neighbours of each node in its first ports, ascending.
 
-    P is the largest degree. A port without a link has −1 and capacity 0.
+    P is the largest degree. A port without a link has −1 and capacity 0. The rows' memory may become the table: do not
+    read them again.
     backend, threads  as for `rows_of_links`
     """
     chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)

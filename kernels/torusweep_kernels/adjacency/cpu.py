@@ -12,37 +12,46 @@ from torusweep_kernels.adjacency import Rows
 from torusweep_kernels.compile import plain, thread_count
 from torusweep_kernels.threads import in_threads
 
+NOTHING = -1  # a port without a link
 LEAST_BLOCK = 1 << 12  # nodes of a thread
 LEAST_PART = 1 << 16  # links of a thread
 MOST_COUNTERS = 4  # of a node
+EQUAL = 3  # times the arcs: as many places may equally long rows have
 FEW = 32  # arcs of a node, which are sorted by insertion
 
 
 def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Rows:
-    """See the package."""
+    """See the package.
+
+    Where the nodes' arcs are similarly many, rows are equally long, as in the table of ports: their memory becomes it.
+    """
     workers = thread_count(threads)
-    loops, first, arcs = _arcs_by_node(links, nodes, directed, workers)
-    degree = np.empty(nodes, np.int32)
+    loops, first, degree, arcs = _arcs_by_node(links, nodes, directed, workers)
     blocks = _parts(nodes, 4 * workers, LEAST_BLOCK)
-    found = np.array(in_threads(lambda own: _sort(arcs, first, own.start, own.stop), blocks, workers), np.int64)
+    found = np.array(in_threads(lambda own: _sort(arcs, first, degree, own.start, own.stop), blocks, workers), np.int64)
     # a pair of nodes is in the rows of both
     both, repeated, number = (int(total) // (1 if directed else 2) for total in found.sum(axis=0))
     parallel = np.empty(len(arcs), np.int32) if repeated else None
     in_threads(lambda own: _merge(arcs, first, own.start, own.stop, parallel, degree), blocks, workers)
-    return Rows(first[:-1], degree, arcs.view(np.int32), parallel, number, loops, both, repeated)
+    return Rows(first, degree, arcs.view(np.int32), parallel, number, loops, both, repeated)
 
 
-def _arcs_by_node(links: np.ndarray, nodes: int, directed: bool, workers: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """(links from a node to itself, int64[N + 1] the place of each node's first arc, uint32[A] the arcs)."""
+def _arcs_by_node(
+    links: np.ndarray, nodes: int, directed: bool, workers: int
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """(links from a node to itself, int64[N] place of each node's first arc, int32[N] number of its arcs, the arcs)."""
     parts = _parts(len(links), min(workers, MOST_COUNTERS), LEAST_PART)
     counters = np.zeros((len(parts), nodes), np.int32)
     each = list(enumerate(parts))
     loops = sum(in_threads(lambda one: int(_count(links[one[1]], directed, counters[one[0]])), each, workers))
-    first = np.empty(nodes + 1, np.int64)
-    _offsets(counters, first)
-    arcs = np.empty(int(first[-1]), np.uint32)
+    first, degree = np.empty(nodes, np.int64), np.empty(nodes, np.int32)
+    number, most = _offsets(counters, first, degree)
+    if most * nodes <= EQUAL * number:
+        first = np.arange(nodes) * most
+        number = most * nodes
+    arcs = np.empty(number, np.uint32)
     in_threads(lambda one: _place(links[one[1]], directed, first, counters[one[0]], arcs), each, workers)
-    return loops, first, arcs
+    return loops, first, degree, arcs
 
 
 def _parts(number: int, most: int, least: int) -> list[slice]:
@@ -52,19 +61,21 @@ def _parts(number: int, most: int, least: int) -> list[slice]:
 
 
 def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """See the package."""
+    """See the package. Rows that are as long as the table's become the table: they are not copied."""
     nodes, width = len(rows.degree), int(rows.degree.max(initial=0))
     workers = thread_count(threads)
-    ports = np.empty((nodes, width), np.int32)
-    capacity = None if rows.parallel is None else np.empty((nodes, width), np.int32)
 
-    def filled(own: slice) -> None:
-        _fill(rows.first, rows.degree, rows.to, np.int32(-1), own.start, own.stop, ports)
-        if capacity is not None:
-            _fill(rows.first, rows.degree, rows.parallel, np.int32(0), own.start, own.stop, capacity)
+    def table(values: np.ndarray, nothing: int) -> np.ndarray:
+        in_place = len(values) == nodes * width
+        filled = values.reshape(nodes, width) if in_place else np.empty((nodes, width), np.int32)
+        in_threads(
+            lambda own: _fill(rows.first, rows.degree, values, np.int32(nothing), own.start, own.stop, filled),
+            _parts(nodes, workers, LEAST_BLOCK),
+            workers,
+        )
+        return filled
 
-    in_threads(filled, _parts(nodes, workers, LEAST_BLOCK), workers)
-    return ports, capacity
+    return table(rows.to, NOTHING), None if rows.parallel is None else table(rows.parallel, 0)
 
 
 def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | None) -> bool:
@@ -108,16 +119,22 @@ def _count(links, directed, count):
 
 
 @plain
-def _offsets(counters, first):
-    """From the arcs of each part and node to the place in the node's row where the part begins; `first` of each row."""
-    first[0] = 0
+def _offsets(counters, first, degree):
+    """From the arcs of each part and node to the place in the node's row where the part begins.
+
+    Sets the place of each row and its number of arcs; returns the number of all arcs, and the largest of a node.
+    """
+    arcs, most = 0, 0
     for node in range(counters.shape[1]):
         total = 0
         for part in range(len(counters)):
             own = counters[part, node]
             counters[part, node] = total
             total += own
-        first[node + 1] = first[node] + total
+        first[node], degree[node] = arcs, total
+        arcs += total
+        most = max(most, total)
+    return arcs, most
 
 
 @plain
@@ -159,11 +176,11 @@ def _sink(values, start, root, number):
 
 
 @plain
-def _sort(arcs, first, low, high):
+def _sort(arcs, first, degree, low, high):
     """Sort the arcs of each node; return the neighbours listed from both ends, those repeated, and all their links."""
     both = repeated = number = 0
     for node in range(low, high):
-        start, end = first[node], first[node + 1]
+        start, end = first[node], first[node] + degree[node]
         if end - start > FEW:
             _heap_sort(arcs, start, end)
         else:
@@ -191,7 +208,7 @@ def _sort(arcs, first, low, high):
 def _merge(arcs, first, low, high, parallel, degree):
     """Keep each neighbour once, in place of the arcs: a node's are read before they are overwritten."""
     for node in range(low, high):
-        i, end = first[node], first[node + 1]
+        i, end = first[node], first[node] + degree[node]
         place = i
         while i < end:
             there, forth, back = arcs[i] >> np.uint32(1), 0, 0

@@ -205,10 +205,8 @@ def _array(given: object, what: str) -> np.ndarray:
 def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
     """The numbers of nodes as int32 or int64, checked."""
     if array.dtype.kind not in "iu":
-        words = {"f": "; use array.astype(int)" if _is_whole(array) else "", "O": "; number the nodes 0 … N − 1"}
-        raise BadInput(
-            f"expected {what} as whole numbers, got {array.dtype}{words.get(array.dtype.kind, '; number the nodes')}"
-        )
+        remedy = "use array.astype(int)" if _is_whole(array) else "number the nodes 0 … N − 1"
+        raise BadInput(f"expected {what} as whole numbers, got {array.dtype}; {remedy}")
     if nodes is not None and not (isinstance(nodes, int | np.integer) and nodes >= 0):
         raise BadInput(f"nodes={one_line(repr(nodes), 60)}: expected a whole number, 0 or more")
     if array.size:
@@ -222,7 +220,8 @@ def _whole(array: np.ndarray, what: str, nodes: int | None) -> np.ndarray:
 
 
 def _is_whole(array: np.ndarray) -> bool:
-    return bool(array.size) and bool(np.isfinite(array).all()) and bool((array == np.rint(array)).all())
+    """Whether floats are whole numbers."""
+    return array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool((array == np.rint(array)).all())
 
 
 def _terminals(given: object, listed: Listed) -> np.ndarray:

@@ -36,23 +36,26 @@ def network_of_links(
     if len(links) > MOST_LINKS:
         raise Refused(f"expected at most {MOST_LINKS:,} links, got {len(links):,}; choose a smaller graph")
     rows = rows_of_links(np.ascontiguousarray(links), nodes, directed=directed)
-    degree = int(rows.degree.max(initial=0))
+    degree, spelling = int(rows.degree.max(initial=0)), name or f"graph(nodes={nodes}, links={rows.links})"
+    limit = default_memory() if memory is None else memory
     plan = Plan(
         nodes=nodes,
         degree=degree,
         radices=(nodes,),
         directed=directed,
-        wire=lambda: _wire(rows, terminals),
+        wire=lambda: wiring,
         classes=("link",),
         notes=(*notes, *_remarks(rows)),
     )
-    limit = default_memory() if memory is None else memory
     if plan.bytes > limit:
         raise Refused(
             f"expected a graph whose table of nodes × ports fits into {limit / 2**30:.1f} GiB, got {nodes:,} nodes, the"
             f" busiest with {degree:,} links: about {plan.bytes / 2**30:.1f} GiB; choose a graph of more equal degrees"
         )
-    spelling = name or f"graph(nodes={nodes}, links={rows.links})"
+    ports, capacity = table_of_rows(rows)
+    del rows  # which take as much memory as the table
+    # every link has the same class: one number that looks like a table
+    wiring = Wiring(ports, np.broadcast_to(np.int8(0), ports.shape), capacity, terminals)
     return realise(spelling, "graph", plan, limit)
 
 
@@ -65,9 +68,3 @@ def _remarks(rows: Rows) -> list[str]:
     if rows.repeated:
         found.append(f"{counted(rows.repeated, 'link')} repeated, read as parallel links")
     return found
-
-
-def _wire(rows: Rows, terminals: np.ndarray | None) -> Wiring:
-    ports, capacity = table_of_rows(rows)
-    # every link has the same class: one number that looks like a table
-    return Wiring(ports, np.broadcast_to(np.int8(0), ports.shape), capacity, terminals)

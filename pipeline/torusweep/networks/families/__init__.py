@@ -133,6 +133,11 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     known = parameters(call.name)
     names = [parameter.name for parameter in known]
     takes_network = bool(known) and known[0].kind is Plan
+    if call.name == "graph" and {"nodes", "links"} <= set(call.arguments) and "path" not in call.arguments:
+        raise BadInput(
+            f"{call}: expected a graph in a file, got the name of one in memory, which no command and no sweep can"
+            " read; write it to a file, and name the file"
+        )
     for key in call.arguments:
         if key not in names:
             raise BadInput(

@@ -1,0 +1,262 @@
+"""A network's methods: the numbers of the command line, against networkx, SciPy and plain loops; and how they look."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from fractions import Fraction
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse
+import torusweep as ts
+import torusweep.library
+from mypy import api as mypy
+
+FAMILIES = (
+    "rtt(a=4)",
+    "torus(k=4, n=2)",
+    "pruned_torus(k=4, n=3)",
+    "faulty(torus(k=4, n=2), links=3, nodes=1, seed=2)",
+)
+USER = Path(__file__).parent / "user_program.py"
+
+
+@pytest.fixture(scope="module")
+def club() -> ts.Network:
+    graph = networkx.relabel_nodes(networkx.karate_club_graph(), lambda node: f"member {node}")
+    return ts.network(graph, name="club")
+
+
+def plain_loads(net: ts.Network, demand: np.ndarray) -> dict[tuple[int, int], Fraction]:
+    """The loads of all shortest paths equally often, path by path."""
+    graph = networkx.DiGraph([(int(u), int(v)) for u, v, _ in zip(*net.arcs)])
+    scale = Fraction(len(net.terminals)) / Fraction(int(demand.sum()))
+    found: dict[tuple[int, int], Fraction] = {}
+    for s, t in np.argwhere(demand).tolist():
+        paths = list(networkx.all_shortest_paths(graph, s, t))
+        for path in paths:
+            for hop in pairwise(path):
+                found[hop] = found.get(hop, Fraction(0)) + scale * int(demand[s, t]) / len(paths)
+    return found
+
+
+@pytest.mark.parametrize("spelling", FAMILIES)
+def test_distances_are_those_of_networkx(spelling: str) -> None:
+    net = ts.network(spelling)
+    graph = net.to_networkx()
+    graph.remove_nodes_from([node for node, number in graph.nodes(data="terminals") if not number])
+    lengths = dict(networkx.all_pairs_shortest_path_length(graph))
+    every = [length for own in lengths.values() for length in own.values()]
+    found = net.distances()
+    assert found.histogram.tolist() == np.bincount(every).tolist()
+    assert found.mean == sum(every) / len(every)
+    assert found.diameter == max(every)
+    assert found.eccentricities.tolist() == [max(lengths[node].values()) for node in net.terminals.tolist()]
+    assert found.mean == net.static().mean_distance == ts.static_record(net)["mean_distance"]
+    assert ts.static_record(net.topology) == net.static().record == ts.static_record(net)
+
+
+def test_distances_of_directed_and_unconnected_graphs() -> None:
+    graph = networkx.gnp_random_graph(40, 0.04, seed=5, directed=True)
+    found = ts.network(graph).distances()
+    lengths = dict(networkx.all_pairs_shortest_path_length(graph))
+    assert found.histogram.tolist() == np.bincount([n for own in lengths.values() for n in own.values()]).tolist()
+    assert found.eccentricities.tolist() == [max(lengths[node].values()) for node in graph]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_loads_of_a_matrix_are_those_of_a_plain_loop(club: ts.Network, sparse: bool) -> None:
+    demand = np.random.default_rng(1).integers(0, 4, (34, 34)) * (np.random.default_rng(2).random((34, 34)) < 0.1)
+    np.fill_diagonal(demand, 0)
+    found = club.loads(traffic=scipy.sparse.coo_array(demand) if sparse else demand)
+    expected = plain_loads(club, demand)
+    loads = found.channels.to_pydict()
+    for tail, head, load in zip(loads["from"], loads["to"], loads["load"]):
+        assert load == pytest.approx(float(expected.get((tail, head), 0)), rel=1e-12)
+    most = max(expected, key=lambda channel: expected[channel])
+    first = found.busiest(3)[0]
+    assert first.load == pytest.approx(float(expected[most]), rel=1e-12) == found.max_channel_load
+    assert {f"member {most[0]}", f"member {most[1]}"} <= {end for one in found.busiest(3) for end in one[:2]}
+    assert found.saturation_load == pytest.approx(1 / found.max_channel_load)
+    assert found.record["traffic"] == "matrix"
+    assert club.loads(traffic=demand.tolist()).record == found.record
+
+
+def test_the_methods_return_the_rows_of_the_command_line() -> None:
+    """The commands' own tests compare these rows with oracles."""
+    net = ts.network("torus(k=4, n=2)")
+    assert ts.loads_record(net, routing="valiant", traffic="tornado") == net.loads("valiant", "tornado").record
+    sampled = net.loads(method="monte-carlo", packets=640, seed=3)
+    assert (sampled.packets, sampled.seed) == (640, 3)
+    bounded = net.loads("dimension_order", "transpose", bounds=True)
+    assert bounded.capacity == pytest.approx(net.capacity("transpose").throughput)
+    # a permutation of a torus, given as a matrix: the same loads, bounds and simulation
+    matrix = np.zeros((16, 16))
+    for node in range(16):
+        matrix[node, node % 4 * 4 + node // 4] = 1
+    given = net.loads("dimension_order", matrix, bounds=True)
+    for name in ("max_channel_load", "capacity", "capacity_minimal", "worst_case_saturation_load", "cut_links"):
+        assert getattr(given, name) == pytest.approx(getattr(bounded, name)), name
+    assert net.capacity(matrix, routes="minimal").bound == pytest.approx(
+        net.capacity("transpose", routes="minimal").bound
+    )
+    rows = [net.simulate(0.2, traffic=traffic, cycles=500).record for traffic in (matrix, "transpose")]
+    assert rows[0].pop("traffic") == "matrix"
+    assert rows[1].pop("traffic") == "transpose"
+    assert rows[0] == rows[1]
+
+
+def test_simulations() -> None:
+    net = ts.network("torus(k=4, n=2)")
+    found = net.simulate([0.1, 0.9], cycles=500, seeds=[1, 2], routing="dimension_order", vc_rule="dateline")
+    assert [row["seeds"] for row in found.rows] == [[1, 2]] * 2
+    assert (len(found), found.saturation) == (2, None)
+    assert found.table.column("offered_load").to_pylist() == [0.1, 0.9]
+    chart = found.figure(dark=True).to_dict()
+    values = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
+    assert sorted({value["x"] for value in values}) == [0.1, 0.9]
+    assert net.simulate(saturation=True, precision=0.2, cycles=300).saturation == pytest.approx(0.8, abs=0.4)
+    done = net.simulate(packets_each=2, packet_flits=4)
+    assert done.record["delivery_time"] > 8
+    with pytest.raises(ts.BadInput, match="expected loads to draw"):
+        done.figure()
+
+
+def test_collectives_and_layouts() -> None:
+    net = ts.network("torus(k=4, n=2)")
+    found = net.collective("all_reduce", ["ring", "bucket"])
+    assert [row["algorithm"] for row in found.rows] == ["optimum", "bucket", "ring"]
+    assert found.optimum == found.rows[0]["cycles"] == 15 / 32  # 2 (N − 1)/N over the four channels of a node
+    assert net.collective("all_gather", "ring", simulate=64).rows[1]["simulated_cycles"] > 0
+    assert net.layout().placement == "folded"
+    assert net.layout().picture().startswith("<svg")
+
+
+REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
+    ("loads", (), {"method": "guess"}, "method='guess': expected exact or monte-carlo"),
+    ("loads", (), {"packets": 100}, "packets: expected with method='monte-carlo' only"),
+    ("loads", (), {"traffic": np.zeros((4, 4))}, "a matrix [16, 16], a row and a column for each terminal"),
+    ("loads", (), {"traffic": np.zeros((16, 16))}, "some demand above 0, got none"),
+    ("loads", (), {"traffic": -np.eye(16)}, "got -1.0 in [0, 0]"),
+    ("loads", (), {"traffic": np.full((16, 16), np.nan)}, "got nan in [0, 0]"),
+    ("loads", (), {"traffic": np.full((16, 16), "x")}, "matrix of numbers, got <U1"),
+    ("loads", (), {"traffic": [[1], [1, 2]]}, "matrix of numbers"),
+    ("loads", (), {"traffic": 3}, "a spelling such as 'uniform', or a matrix [T, T], got int"),
+    ("loads", (), {"traffic": "unform"}, "did you mean 'uniform'?"),
+    ("loads", (3,), {}, "routing: expected a spelling"),
+    ("deadlock", ("minimal", "datelin"), {}, "did you mean 'dateline'?"),
+    ("layout", ("foldd",), {}, "did you mean 'folded'?"),
+    ("capacity", (), {"routes": "some"}, "unknown routes 'some'"),
+    ("collective", ("all_redce",), {}, "all_reduce"),
+    ("collective", ("all_reduce", "bukket"), {}, "bucket"),
+    ("simulate", (), {}, "expected load, saturation, packets_each or workload, got none"),
+    ("simulate", (0.1,), {"precision": 0.1}, "expected with saturation=True only"),
+    ("simulate", (0.1,), {"cycels": 10}, "unknown option 'cycels' (did you mean 'cycles'?)"),
+    ("simulate", (-1,), {}, "load"),
+]
+
+
+@pytest.mark.parametrize(("method", "arguments", "options", "says"), REFUSED)
+def test_wrong_arguments_are_refused_in_one_line(method, arguments, options, says) -> None:
+    with pytest.raises(ts.BadInput) as refusal:
+        getattr(ts.network("torus(k=4, n=2)"), method)(*arguments, **options)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+class Balanced(HTMLParser):
+    """Fails at an element that is not closed where it should be, and at a script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.data: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        assert tag != "script"
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        assert tag != "script"
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data.append(data)
+
+
+def test_results_print_and_show_themselves(club: ts.Network) -> None:
+    torus = ts.network("torus(k=4, n=2)")
+    shown: list[tuple[Any, str]] = [
+        (torus, "degree"),
+        (club, "78"),
+        (club.static(), "mean_distance"),
+        (club.distances(), "2.337370242"),
+        (club.loads(), "member 0 → member 31"),
+        (torus.deadlock(), "1 → 3"),
+        (torus.layout(), "wire_length_max"),
+        (torus.capacity(), "2 flits/cycle/terminal"),
+        (torus.collective("all_reduce", "ring"), "optimum"),
+        (torus.simulate([0.1, 0.2], cycles=300), "offered_load"),
+    ]
+    for result, content in shown:
+        assert content in repr(result)
+        html = result._repr_html_()
+        assert content in " ".join(Balanced(html).data)
+        assert "color:#" not in html  # the notebook's own colours, light or dark
+    assert torus._repr_html_().count("<svg") == 1
+    assert "<svg" not in ts.network("torus(k=30, n=2)").loads()._repr_html_()
+
+
+def test_names_are_escaped_where_they_are_shown() -> None:
+    nasty = "<b>&\"'"
+    net = ts.network(networkx.Graph([(f"{nasty}<script>", "b"), ("b", "c")]), name=nasty)
+    for result in (net, net.loads(), net.distances(), net.static(), net.simulate(0.1, cycles=200)):
+        html = result._repr_html_()
+        assert "<b>" not in html
+        assert nasty in "".join(Balanced(html).data)
+
+
+def test_columns_are_attributes() -> None:
+    row = ts.network("torus(k=4, n=2)").static()
+    assert row.edge_connectivity == row.record["edge_connectivity"] == 4
+    assert "edge_connectivity" in dir(row)
+    assert row.table.to_pylist()[0]["nodes"] == 16
+    with pytest.raises(AttributeError, match="no attribute 'diametre'; columns: topology"):
+        _ = row.diametre
+    with pytest.raises(AttributeError):
+        row.record = {}  # type: ignore[misc]
+
+
+MODULES = [name for _, name, _ in pkgutil.iter_modules(torusweep.library.__path__, "torusweep.library.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_the_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+    assert name != "torusweep.library.network" or result.attempted > 8
+
+
+@pytest.mark.slow
+def test_a_users_program_is_typed() -> None:
+    """mypy reads the whole package for it, as `make lint` does."""
+    out, errors, status = mypy.run(["--strict", "--no-incremental", "--cache-dir=/dev/null", str(USER)])
+    assert (errors, status) == ("", 0), out
+
+
+def test_a_users_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runner = importlib.import_module("tests.library.user_program")
+    runner.main()
+    assert capsys.readouterr().out.split() == ["4.0", "0.3333333333333333", "yes", "2"]
