@@ -15,6 +15,7 @@ from torusweep.workloads import files_of, workload
 from torusweep.workloads.traces import replay
 from torusweep.workloads.traces.operations import OPERATION_BYTES
 
+from tests.faults import command_line
 from tests.workloads.chakra_files import (
     ALL_GATHER,
     ALL_REDUCE,
@@ -196,6 +197,17 @@ def test_a_trace_end_to_end_on_a_torus(tmp_path):
     (row,) = simulation_records(build("torus(k=4, n=2)"), Parameters(workload=str(first)), seeds=(0,))
     assert row["messages"] == 4 * 6
     assert row["delivery_time"] >= 6 * (2 * 3 + 1 + 15)
+
+
+def test_the_command_line_says_the_notes_after_the_result(tmp_path):
+    first = everyone(tmp_path, 4, BROADCAST, 40)
+    said = command_line.torusweep("simulate", "ring(k=4)", "--workload", str(first), "--json")
+    (row,) = json.loads(said.out)
+    assert row["messages"] == 3
+    assert said.err.splitlines()[-1].endswith(
+        'note: chakra(path="' + str(first) + '"): 4 broadcast or reduce calls without root_rank: from the first rank of'
+        " the group"
+    )
 
 
 @pytest.mark.parametrize(

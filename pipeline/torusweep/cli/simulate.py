@@ -227,8 +227,9 @@ def simulate(
     done: list[Completion] = []
     runs = len(seeds) * max(len(loads), 1)
     network, requested = build(topology), Parameters(workload=workload, **parameters)
+    notes: tuple[str, ...] = ()
     if workload:
-        _announce_workload(network, requested, len(seeds))
+        notes = _announce_workload(network, requested, len(seeds))
     elif not packets_each:
         _announce(network, Request(requested, loads, seeds, (precision or PRECISION) if find_saturation else None))
     with count_progress("runs") if find_saturation else share_progress("simulated", runs) as progress:
@@ -243,6 +244,8 @@ def simulate(
             completions=done,
             progress=progress,
         )
+    for note in notes:
+        click.echo(note, err=True)
     if completions and workload:
         write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
@@ -262,15 +265,14 @@ def _announce(network: Topology, request: Request) -> None:
     _say_duration(f"{runs}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}: about", seconds)
 
 
-def _announce_workload(network: Topology, parameters: Parameters, seeds: int) -> None:
-    """Say on standard error what a workload will take at least, if that is long."""
+def _announce_workload(network: Topology, parameters: Parameters, seeds: int) -> tuple[str, ...]:
+    """Say on standard error what a workload will take at least, if that is long; returns the notes of a trace."""
     assert parameters.workload is not None
     spelling, messages = workload_of(parameters.workload, len(network.terminals))
-    for note in messages.notes:
-        click.echo(f"note: {spelling}: {note}", err=True)
     cycles = least_cycles(messages)
     runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
     _say_duration(f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+    return tuple(f"note: {spelling}: {note}" for note in messages.notes)
 
 
 def _say_duration(what: str, seconds: float) -> None:
