@@ -187,12 +187,28 @@ def simulated(booksim: str, experiment: Experiment, load: str, what: str, *, lat
     return float(found[1])
 
 
-def markdown(rows: list[Compared]) -> str:
+def record(rows: list[list[str]]) -> None:
+    """Write lines into booksim2.csv and README.md, in place of all earlier lines of their experiments."""
+    path = FOLDER / "booksim2.csv"
+    kept: list[list[str]] = []
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            kept = list(csv.reader(file))[1:]
+    new = {row[0] for row in rows}
+    of_experiment = {experiment.name: place for place, experiment in enumerate(EXPERIMENTS)}
+    rows = sorted([*rows, *(row for row in kept if row[0] not in new)], key=lambda row: of_experiment[row[0]])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEAD, *rows])
+    readme = FOLDER / "README.md"
+    readme.write_text(between_marks(readme.read_text(), "comparison", markdown(rows)))
+
+
+def markdown(rows: list[list[str]]) -> str:
     lines = [
         "| experiment | quantity | offered | torusweep | as BookSim2 counts | BookSim2 | difference | tolerance | |",
         "|---|---|--:|--:|--:|--:|--:|--:|---|",
     ]
-    return "\n".join([*lines, *(f"| {' | '.join(row.row())} |" for row in rows)]) + "\n"
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def main() -> int:
@@ -213,16 +229,13 @@ def main() -> int:
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         parts = threads.map(lambda experiment: list(compared(experiment, booksim)), chosen)
         rows = [row for part in parts for row in part]
-    print(markdown(rows), end="")
+    print(markdown([row.row() for row in rows]), end="")
     for experiment in chosen:
         if not experiment.same_routing:
             load = busiest_channel(routes_of_anynet(network_of(experiment)))
             print(f"{experiment.name}: busiest channel of anynet's routes: {load} = {float(load):.4f}")
     if options.record:
-        with open(FOLDER / "booksim2.csv", "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([HEAD, *(row.row() for row in rows)])
-        readme = FOLDER / "README.md"
-        readme.write_text(between_marks(readme.read_text(), "comparison", markdown(rows)))
+        record([row.row() for row in rows])
     return int(any(row.verdict == "outside" for row in rows))
 
 

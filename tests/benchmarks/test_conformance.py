@@ -247,3 +247,15 @@ def test_the_comparison_reads_what_booksim_prints(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(sys, "argv", ["conformance", "--only", "ring"])
     assert conformance.main() == 1
     assert "| ring | latency_low | 0.01 |" in capsys.readouterr().out
+
+
+def test_recorded_lines_replace_those_of_their_experiments(tmp_path, monkeypatch):
+    monkeypatch.setattr(conformance, "FOLDER", tmp_path)
+    (tmp_path / "README.md").write_text("a\n<!-- comparison -->\nold\n<!-- /comparison -->\nb\n")
+    conformance.record([["ring", "x"], ["torus", "y"]])
+    conformance.record([["mesh", "z"], ["ring", "w"]])
+    with open(tmp_path / "booksim2.csv", newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [list(conformance.HEAD), ["mesh", "z"], ["torus", "y"], ["ring", "w"]]
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("a\n<!-- comparison -->\n| experiment |")
+    assert text.endswith("| mesh | z |\n| torus | y |\n| ring | w |\n<!-- /comparison -->\nb\n")
