@@ -97,6 +97,7 @@ def test_modules_form_no_circle():
         (("click",), {"torusweep.cli"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
         (("ruamel",), {"torusweep.sweep"}),
+        (("google.protobuf",), {"torusweep.workloads.traces.chakra_messages"}),
         (
             ("cupy",),
             {"torusweep_kernels.backend", "torusweep_kernels.cuda"}

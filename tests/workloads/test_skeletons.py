@@ -277,7 +277,7 @@ def test_spellings_are_canonical():
     assert canonical("all-to-all( flits = 64 )") == "all_to_all"
     assert canonical("is(buckets=3)") == "is(buckets=3)"
     assert canonical("some/Messages.csv") == 'file(path="some/Messages.csv")'
-    assert set(WORKLOADS) == {"cg", "is", "ft", "lu", "mg", "ring_all_reduce", "all_to_all", "file"}
+    assert set(WORKLOADS) == {"cg", "is", "ft", "lu", "mg", "ring_all_reduce", "all_to_all", "file", "goal", "chakra"}
 
 
 @pytest.mark.parametrize("terminals", [2, 4, 8, 16])

@@ -198,6 +198,10 @@ def simulate(
       ring_all_reduce(flits=1024), all_to_all(flits=64)
       messages.csv                     a file (or .parquet) with the columns message, source, destination,
                                        flits or bytes, depends_on, delay
+      app.goal                         a trace: GOAL schedule of LogGOPSim. goal(path="app.goal", cycles_per_us=1000,
+                                       flit_bytes=4) says what a nanosecond and a byte are
+      app.0.et                         traces: MLCommons Chakra, a file a rank; the others lie beside it.
+                                       chakra(path="app.0.et", algorithm=one_way_ring, groups="groups.json")
 
     \b
     Examples:
@@ -209,6 +213,7 @@ def simulate(
       torusweep simulate "mh3dt(m=3, n=4, levels=2, q=0)" --load 0.01 --router rahman-2005
       torusweep simulate "hypercube(n=8)" --traffic bit-reversal --packets-each 16
       torusweep simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2
+      torusweep simulate "torus(k=4, n=2)" --workload 'goal(path="app.goal", cycles_per_us=500)'
       torusweep simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8
     """
     if precision is not None and not find_saturation:
@@ -222,8 +227,9 @@ def simulate(
     done: list[Completion] = []
     runs = len(seeds) * max(len(loads), 1)
     network, requested = build(topology), Parameters(workload=workload, **parameters)
+    notes: tuple[str, ...] = ()
     if workload:
-        _announce_workload(network, requested, len(seeds))
+        notes = _announce_workload(network, requested, len(seeds))
     elif not packets_each:
         _announce(network, Request(requested, loads, seeds, (precision or PRECISION) if find_saturation else None))
     with count_progress("runs") if find_saturation else share_progress("simulated", runs) as progress:
@@ -238,6 +244,8 @@ def simulate(
             completions=done,
             progress=progress,
         )
+    for note in notes:
+        click.echo(note, err=True)
     if completions and workload:
         write_completions(completions, workload, len(network.terminals), seeds, done)
     if as_json:
@@ -257,13 +265,14 @@ def _announce(network: Topology, request: Request) -> None:
     _say_duration(f"{runs}, {request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}: about", seconds)
 
 
-def _announce_workload(network: Topology, parameters: Parameters, seeds: int) -> None:
-    """Say on standard error what a workload will take at least, if that is long."""
+def _announce_workload(network: Topology, parameters: Parameters, seeds: int) -> tuple[str, ...]:
+    """Say on standard error what a workload will take at least, if that is long; returns the notes of a trace."""
     assert parameters.workload is not None
     spelling, messages = workload_of(parameters.workload, len(network.terminals))
     cycles = least_cycles(messages)
     runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
     _say_duration(f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+    return tuple(f"note: {spelling}: {note}" for note in messages.notes)
 
 
 def _say_duration(what: str, seconds: float) -> None:

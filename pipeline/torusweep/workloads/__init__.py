@@ -19,6 +19,7 @@ from torusweep.workloads.is_ft import ft, integer_sort
 from torusweep.workloads.lu import lu
 from torusweep.workloads.messages import Program, Workload
 from torusweep.workloads.mg import mg
+from torusweep.workloads.traces import chakra, goal, rank_files
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {
     "cg": cg,
@@ -29,14 +30,18 @@ WORKLOADS: dict[str, Callable[..., Workload]] = {
     "ring_all_reduce": ring_all_reduce,
     "all_to_all": all_to_all,
     "file": file,
+    "goal": goal,
+    "chakra": chakra,
 }
-_SUFFIX = re.compile(r"[^()]+\.(csv|parquet)", re.IGNORECASE)
+READERS = {"csv": "file", "parquet": "file", "goal": "goal", "et": "chakra"}  # of a file, by its suffix
+_SUFFIX = re.compile(rf"[^()]+\.({'|'.join(READERS)})", re.IGNORECASE)
 
 
 def workload(spelling: str, terminals: int) -> tuple[str, Workload]:
     """Return (canonical spelling, messages) of a workload for a number of terminals.
 
-    spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, or just the name of the file
+    spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, `goal(path="app.goal", cycles_per_us=500)`, or just
+               the name of the file
     Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
     canonical_spelling, function, values = _resolve(spelling)
@@ -54,14 +59,17 @@ def canonical(spelling: str) -> str:
 def files_of(spelling: str) -> list[Path]:
     """Every file that the spelling of a workload names. Raises BadInput if the name or a parameter is wrong."""
     _, function, values = _resolve(spelling)
-    return [Path(values["path"])] if function is file else []
+    if function is chakra:
+        groups = values.get("groups")
+        return rank_files(values["path"]) + ([] if groups is None else [Path(groups)])
+    return [Path(values["path"])] if "path" in values else []
 
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:
     """Return (canonical spelling, function, values of its parameters)."""
-    if _SUFFIX.fullmatch(spelling.strip()):
+    if found := _SUFFIX.fullmatch(spelling.strip()):
         quoted = spelling.strip().replace("\\", "\\\\").replace('"', '\\"')
-        spelling = f'file(path="{quoted}")'
+        spelling = f'{READERS[found[1].lower()]}(path="{quoted}")'
     return resolve(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -13,6 +12,7 @@ from torusweep.errors import BadInput, nearest, one_line, printable
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.file_rows import Row, rows_of
 from torusweep.workloads.messages import Workload, flits_of
+from torusweep.workloads.order import topological_order, words_of_cycle
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29
@@ -137,36 +137,10 @@ def _dependencies(messages: Sequence[_Message]) -> list[list[int]]:
 
 def _topological_order(messages: Sequence[_Message], dependencies: Sequence[Sequence[int]]) -> list[int]:
     """An order of the messages by dependency; among those that could be next, the first in the file is next."""
-    missing = [len(others) for others in dependencies]
-    followers: list[list[int]] = [[] for _ in messages]
-    for g, others in enumerate(dependencies):
-        for h in others:
-            followers[h].append(g)
-    free, order = [g for g, many in enumerate(missing) if not many], list[int]()
-    while free:
-        g = heapq.heappop(free)
-        order.append(g)
-        for follower in followers[g]:
-            missing[follower] -= 1
-            if not missing[follower]:
-                heapq.heappush(free, follower)
-    if len(order) < len(messages):
-        cycle = _cycle(missing, dependencies)
-        names = [f"'{one_line(messages[g].name, SHOWN)}'" for g in [*cycle, cycle[0]]]
-        if len(names) > MOST_NAMED:
-            names[MOST_NAMED - 1 : -1] = [f"… ({len(cycle) - MOST_NAMED + 1:,} more)"]
-        words = " waits for ".join(names)
+    order, cycle = topological_order(dependencies)
+    if cycle:
+        words = words_of_cycle([one_line(messages[g].name, SHOWN) for g in cycle], MOST_NAMED)
         raise BadInput(
             f"{messages[cycle[0]].where}: expected messages that can all be sent, got a cycle: {words}; break it"
         )
     return order
-
-
-def _cycle(missing: Sequence[int], dependencies: Sequence[Sequence[int]]) -> list[int]:
-    """A cycle of messages, each of which depends on the next. Every message with missing > 0 depends on another one."""
-    seen: dict[int, int] = {}
-    g = next(g for g, many in enumerate(missing) if many)
-    while g not in seen:
-        seen[g] = len(seen)
-        g = next(h for h in dependencies[g] if missing[h])
-    return [h for h, place in seen.items() if place >= seen[g]]

@@ -24,6 +24,7 @@ class Workload(NamedTuple):
     delay        int64[G]  cycles from the delivery of the last message that it depends on until it is sent
     waits        int64[S, 2]  pairs (message, message that it depends on)
     names        of the messages in a file; None: their numbers
+    notes        sentences on what a trace holds that is not replayed as it was
     """
 
     tasks: int
@@ -33,6 +34,7 @@ class Workload(NamedTuple):
     delay: np.ndarray
     waits: np.ndarray
     names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def least_cycles(workload: Workload) -> int:

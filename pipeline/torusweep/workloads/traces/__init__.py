@@ -1,0 +1,10 @@
+"""Traces of applications as workloads: GOAL schedules and Chakra execution traces.
+
+A reader (`goal`, `chakra`) makes a `Trace`, the operations of each rank; `replay` makes its messages, `expansion` those
+of its collectives.
+"""
+
+from torusweep.workloads.traces.chakra import chakra, rank_files
+from torusweep.workloads.traces.goal import goal
+
+__all__ = ["chakra", "goal", "rank_files"]

@@ -1,0 +1,156 @@
+"""What a trace holds, in whatever format: the operations of each rank, and which of them wait for which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from torusweep.errors import BadInput, Refused, printable
+from torusweep.networks.topology import Meaning, Whole, default_memory
+from torusweep.workloads.files import MOST_DELAY, MOST_FLITS
+from torusweep.workloads.messages import FLIT_BYTES
+
+CALCULATION, SEND, RECEIVE, COLLECTIVE = range(4)
+MOST_BYTES = MOST_FLITS * FLIT_BYTES
+MICROSECOND = 1000  # nanoseconds
+MEMORY_PER_BYTE = 8  # peak memory per byte of a file, without its operations
+OPERATION_BYTES = 1500  # peak memory per operation, its steps in `replay` included; measured in tests/workloads
+
+CyclesPerMicrosecond = Annotated[int, Whole(1, "cycles of the network in a microsecond: its clock in MHz", 10**6)]
+FlitBytes = Annotated[int, Whole(1, "bytes of a flit", 1 << 20)]
+EagerBytes = Annotated[
+    int | None,
+    Whole(0, "longest message whose sender goes on at once; a longer one waits for its receive and is waited for"),
+]
+TraceFile = Annotated[str, Meaning("the file, relative to the current directory")]
+
+
+class Collective(NamedTuple):
+    """A rank's part in a collective operation.
+
+    operation  a name of collectives.OPERATIONS, or BARRIER
+    group      name of its process group
+    bytes      of the operation's size as collectives.operations defines it
+    root       rank; of broadcast and reduce
+    """
+
+    operation: str
+    group: str
+    bytes: int
+    root: int
+
+
+BARRIER = "barrier"
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation of a rank.
+
+    place    for messages: the file and the line or node
+    name     unique within its rank
+    after    operations of the same rank, by their numbers in its list, that must be finished before it begins
+    beside   operations of the same rank that must have begun
+    peer     the other rank of a send or a receive
+    cycles   of a calculation
+    lane     what it calculates on: a CPU of the rank, or a stream; those of one lane follow each other in reality
+    """
+
+    place: str
+    name: str
+    kind: int
+    peer: int = -1
+    bytes: int = 0
+    tag: int = 0
+    cycles: int = 0
+    lane: int = 0
+    collective: Collective | None = None
+    after: list[int] = field(default_factory=list)
+    beside: list[int] = field(default_factory=list)
+
+
+class Trace(NamedTuple):
+    """ranks: the operations of each; groups: the ranks of each process group; notes: what is not replayed as it was."""
+
+    where: str
+    ranks: list[list[Operation]]
+    groups: dict[str, list[int]]
+    notes: list[str]
+
+
+def cycles_of(nanoseconds: int, cycles_per_us: int, place: str) -> int:
+    """Whole cycles of a time, rounded up. Raises BadInput for more than a message may be delayed."""
+    cycles = -(-nanoseconds * cycles_per_us // MICROSECOND)
+    if cycles > MOST_DELAY:
+        raise BadInput(
+            f"{place}: expected at most {MOST_DELAY:,} cycles of calculation, got {cycles:,};"
+            " choose fewer cycles_per_us"
+        )
+    return cycles
+
+
+def content_of(path: Path, what: str) -> bytes:
+    """The bytes of a file.
+
+    what  it is, for messages: 'a GOAL schedule'
+    Raises BadInput where it cannot be read, Refused where it does not fit into memory.
+    """
+    where = printable(path)
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput(f"{where}: expected {what}, got no regular file; write it to a file first")
+        size = path.stat().st_size
+        if size * MEMORY_PER_BYTE > default_memory():
+            raise Refused(
+                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold;"
+                " take a shorter part of the trace"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{where}: expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+
+
+def check_memory(needed: int, what: str, where: str) -> None:
+    """Raise Refused where so many bytes for `what` are too many."""
+    if needed > default_memory():
+        raise Refused(
+            f"{where}: {what} or more need about {needed / 2**30:.2g} GiB, the limit is"
+            f" {default_memory() / 2**30:.2g} GiB; take a shorter part of the trace"
+        )
+
+
+def check_ranks(ranks: int, terminals: int, where: str) -> None:
+    """Raise BadInput where a trace has no ranks, or more than there are terminals."""
+    if not 1 <= ranks <= terminals:
+        raise BadInput(
+            f"{where}: expected 1 … {terminals:,} ranks, a terminal for each, got {ranks:,}; choose a larger network"
+        )
+
+
+def overlapping(operations: list[Operation], order: Iterable[int]) -> int:
+    """How many calculations of a rank may overlap another one of the same lane.
+
+    order  numbers of the operations, each after all that it waits for
+    """
+    reached: list[dict[int, int]] = [{}] * len(operations)  # per lane, how many calculations lie surely before
+    done: dict[int, int] = {}
+    found = 0
+    for number in order:
+        one = operations[number]
+        before: dict[int, int] = {}
+        for other in (*one.after, *one.beside):
+            if not before:
+                before = reached[other]
+            elif reached[other] is not before:
+                theirs = reached[other]
+                before = before | {lane: max(many, before.get(lane, 0)) for lane, many in theirs.items()}
+        if one.kind == CALCULATION and one.cycles:
+            many = done.get(one.lane, 0)
+            found += before.get(one.lane, 0) < many
+            done[one.lane] = many + 1
+            before = before | {one.lane: many + 1}
+        reached[number] = before
+    return found
