@@ -87,16 +87,18 @@ def test_from_the_second_block_on_as_many_levels_are_launched_as_the_last_had(
 
 
 def test_blocks_of_other_depths(as_cupy: AsCupy) -> None:
-    """A cycle beside lines: each block is searched to its end, whatever the last one's depth."""
+    """A cycle beside a line: each block is searched to its end, whatever the last one's depth."""
     as_cupy(cache=2**12)  # 4 words: blocks of 256 sources
-    nodes = 1200
-    ring = np.where(np.arange(nodes) < 600, (np.arange(nodes) + 1) % 600, -1)
-    ring[600:900] = np.arange(601, 901)
-    ring[[699, 899]] = -1
-    found = all_pairs_distance(ring[:, None], np.arange(nodes), np.arange(nodes) // 100, backend="cupy")
-    same = all_pairs_distance(ring[:, None], np.arange(nodes), np.arange(nodes) // 100, backend="numba")
+    nodes, ring = 600, 80
+    ports = np.full((nodes, 1), -1)
+    ports[:ring, 0] = (np.arange(ring) + 1) % ring
+    ports[300:310, 0] = np.arange(301, 311)
+    sources, how = np.arange(nodes)[::-1], {"eccentricity": True, "backend": "cupy"}  # the shallow blocks first
+    found = all_pairs_distance(ports, sources, sources // 100, **how)
+    same = all_pairs_distance(ports, sources, sources // 100, **how | {"backend": "numpy"})
     assert found.histogram.tolist() == same.histogram.tolist()
-    assert same.histogram.shape[1] == 600
+    assert np.asarray(found.eccentricity).tolist() == np.asarray(same.eccentricity).tolist()
+    assert same.histogram.shape[1] == ring
 
 
 @pytest.mark.parametrize(

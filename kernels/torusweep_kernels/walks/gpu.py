@@ -65,6 +65,9 @@ class Network:
         self.task = task
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
+        self.distance: Any = None
+        self.count: Any = None
+        self.limit: Any = None
         self.reach_level, self.walk_packets = self.gpu.kernels(SOURCE, "reach", "walk")
         self.heads = cupy.asarray(task.heads)
         self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
@@ -122,9 +125,7 @@ class Network:
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
         """Rows of this many lanes. rank int64[N]: each destination's place among all."""
-        self.distance: Any = None  # frees the rows of another width first
-        self.count: Any = None
-        self.limit: Any = None
+        self.distance = self.count = self.limit = None  # frees the rows of another width first
         rows = lanes * self.task.nodes
         self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
         self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
