@@ -52,9 +52,9 @@ class Function(NamedTuple):
     stack: int
 
 
-def functions(version: int, architecture: int) -> Iterator[Function]:
-    """Of every CUDA source. Raises RuntimeError where the compiler refuses one, or says nothing of it."""
-    for source in sorted(Path(torusweep_kernels.__file__).parent.rglob("*.cu")):
+def functions(version: int, architecture: int, pattern: str = "*.cu") -> Iterator[Function]:
+    """Of every CUDA source whose name fits. Raises RuntimeError where the compiler refuses it or says nothing of it."""
+    for source in sorted(Path(torusweep_kernels.__file__).parent.rglob(pattern)):
         log, code = nvrtc.compile_for(version, architecture, source, (*cuda.OPTIONS, "--ptxas-options=-v"))
         found = sorted(FUNCTION.findall(log))
         names = re.findall(r"__global__ void (\w+)\(", cuda.cuda_source(source))
