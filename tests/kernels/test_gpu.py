@@ -86,6 +86,18 @@ def test_from_the_second_block_on_as_many_levels_are_launched_as_the_last_had(
     assert levels.count("advance") == 2 * cuda.AHEAD + 18 + 18  # three blocks of 256 sources
 
 
+def test_counts_of_many_levels_that_do_not_fit(as_cupy: AsCupy) -> None:
+    """At most 4 levels of 4 words for 768 nodes: fewer levels are launched at once, and rows are as wide as before."""
+    cupy, (ports, from_one) = as_cupy(cache=2**16, memory=4 * 4 * 3072, free=2**30), network()
+    levels = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: levels.append((how[1], how[4][-1])) or launch(*how)
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), backend="cupy")
+    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    assert {int(words) for _, words in levels} == {4}
+    assert len(levels) == 3 * 20  # 17 levels, four at a time
+
+
 def test_blocks_of_other_depths(as_cupy: AsCupy) -> None:
     """A cycle beside a line: each block is searched to its end, whatever the last one's depth."""
     as_cupy(cache=2**12)  # 4 words: blocks of 256 sources

@@ -44,6 +44,7 @@ class Network:
         )
         self.kept_at = cupy.full(task.nodes, -1, np.int32)
         self.ahead = cuda.AHEAD  # levels that are launched before the host waits for the device
+        self.most_ahead = MOST_AHEAD
 
     def width(self, needed: int) -> int:
         """Words of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
@@ -65,6 +66,17 @@ class Network:
         self.buffers = self.cupy.empty((2, self.task.nodes * words), np.uint64)
         self.kept_at.fill(-1)
 
+    def counters(self, *threads: int) -> list[Any]:
+        """uint32[ahead, threads] for each of these; of fewer levels, from now on, where memory does not suffice."""
+
+        def made(pairs: int) -> list[Any]:
+            return [self.cupy.empty((2 * pairs, number), np.uint32) for number in threads]
+
+        found = cuda.halve_until_it_fits(self.ahead // 2, made)
+        if len(found[0]) < self.ahead:
+            self.most_ahead = len(found[0])
+        return found
+
     def part(self, block: Block) -> Part:
         """A block's distances."""
         cupy, task, words = self.cupy, self.task, block.words
@@ -77,8 +89,8 @@ class Network:
         threads = self.gpu.threads(self.advance, task.nodes * words)
         of_tally = self.tally, task.nodes * lanes, max(lanes, cuda.THREADS)
         lane_threads = self.gpu.threads(*of_tally) if block.per_lane else 0
-        ahead = self.ahead
-        gained, pairs = cupy.empty((ahead, threads), np.uint32), cupy.empty((ahead, lane_threads), np.uint32)
+        gained, pairs = self.counters(threads, lane_threads)
+        ahead = len(gained)
         counts = [at_start(task, block, start.node, start.lane)]
         depth, levels = 0, ahead
         while levels == ahead:
@@ -100,7 +112,7 @@ class Network:
             found = pairs.reshape(ahead, -1, lanes) if block.per_lane else gained.reshape(ahead, -1, words)
             counts.append(found[:levels].sum(axis=1, dtype=np.int64).get())
         # blocks are about equally deep: the next one needs one wait; even, so that both buffers return to their places
-        self.ahead = min(MOST_AHEAD, depth // 2 * 2 + 2)
+        self.ahead = min(self.most_ahead, depth // 2 * 2 + 2)
         self.kept_at[kept_node] = -1
         return part(task, block, np.concatenate(counts))
 
