@@ -1,11 +1,11 @@
-# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | docs | gallery | lint | measures | requirements | release | clean
+# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | gpu-tune | docs | gallery | lint | measures | requirements | release | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check docs gallery lint measures requirements release clean
+.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check gpu-tune docs gallery lint measures requirements release clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -45,10 +45,10 @@ bench: .venv-bench/ready
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# on a machine with a GPU: make gpu-check GPU=12 (or GPU=13)
-gpu-check: .venv/ready
+# on a machine with a GPU: make gpu-check GPU=12 (or GPU=13); each takes at most 9 minutes
+gpu-check gpu-tune: .venv/ready
 	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
-	$(BIN)/python -m benchmarks.gpu_check
+	$(BIN)/python -m benchmarks.gpu_check $(if $(filter gpu-tune,$@),tuning,truth)
 
 # the generated pages, and the site: build/site/index.html
 docs: .venv/ready-docs

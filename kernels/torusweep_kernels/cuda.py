@@ -17,15 +17,17 @@ Result = TypeVar("Result")
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused multiply-add: the reference rounds each product
 THREADS = 256  # a block
-RESIDENT = 2048  # resident threads of a multiprocessor
-# levels of a search launched between two checks for its end; even, so that both buffers return to their places
+WARP = 32  # threads
+RESIDENT = 2048  # resident threads of a multiprocessor, where it is not known how many fit
+REGISTERS_AT_ONCE, WARPS_AT_ONCE = 256, 4  # a multiprocessor gives a warp so many registers, or a multiple; and warps
+# levels of a search launched between two checks for its end, at first; even: both buffers return to their places
 AHEAD = 16
 CACHED = 0.7  # share of the L2 cache for the rows of a search
 NO_MEMORY = 2  # cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY
 
 
 class Gpu:
-    """The current device: its kernels, each compiled once, and launches of at most its resident threads."""
+    """The current device: its kernels, each compiled once, and launches of as many threads as run at once."""
 
     def __init__(self) -> None:
         self.cupy = backends.array_module("cupy")
@@ -35,7 +37,8 @@ class Gpu:
         self.number = self.cupy.cuda.Device().id
         properties = self.cupy.cuda.runtime.getDeviceProperties(self.number)
         self.multiprocessors = properties["multiProcessorCount"]
-        self.most_threads = self.multiprocessors * RESIDENT
+        self.registers = properties.get("regsPerMultiprocessor")
+        self.warps = properties.get("maxThreadsPerMultiProcessor", RESIDENT) // WARP
         self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of the L2 cache for rows
         self.shared = properties["sharedMemPerBlockOptin"]  # shared memory of a block
 
@@ -48,16 +51,34 @@ class Gpu:
         """Bytes that CuPy can allocate."""
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
-    def threads(self, items: int, multiple: int | None = None) -> int:
-        """A multiple of `multiple` (THREADS by default): a thread for each item, at most about the device's resident
-        threads.
+    def resident(self, kernel: Any) -> int:
+        """Threads of a kernel without shared memory that run at once, in blocks of THREADS: as its registers allow.
+
+        A launch of more would leave the rest for a second round, in which most of the device is idle.
         """
+        registers = getattr(kernel, "num_regs", None)
+        if not (registers and self.registers):
+            return self.multiprocessors * RESIDENT
+        return self.multiprocessors * THREADS * max(1, blocks_that_fit(registers, THREADS, self.registers, self.warps))
+
+    def threads(self, kernel: Any, items: int, multiple: int | None = None) -> int:
+        """A thread for each item, at most as many as run at once; a multiple of `multiple` (THREADS by default)."""
         multiple = THREADS if multiple is None else multiple
-        return -(-min(items, self.most_threads) // multiple) * multiple
+        return min(-(-items // multiple), max(1, self.resident(kernel) // multiple)) * multiple
 
     def launch(self, kernel: Any, items: int, *arguments: Any) -> None:
-        """Run a kernel with a thread for each item, at most the device's resident threads."""
-        kernel((self.threads(items) // THREADS,), (THREADS,), arguments)
+        """Run a kernel with a thread for each item, at most as many as run at once."""
+        kernel((self.threads(kernel, items) // THREADS,), (THREADS,), arguments)
+
+
+def blocks_that_fit(registers: int, threads: int, most_registers: int, most_warps: int) -> int:
+    """Blocks that a multiprocessor runs at once, as far as registers and warps limit them (as CUDA's occupancy API).
+
+    registers: of a thread; threads: of a block; most_registers, most_warps: of the multiprocessor
+    """
+    of_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
+    warps = min(most_registers // of_warp // WARPS_AT_ONCE * WARPS_AT_ONCE, most_warps)
+    return warps // -(-threads // WARP)
 
 
 @cache

@@ -4,7 +4,7 @@
 #pragma once
 #define __global__
 #define __device__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __shared__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -77,6 +78,33 @@ class Device:
 current = [0]
 
 
+class Event:
+    """A moment; launches end before they return."""
+
+    def record(self) -> None:
+        self.moment = time.perf_counter()
+
+
+class Pool:
+    """Keeps nothing; an array may take `most` bytes."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = self.most = memory
+
+    def free_bytes(self) -> int:
+        return 0
+
+    def total_bytes(self) -> int:
+        return 0
+
+    def free_all_blocks(self) -> None:
+        pass
+
+    def set_limit(self, size: int) -> None:
+        """0: none but that of the device."""
+        self.most = min(size or self.memory, self.memory)
+
+
 class DeviceArray(np.ndarray):
     """An array that only admits its own kind."""
 
@@ -125,6 +153,7 @@ class RawModule:
     folder: Path
     backwards: bool
     shared: int
+    registers: int = 0
 
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
         stem = (
@@ -193,6 +222,8 @@ class RawModule:
             self.launch(name, grid[0], block[0], arguments, -(-shared_mem // 4))
 
         kernel.max_dynamic_shared_size_bytes = USUAL  # type: ignore[attr-defined]
+        if self.registers:
+            kernel.num_regs = self.registers  # type: ignore[attr-defined]
         return kernel
 
     def launch(self, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int) -> None:
@@ -230,13 +261,17 @@ def module(
     devices: int = 1,
     shared: int = 227 * 2**10,
     backwards: bool = False,
+    registers: int = 0,
 ) -> ModuleType:
     """A module to stand in sys.modules["cupy"]: one device of so many multiprocessors and bytes of cache.
 
     shared: bytes that a block may share. memory: bytes that an array may take; free: bytes that the device says are
     free, `memory` by default. devices: so many of them. backwards: blocks and threads run from the last one on.
+    registers: of a thread of every kernel, 0 = not told.
     """
     cupy: Any = ModuleType("cupy")
+    cupy.__version__ = "none"
+    pool = Pool(memory)
     current[0] = 0
 
     def on_the_device(function: Any) -> Any:
@@ -245,7 +280,7 @@ def module(
             result = on_device(
                 function(*[on_host(a) if isinstance(a, DeviceArray | np.ndarray) else a for a in arguments], **options)
             )
-            if isinstance(result, DeviceArray) and result.nbytes > memory:
+            if isinstance(result, DeviceArray) and result.nbytes > pool.most:
                 raise OutOfMemoryError(f"Out of memory allocating {result.nbytes:,} bytes")
             return result
 
@@ -271,15 +306,19 @@ def module(
     cupy.take = lambda a, indices, axis=None, out=None: on_device(
         np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip")
     )
-    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+    cupy.get_default_memory_pool = lambda: pool
     properties = {
         "multiProcessorCount": multiprocessors,
         "l2CacheSize": cache,
         "sharedMemPerBlockOptin": shared,
         "name": b"a processor that plays a GPU",
+        "regsPerMultiprocessor": 2**16,
+        "maxThreadsPerMultiProcessor": 2048,
     }
     cupy.cuda = SimpleNamespace(
         Device=Device,
+        Event=Event,
+        get_elapsed_time=lambda begin, end: 1e3 * (end.moment - begin.moment),
         driver=SimpleNamespace(CUDADriverError=CUDADriverError),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
         compiler=SimpleNamespace(CompileException=CompileException),
@@ -288,7 +327,9 @@ def module(
             getDeviceCount=lambda: devices,
             getDeviceProperties=lambda device: properties,
             memGetInfo=lambda: (free or memory, memory),
+            deviceSynchronize=lambda: None,
         ),
     )
-    cupy.RawModule = type("RawModule", (RawModule,), {"folder": folder, "backwards": backwards, "shared": shared})
+    members = {"folder": folder, "backwards": backwards, "shared": shared, "registers": registers}
+    cupy.RawModule = type("RawModule", (RawModule,), members)
     return cupy

@@ -1,7 +1,9 @@
-// CUDA's language on the CPU for ThreadSanitizer. Every CUDA thread of a launch is a fiber of its own, of all blocks at
+// CUDA's language on the CPU for sanitizers. Every CUDA thread of a launch is a fiber of its own, of all blocks at
 // the same time, and goes on in random order. One access happens before another only where CUDA says so: at the begin
 // and the end of a launch, at barriers of a block, and by atomics with fences. ThreadSanitizer then reports each pair of
-// accesses without order, whatever order they happened to have. The program runs one launch, from a file to a file.
+// accesses without order, whatever order they happened to have. Without RACES, AddressSanitizer and
+// UndefinedBehaviorSanitizer see the same program: every array, and what a block shares, is an allocation of its own, of
+// exactly its size. The program runs one launch, from a file to a file.
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +11,11 @@
 #include <ucontext.h>
 #define __global__
 #define __device__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __shared__
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#ifdef RACES
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline))
-
 extern "C" {
 void* __tsan_get_current_fiber(void);
 void* __tsan_create_fiber(unsigned flags);
@@ -21,6 +23,14 @@ void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 void __tsan_acquire(void*);
 void __tsan_release(void*);
 }
+#else
+#define UNSEEN __attribute__((noinline))
+static void* __tsan_get_current_fiber() { return nullptr; }
+static void* __tsan_create_fiber(unsigned) { return nullptr; }
+static void __tsan_switch_to_fiber(void*, unsigned) {}
+static void __tsan_acquire(void*) {}
+static void __tsan_release(void*) {}
+#endif
 static const unsigned int NO_ORDER = 1;  // switching to a fiber orders nothing
 
 struct Three {
@@ -201,7 +211,7 @@ UNSEEN static void run(unsigned int grid, unsigned int threads, unsigned int sha
     }
     blocks_ = (Block*)calloc(grid, sizeof(Block));
     for (unsigned int b = 0; b < grid; ++b) {
-        blocks_[b].shared = (unsigned int*)malloc(4ul * shared_words + 8);
+        blocks_[b].shared = (unsigned int*)malloc(4ul * shared_words);
         for (unsigned int w = 0; w < shared_words; ++w) blocks_[b].shared[w] = GARBAGE_;
     }
     unsigned int* const ready = (unsigned int*)malloc(4ul * all);
@@ -257,7 +267,11 @@ UNSEEN void launch(void (*kernel)(A...), void** arguments, Places<I...>) {
 }
 template <class... A>
 void launch(void (*kernel)(A...), void** arguments) {
+#ifdef __clang__
     launch(kernel, arguments, __make_integer_seq<PlacesOf, int, sizeof...(A)>{});
+#else
+    launch(kernel, arguments, Places<__integer_pack(sizeof...(A))...>{});
+#endif
 }
 
 // Read a launch, run the kernel of that name, write back the arrays; each argument is (is it an array, bytes, content).
@@ -279,7 +293,7 @@ UNSEEN int main(int, char** files) {
     read_from(file, launch_, sizeof launch_);
     for (unsigned int i = 0; i < launch_[3]; ++i) {
         read_from(file, head[i], 16);
-        data[i] = malloc((size_t)head[i][1] + 16);
+        data[i] = malloc((size_t)head[i][1]);
         read_from(file, data[i], (size_t)head[i][1]);
         arguments[i] = head[i][0] ? (void*)&data[i] : data[i];
     }

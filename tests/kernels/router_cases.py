@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torusweep_kernels.router import MEMORIES, SWITCHINGS, Batch, Router, Simulated, Wiring, cpu, simulate
+from torusweep_kernels.router import MEMORIES, SWITCHINGS, Batch, Messages, Router, Simulated, Wiring, cpu, simulate
 
 from tests.kernels import oracle
 
@@ -182,3 +182,38 @@ def arrival(
                 return None
             states.append((int(to[node, port]), tuple(h - (j == i) for j, h in enumerate(left))))
     return ends.pop() if len(ends) == 1 else None
+
+
+def with_messages(seed: int, nodes: int, packets: Batch) -> Batch:
+    """The packets of a random case, cut into messages of 1 … 3 that wait for some before, with steps between them."""
+    rng = np.random.default_rng(seed)
+    experiments = []
+    for e in range(2):
+        parts = []
+        for s in range(nodes):
+            place, end = packets.first[e, s], packets.first[e, s + 1]
+            while place < end:
+                many = min(int(rng.integers(1, 4)), int(end - place))
+                parts.append((int(place), many))
+                place += many
+        parts += [(0, 0)] * int(rng.integers(0, 6))
+        experiments.append([parts[i] for i in rng.permutation(len(parts))])
+    number = [len(own) for own in experiments]
+    start = np.cumsum([0, *number])
+    followers: list[list[int]] = []
+    for s, many in zip(start.tolist(), number):
+        for g in range(many):
+            later = rng.integers(g + 1, many, int(rng.integers(0, 3))) if g + 1 < many else []
+            followers.append([s + int(h) for h in later])  # now and then the same one twice
+    flat = [part for own in experiments for part in own]
+    return packets._replace(
+        time=np.zeros_like(packets.time),
+        messages=Messages(
+            start,
+            np.array([begin for begin, _ in flat], np.int64),
+            np.array([many for _, many in flat], np.int32),
+            rng.choice([0, 0, 1, 2, 20], len(flat)).astype(np.int32),
+            np.cumsum([0, *map(len, followers)]),
+            np.array([g for own in followers for g in own], np.int64),
+        ),
+    )

@@ -87,6 +87,69 @@ def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) ->
     assert found.histogram.tolist() == [[1] * (length + 1)]
 
 
+@pytest.mark.parametrize("eccentricity", [False, True])
+def test_from_the_second_block_on_as_many_levels_are_launched_as_the_last_had(
+    eccentricity: bool, as_cupy: AsCupy
+) -> None:
+    cupy, (ports, from_one) = as_cupy(cache=2**16), network()
+    levels = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: levels.append(how[1]) or launch(*how)
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=eccentricity, backend="cupy")
+    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    assert len(from_one) - 1 == 16  # and one more launch, which finds nothing
+    assert levels.count("advance") == 2 * cuda.AHEAD + 18 + 18  # three blocks of 256 sources
+
+
+def test_counts_of_many_levels_that_do_not_fit(as_cupy: AsCupy) -> None:
+    """At most 4 levels of 4 words for 768 nodes: fewer levels are launched at once, and rows are as wide as before."""
+    cupy, (ports, from_one) = as_cupy(cache=2**16, memory=4 * 4 * 3072, free=2**30), network()
+    levels = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: levels.append((how[1], how[4][-1])) or launch(*how)
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), backend="cupy")
+    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    assert {int(words) for _, words in levels} == {4}
+    assert len(levels) == 3 * 20  # 17 levels, four at a time
+
+
+def test_blocks_of_other_depths(as_cupy: AsCupy) -> None:
+    """A cycle beside a line: each block is searched to its end, whatever the last one's depth."""
+    as_cupy(cache=2**12)  # 4 words: blocks of 256 sources
+    nodes, ring = 600, 80
+    ports = np.full((nodes, 1), -1)
+    ports[:ring, 0] = (np.arange(ring) + 1) % ring
+    ports[300:310, 0] = np.arange(301, 311)
+    sources, how = np.arange(nodes)[::-1], {"eccentricity": True, "backend": "cupy"}  # the shallow blocks first
+    found = all_pairs_distance(ports, sources, sources // 100, **how)
+    same = all_pairs_distance(ports, sources, sources // 100, **how | {"backend": "numpy"})
+    assert found.histogram.tolist() == same.histogram.tolist()
+    assert np.asarray(found.eccentricity).tolist() == np.asarray(same.eccentricity).tolist()
+    assert same.histogram.shape[1] == ring
+
+
+@pytest.mark.parametrize(
+    ("registers", "threads", "blocks"),
+    # NVIDIA's occupancy calculator (cuda_occupancy.h) for compute capability 9.0: 65,536 registers, 64 warps
+    [(32, 256, 8), (40, 256, 6), (42, 256, 5), (48, 256, 5), (64, 512, 2), (96, 512, 1), (255, 256, 1), (16, 1024, 2)],
+)
+def test_blocks_that_fit(registers: int, threads: int, blocks: int) -> None:
+    assert cuda.blocks_that_fit(registers, threads, 65_536, 64) == blocks
+
+
+@pytest.mark.parametrize(("registers", "blocks"), [(0, 2 * 8), (32, 2 * 8), (40, 2 * 6), (48, 2 * 5)])
+def test_no_more_blocks_are_launched_than_run_at_once(registers: int, blocks: int, as_cupy: AsCupy) -> None:
+    """0: registers are not told."""
+    cupy, ports = as_cupy(multiprocessors=2, registers=registers), oracle.torus(16, 12, 4)
+    grids = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: grids.append(how[1:3]) or launch(*how)
+    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=True, backend="cupy")
+    assert found.histogram.tolist() == [[768 * nodes for nodes in oracle.torus_histogram(16, 12, 4)]]
+    assert {grid for name, grid in grids if name == "advance"} == {blocks}
+    assert max(grid for name, grid in grids if name == "tally") <= blocks
+
+
 def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
     ports, from_one = network()
     task = Task(ports, np.arange(768, dtype=np.int32), np.zeros(768, np.int32), np.ones(768, bool), None, True)

@@ -1,61 +1,203 @@
-"""make gpu-check: what it compares, what it says where something differs, and where there is no GPU."""
+"""make gpu-check and gpu-tune: what they compare, and what they say where something goes wrong or no GPU is there."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend
+from torusweep_kernels import backend, cuda
 
-from benchmarks import gpu_check
-from benchmarks.gpu_check import Case, Row
+from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_truth, gpu_tuning
+from benchmarks.gpu_cases import Case
+from benchmarks.gpu_jobs import Row, failed, ledger
+from benchmarks.gpu_launches import watched
 
+AsCupy = Callable[..., ModuleType]
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = {path.parent.name for path in (ROOT / "kernels" / "torusweep_kernels").glob("*/gpu.py")}
+JOBS = "tests.kernels.gpu_jobs"
 
 
-def test_every_kernel_is_compared() -> None:
-    assert {case.kernel for case in gpu_check.small()} == KERNELS
+def test_every_kernel_is_compared_timed_and_tuned() -> None:
+    assert {case.kernel for case in gpu_cases.small()} == KERNELS
+    assert {case.kernel for case in gpu_cases.large()} == KERNELS
+    assert {case.kernel for case in list(gpu_cases.small())[: len(KERNELS) + 1]} == KERNELS  # the first to be run
+    for module in (gpu_truth, gpu_tuning):
+        names = [job.name for job in module.jobs()]
+        assert len(names) == len(set(names))
 
 
-def test_small_cases_are_the_same_on_a_stand_in(as_cupy: Callable[..., ModuleType]) -> None:
+@pytest.mark.parametrize("case", list(gpu_cases.small()), ids=lambda case: f"{case.kernel}, {case.name}")
+def test_small_cases_are_the_same_on_a_stand_in(case: Case, as_cupy: AsCupy) -> None:
+    as_cupy(cache=2**30)  # as many words as a row may have
+    (row,) = gpu_truth.compared(case)
+    assert row.same, row
+
+
+def test_a_limit_of_memory_that_is_never_met_is_told(as_cupy: AsCupy) -> None:
     as_cupy()
-    for case in gpu_check.small():
-        assert gpu_check.compared(case, "numpy").same, case.name
+    with pytest.raises(AssertionError, match="expected a width that does not fit into 1,073,741,824 bytes"):
+        list(gpu_truth.compared(gpu_cases.halved("torus(radices=[7, 5, 3])", 2**30)))
 
 
 @pytest.mark.parametrize(
     "wrong", [np.array([1, 2, 4]), np.array([1, 2, 3], np.int32), np.array([1.0, 2.0, 3.0]), np.array([[1, 2, 3]])]
 )
-def test_a_difference_is_told(wrong: np.ndarray) -> None:
-    def case(found: np.ndarray) -> Case:
-        return Case("walks", "a case", lambda name, threads: (found if name == "cupy" else right,))
-
+def test_a_difference_is_seen(wrong: np.ndarray) -> None:
     right = np.array([1, 2, 3])
-    rows = [gpu_check.compared(case(found), "numpy") for found in (right, wrong)]
-    assert [row.same for row in rows] == [True, False]
-    assert [line.split(" | ")[2] for line in gpu_check.table(rows, 2).splitlines()[2:]] == [
-        "numpy",
-        "**differs from numpy**",
-    ]
+    assert gpu_truth.equal((right,), (right.copy(),))
+    assert not gpu_truth.equal((right,), (wrong,))
+    assert not gpu_truth.equal((right,), (right, right))
+
+
+def test_a_large_case_is_timed_and_its_launches_counted(as_cupy: AsCupy) -> None:
+    as_cupy()
+    case = gpu_cases.large_case(gpu_cases.distance("torus(radices=[7, 5, 3])"), 8e-3)
+    (row,) = gpu_truth.timed(case)
+    assert (row.kind, row.same, row.beside, row.estimate) == ("timed", True, "numba", 8e-3)
+    assert row.launches == cuda.AHEAD  # levels at once; the torus has 6
+    assert row.gpu is not None
+    assert row.kernels is not None
+    assert row.cores is not None
+    assert 0 < row.kernels < row.gpu
+    (alone,) = gpu_truth.timed(case._replace(beside=None))
+    assert (alone.same, alone.cpu, alone.cores) == (None, None, None)
 
 
 def test_the_table() -> None:
-    case = Case("distance", "torus(k=32, n=3)", lambda name, threads: (), estimate=0.008)
-    head, _, line = gpu_check.table([Row(case, "numba", True, gpu=0.02, cpu=0.15)], 2).splitlines()
-    assert "Numba, 2 threads, s" in head
-    assert line == "| distance | torus(k=32, n=3) | numba | 0.02 | 0.15 | 7.5 | 0.008 | 2.5 |"
-    alone = gpu_check.timed(case._replace(alone=True), 2)
-    assert (alone.same, alone.cpu) == (None, None)
+    rows = [
+        Row("fact", "", "device", said="a GPU"),
+        Row("compared", "walks", "small", same=True, beside="numpy"),
+        Row("timed", "distance", "torus", "", True, "numba", 0.02, 0.015, 49, 0.9, 0.15, 0.008),
+        Row("timed", "router", "torus", "", False, "numba", 0.02),
+    ]
+    said = gpu_truth.table(rows)
+    assert "- device: a GPU\n- small cases: 1 of 1 the same to the bit, run twice\n" in said
+    assert "| distance | torus | numba | 0.02 | 0.015 | 49 | 0.9 | 0.15 | 7.5 | 0.008 | 2.5 |" in said
+    assert "| router | torus | **differs from numba** | 0.02 |" in said
+    assert failed(rows)
+    assert not failed(rows[:-1])
 
 
-WITHOUT = """
+def test_a_job_that_goes_wrong_loses_only_itself() -> None:
+    lines: list[str] = []
+    begin = time.monotonic()
+    rows = ledger(JOBS, 300, lines.append)
+    assert time.monotonic() - begin < 300
+    assert [Row(**json.loads(line)) for line in lines] == rows
+    told = [(row.kind, row.case, row.same) for row in rows]
+    assert told == [
+        ("compared", "off by 0", True),
+        ("compared", "off by 1", False),
+        ("compared", "unsteady", False),
+        ("fact", "before the crash", None),
+        ("failed", "crash", None),
+        ("fact", "before the exception", None),
+        ("failed", "exception", None),
+        ("failed", "without a library", None),
+        ("fact", "before the hang", None),
+        ("failed", "hang", None),
+        ("left out", "too long", None),
+        ("compared", "off by 0", True),
+    ]
+    said = [row.said.partition(":")[0] for row in rows if row.kind == "failed"]
+    assert said == ["signal 11", "exit status 1", "not run", "no end within 8 s"]
+    assert "RuntimeError: an illegal address" in "".join(row.said for row in rows)
+    table = gpu_truth.table(rows)
+    assert "small cases: 2 of 4 the same" in table
+    assert "- **differs from numpy**: walks, off by 1" in table
+    assert "- **hang**: no end within 8 s" in table
+    assert "- **without a library**: not run: no module pydantic" in table
+    assert "- **too long**: left out: it takes about 1000 s" in table
+    assert failed(rows)
+
+
+def test_the_time_is_kept() -> None:
+    """A job is cut where the time ends, although its own limit is later."""
+    begin = time.monotonic()
+    rows = ledger(JOBS, 6, lambda line: None, only="hang")
+    assert time.monotonic() - begin < 6 + 1
+    assert rows[-1].said == "no end within 4 s"
+
+
+def test_settings_are_tried_and_compared(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each setting changes what is launched, and no answer; one that does not fit is told."""
+    as_cupy()
+    cases = {case.kernel: case for case in gpu_tuning.every_kernel()}
+    tried = [
+        ("distance", [*gpu_tuning.rows_of_distances(), *gpu_tuning.launches()]),
+        ("loads", gpu_tuning.lanes("loads", (1, 7))),
+        ("walks", gpu_tuning.lanes("walks", (1, 7))),
+        ("router", [*gpu_tuning.router_settings(shared=False), *gpu_tuning.router_settings(shared=True)]),
+        ("annealing", gpu_tuning.threads_of("annealing.gpu.OWN", (1, 8))),
+    ]
+    monkeypatch.setattr(gpu_tuning, "TURNS", 1)
+    for kernel, settings in tried:
+        rows = list(gpu_tuning.tuned(cases[kernel], settings))
+        assert [row.setting for row in rows] == ["usual", *(setting.name for setting in settings)]
+        assert all(row.same for row in rows), rows
+    with watched() as few:
+        list(gpu_tuning.tuned(cases["distance"], [gpu_tuning.Setting("8 ahead", {"cuda.AHEAD": 8})]))
+    assert few.counts() == {"advance": 2 * cuda.AHEAD + cuda.AHEAD + 2 * 8}
+    wrong = gpu_tuning.Setting("no room", {"distance.gpu.Network.make_room": no_room})
+    usual, row = gpu_tuning.tuned(cases["distance"], [wrong])
+    assert (usual.kind, row.kind, row.said) == ("tuned", "failed", "no room: none left")
+    said = gpu_tuning.table([usual, usual._replace(setting="other", gpu=2 * (usual.gpu or 0), same=False), row])
+    assert "| other | " in said
+    assert " | 2.0 | **differs** |" in said
+    assert "**torus(radices=[7, 5, 3])**: no room: none left" in said
+
+
+def no_room(*_: object) -> None:
+    raise MemoryError("none left")
+
+
+def test_ceilings(as_cupy: AsCupy) -> None:
+    as_cupy()
+    rows = list(gpu_ceilings.ceilings(copied=2**21, sizes=(1, 2), launches=3))
+    assert [row.case for row in rows] == [
+        "copy of 2,097,152 bytes",
+        "reads of 1 MiB again and again",
+        "reads of 2 MiB again and again",
+        "launch with 13 parameters",
+        "launch with 68 parameters",
+    ]
+    assert all(row.said for row in rows)
+
+
+def test_the_device_is_described(as_cupy: AsCupy) -> None:
+    as_cupy(registers=40)
+    said = {row.case: row.said for row in gpu_truth.device()}
+    assert said["device"].startswith("a processor that plays a GPU, CuPy none")
+    assert "regsPerMultiprocessor 65536" in said["properties"]
+    assert said["distance: advance"] == "40 registers, not told bytes of local memory"
+    assert {name.partition(":")[0] for name in said if ": " in name} == KERNELS
+
+
+def test_metrics_of_the_profiler() -> None:
+    text = (
+        '==PROF== Connected\n"ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"\n'
+        '"0","advance(int)","Occupancy","Achieved Occupancy","%","71.5"\n'
+        '"0","advance(int)","SpeedOfLight","Duration","us","28.1"\n"0","advance(int)","Occupancy","Other","","1"\n'
+    )
+    assert gpu_tuning.metrics(text) == {"advance": "Achieved Occupancy 71.5 %, Duration 28.1 us"}
+
+
+STAND_IN = """
+import sys
+from pathlib import Path
+from tests.kernels import fake_cupy
+sys.modules[__name__] = fake_cupy.module(Path({built!r}))
+"""
+MISSING = """
 import sys
 
 class Missing:
@@ -64,40 +206,48 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Missing())
-from pathlib import Path
-from tests.kernels import fake_cupy
-sys.modules["cupy"] = fake_cupy.module(Path({built!r}))
-from torusweep_kernels import backend
-import benchmarks.gpu_check as gpu_check
-from torusweep.tables.provenance import software
-print(software()["torusweep"])
-for case in gpu_check.small():
-    if case.kernel in ("router", "routes"):
-        row = gpu_check.attempted(case, lambda case: gpu_check.compared(case, "numpy"))
-        print(case.kernel, row.same, row.missing)
 """
 
 
-def test_without_an_installation_only_the_router_is_missing_and_is_told(built: Path) -> None:
+def test_the_command_without_an_installation(built: Path, tmp_path: Path) -> None:
     """As on a machine with CuPy, but without package registry: neither this project nor what its sweeps need."""
     missing = {"pydantic", "igraph", "pymetis", "dask", "distributed", "snakemake", "yaml", "ruamel", "duckdb"}
-    places = ":".join(str(ROOT / part) for part in (".", "pipeline", "kernels"))
+    (tmp_path / "cupy.py").write_text(STAND_IN.format(built=str(built)))
+    (tmp_path / "sitecustomize.py").write_text(MISSING.format(missing=sorted(missing)))
+    places = os.pathsep.join([str(tmp_path), *(str(ROOT / part) for part in (".", "pipeline", "kernels"))])
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.gpu_check",
+        "truth",
+        "--only",
+        "small: router, random",
+        "--minutes",
+        "1",
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT.format(missing=sorted(missing), built=str(built))],
+        [*command, "--only", "small: router, random network 3", "--output", str(tmp_path / "lines")],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": places},
         capture_output=True,
         text=True,
     )
-    said = done.stdout.splitlines()
-    assert said[1:] == ["routes True ", "router None pydantic", "router None pydantic"], done.stderr
-    row = Row(Case("router", "a case", lambda name, threads: ()), "", None, missing="pydantic")
-    assert "| **not run: no pydantic** |" in gpu_check.table([row], 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [Row(**json.loads(line)) for line in (tmp_path / "lines").read_text().splitlines()]
+    assert [row.same for row in rows] == [True] * 2
+    assert "- small cases: 2 of 2 the same to the bit, run twice" in done.stdout
+    without = subprocess.run(
+        [sys.executable, "-c", "import pydantic"], env={**os.environ, "PYTHONPATH": places}, capture_output=True
+    )
+    assert without.returncode == 1
 
 
 @pytest.mark.skipif(bool(backend.gpu_count()), reason="there is a GPU here")
-def test_without_a_gpu_one_line_and_an_exit_code() -> None:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.gpu_check"], cwd=ROOT, capture_output=True, text=True)
+@pytest.mark.parametrize("command", gpu_check.COMMANDS)
+def test_without_a_gpu_one_line_and_an_exit_code(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu_check", command], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("gpu-check: expected a GPU that CuPy can use, found none")

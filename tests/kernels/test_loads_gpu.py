@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep_kernels import backend
-from torusweep_kernels.loads import SPLITS, gpu, minimal_loads, network, reference
+from torusweep_kernels.loads import SPLITS, Channels, gpu, minimal_loads, network, reference
 from torusweep_kernels.loads.order import order
 
 from tests.kernels import oracle
@@ -47,6 +47,32 @@ def test_widths_and_launches(
     assert found.load.tolist() == expected.load.tolist()
     assert found[1:] == expected[1:]
     assert used == [lanes]
+
+
+@pytest.mark.parametrize("backend_name", ["numba", "cupy"])
+def test_channels_are_derived_and_copied_once(
+    backend_name: str, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_cupy()
+    derived, copied = [], []
+    derive, copy = network.derived, gpu.Network.on_device
+    monkeypatch.setattr(network, "derived", lambda task: derived.append(1) or derive(task))
+    monkeypatch.setattr(gpu.Network, "on_device", lambda self, side: copied.append(1) or copy(self, side))
+    kept, links = Channels(), np.random.default_rng(2).integers(1, 4, torus().shape)
+    turned = np.roll(torus(), 1, axis=0)
+    calls: list[dict[str, Any]] = [
+        *({"ports": torus(), "roots": roots} for roots in (np.arange(0, 100), np.arange(100, 256))),
+        *({"ports": turned}, {"ports": turned, "split": "next-hops"}, {"ports": torus(), "capacity": links}),
+        *({"ports": torus(), "capacity": links % 3 + 1}, {"ports": torus()}),
+    ]
+    for call in calls:
+        how = {"roots": np.arange(256), "backend": backend_name} | call
+        found, alone = minimal_loads(**how, channels=kept), minimal_loads(**how)
+        assert found.load.tobytes() == alone.load.tobytes()
+        assert found[1:] == alone[1:]
+    others = 6  # networks, each unlike the one before
+    assert len(derived) == others + len(calls)
+    assert len(copied) == (2 * (others + len(calls)) if backend_name == "cupy" else 0)
 
 
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 32, 33])

@@ -1,6 +1,7 @@
-"""No kernel has a data race: every CUDA source under ThreadSanitizer, ordered only where CUDA orders (race_shim.h).
+"""No kernel has a data race, leaves its arrays, or does what C++ does not define: every CUDA source under sanitizers.
 
-The results are compared, too. Mutated sources show that races are found, also where the results stay right.
+For ThreadSanitizer, accesses are ordered only where CUDA orders them (race_shim.h). The results are compared, too.
+Mutated sources show that reports are made, also where the results stay right.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,8 @@ from torusweep_kernels.routes import route_flows
 from torusweep_kernels.walks import shortest_walks
 
 from tests.kernels import fake_cupy, oracle, racing
-from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform
+from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform, with_messages
 from tests.kernels.test_annealing import start
-from tests.kernels.test_router_messages import with_messages
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -40,26 +41,39 @@ Case = Callable[[str], Arrays]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the programs are kept; skips where the sanitizer cannot be had."""
+    """Where the programs are kept."""
     made = tmp_path_factory.getbasetemp().parent / "races"
     made.mkdir(exist_ok=True)
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        pytest.skip("needs ThreadSanitizer on 64-bit Linux and x86; this machine is another")
-    source = made / "trivial.cpp"
-    source.write_text(TRIVIAL.format(shim=racing.SHIM))
-    try:
-        racing.build(source, made / "trivial", made)
-        racing.ran(made / "trivial", "/dev/null", "/dev/null")
-    except (fake_cupy.CompileException, OSError, subprocess.SubprocessError) as error:
-        pytest.skip(f"needs zig's ThreadSanitizer, which does not work here: {str(error)[:500]}")
     return made
 
 
+@pytest.fixture(scope="module", params=[racing.THREAD, racing.MEMORY], ids=["races", "memory"])
+def sanitizer(request: pytest.FixtureRequest, folder: Path) -> racing.Sanitizer:
+    """Each of them; skips where it cannot be had."""
+    return usable(request.param, folder)
+
+
+@cache
+def usable(sanitizer: racing.Sanitizer, folder: Path) -> racing.Sanitizer:
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip(f"needs {sanitizer.name} on 64-bit Linux and x86; this machine is another")
+    source, program = folder / "trivial.cpp", folder / "trivial"
+    source.write_text(TRIVIAL.format(shim=racing.SHIM))
+    try:
+        racing.build(sanitizer, source, program, folder)
+        racing.ran(sanitizer, program, "/dev/null", "/dev/null")
+    except (fake_cupy.CompileException, OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"needs {sanitizer.name} of {' '.join(sanitizer.command)}: {str(error)[:500]}")
+    return sanitizer
+
+
 @contextmanager
-def sanitized(folder: Path, mutated: Callable[[str], str] = str, **device: Any) -> Iterator[list[str]]:
+def sanitized(
+    folder: Path, sanitizer: racing.Sanitizer, mutated: Callable[[str], str] = str, **device: Any
+) -> Iterator[list[str]]:
     """A GPU of few threads, several blocks each; gives the reports."""
     with pytest.MonkeyPatch.context() as patch:
-        cupy, found = racing.module(folder, mutated, **device)
+        cupy, found = racing.module(folder, sanitizer, mutated, **device)
         patch.setitem(sys.modules, "cupy", cupy)
         patch.setattr(cuda, "THREADS", 32)
         patch.setattr(cuda, "RESIDENT", 64)
@@ -177,10 +191,10 @@ def test_every_source_is_run() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_no_kernel_has_a_race(name: str, folder: Path) -> None:
+def test_no_kernel_is_reported(name: str, folder: Path, sanitizer: racing.Sanitizer) -> None:
     _, case, multiprocessors = CASES[name]
     expected = case("numba")
-    with sanitized(folder, multiprocessors=multiprocessors) as found:
+    with sanitized(folder, sanitizer, multiprocessors=multiprocessors) as found:
         arrays = case("cupy")
     assert found == []
     assert [array.tobytes() for array in arrays] == [array.tobytes() for array in expected]
@@ -231,17 +245,63 @@ MUTATIONS = {
     "deliveries counted plainly": Mutation("router", "atomicSub(undelivered, 1)", "--*undelivered"),
 }
 
+# a source that leaves an array, or computes what C++ does not define: (mutation, words of the report)
+OVERFLOW = "heap-buffer-overflow"
+WRONG = {
+    "a channel too many of a level": (
+        Mutation("distance", "link < start[node + 1]", "link <= start[node + 1]"), OVERFLOW,
+    ),
+    "a node too many of a graph": (
+        Mutation("distance, many", "node = thread; node < size;", "node = thread; node <= size;", 0), OVERFLOW,
+    ),
+    "a word too many of shared memory": (
+        Mutation("distance, many", "i < 2 * size + 3 * LANES", "i < 2 * size + 3 * LANES + 1"), OVERFLOW,
+    ),
+    "a channel too many of a load": (Mutation("loads", "arc < start[node + 1]", "arc <= start[node + 1]", 0), OVERFLOW),
+    "a lane too many of loads": (Mutation("loads", "lane < lanes; lane", "lane <= lanes; lane"), OVERFLOW),
+    "a row too many of walks": (
+        Mutation("walks", "row < (long long)nodes * lanes", "row <= (long long)nodes * lanes"), OVERFLOW,
+    ),
+    "a limit that no unsigned int holds": (
+        Mutation("walks", "(end * share < most ? end * share : most)", "(end * share * 2)"), "outside the range",
+    ),
+    "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
+    "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
+    "the next port of a graph": (
+        Mutation("annealing", "graph.ports[port % graph.d *", "graph.ports[(port % graph.d + 1) *"), OVERFLOW,
+    ),
+    "a node too many of the router": (Mutation("router", "router.node < size", "router.node <= size"), OVERFLOW),
+    "a shift too far": (Mutation("distance", ">> (lane % 64)", ">> (lane + 1)"), "shift exponent"),
+    "a number too large": (
+        Mutation("distance", "happened + level + 1,", "happened + (level + 2147483647 - 2147483646),"),
+        "signed integer overflow",
+    ),
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_what_orders_accesses_is_missed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program with a race may be wrong, or never end: only the report counts."""
+    reported(MUTATIONS[name], usable(racing.THREAD, folder), folder, monkeypatch)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_keeps_to_its_arrays_is_missed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutation, report = WRONG[name]
+    found = reported(mutation, usable(racing.MEMORY, folder), folder, monkeypatch)
+    assert report in found[0]
+
+
+def reported(
+    mutation: Mutation, sanitizer: racing.Sanitizer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    """A mutated program may be wrong, or never end: only the report counts."""
     monkeypatch.setattr(racing, "SECONDS", 20)
-    mutation = MUTATIONS[name]
     _, case, multiprocessors = CASES[mutation.case]
     found: list[str] = []
     try:
-        with sanitized(folder, mutation, multiprocessors=multiprocessors) as found:
+        with sanitized(folder, sanitizer, mutation, multiprocessors=multiprocessors) as found:
             case("cupy")
     except (AssertionError, subprocess.TimeoutExpired):
         assert found, "it failed without a report"
     assert found
+    return found

@@ -13,7 +13,7 @@ from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform, with_messages
 from tests.kernels.router_oracle import Network
 from tests.kernels.test_router import line
 
@@ -130,41 +130,6 @@ def test_a_ring_all_reduce_takes_its_steps() -> None:
         ]
     found = both(torus_wiring(nodes), Router(2, 8), Routes(nodes).arrays, waiting(nodes, [messages]), cycles=1000)
     assert found.delivered.max() == steps * (2 + flits)
-
-
-def with_messages(seed: int, nodes: int, packets: Batch) -> Batch:
-    """The packets of a random case, cut into messages of 1 … 3 that wait for some before, with steps between them."""
-    rng = np.random.default_rng(seed)
-    experiments = []
-    for e in range(2):
-        parts = []
-        for s in range(nodes):
-            place, end = packets.first[e, s], packets.first[e, s + 1]
-            while place < end:
-                many = min(int(rng.integers(1, 4)), int(end - place))
-                parts.append((int(place), many))
-                place += many
-        parts += [(0, 0)] * int(rng.integers(0, 6))
-        experiments.append([parts[i] for i in rng.permutation(len(parts))])
-    number = [len(own) for own in experiments]
-    start = np.cumsum([0, *number])
-    followers: list[list[int]] = []
-    for s, many in zip(start.tolist(), number):
-        for g in range(many):
-            later = rng.integers(g + 1, many, int(rng.integers(0, 3))) if g + 1 < many else []
-            followers.append([s + int(h) for h in later])  # now and then the same one twice
-    flat = [part for own in experiments for part in own]
-    return packets._replace(
-        time=np.zeros_like(packets.time),
-        messages=Messages(
-            start,
-            np.array([begin for begin, _ in flat], np.int64),
-            np.array([many for _, many in flat], np.int32),
-            rng.choice([0, 0, 1, 2, 20], len(flat)).astype(np.int32),
-            np.cumsum([0, *map(len, followers)]),
-            np.array([g for own in followers for g in own], np.int64),
-        ),
-    )
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

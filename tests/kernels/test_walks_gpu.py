@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend
+from torusweep_kernels import backend, cuda
 from torusweep_kernels.loads import SPLITS
-from torusweep_kernels.walks import Walks, gpu, reference, shortest_walks
+from torusweep_kernels.walks import Searches, Walks, gpu, reference, shortest_walks
 from torusweep_kernels.walks.task import Task
 
 from tests.kernels import oracle
@@ -57,6 +58,84 @@ def test_blocks_and_launches(
     found = walked("cupy")
     assert found.count.tolist() == expected.count.tolist()
     assert used == [lanes]
+
+
+def launches(cupy: ModuleType) -> list[str]:
+    """Receives the name of each kernel that is launched."""
+    names: list[str] = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: names.append(how[1]) or launch(*how)
+    return names
+
+
+def round_of(number: int, backend: str, searches: Searches | None, **change: Any) -> Walks:
+    """Packets of a round of the same experiment."""
+    start, destination = np.random.default_rng(number).integers(0, NODES, (2, PACKETS))
+    how = {"ports": torus(), "split": "paths", "seed": 5, "first": number * PACKETS} | change
+    return shortest_walks(start=start, destination=destination, backend=backend, searches=searches, **how)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_rows_are_kept_for_later_rounds(split: str, as_cupy: AsCupy) -> None:
+    cupy, searches, counted = as_cupy(cache=2**10), Searches(), []
+    names = launches(cupy)
+    for number in range(3):
+        found = round_of(number, "cupy", searches, split=split)
+        assert found.count.tolist() == round_of(number, "numpy", None, split=split).count.tolist()
+        counted.append((names.count("reach"), names.count("walk")))
+        names.clear()
+    assert counted == [(cuda.AHEAD, 1), (0, 1), (0, 1)]
+    round_of(0, "cupy", None, split=split)
+    assert (names.count("reach"), names.count("walk")) == (8 * cuda.AHEAD, 8)  # blocks of 32 destinations
+
+
+@pytest.mark.parametrize("change", ["ports", "capacity", "split"])
+def test_rows_of_another_network_are_not_taken(change: str, as_cupy: AsCupy) -> None:
+    as_cupy()
+    searches, rng = Searches(), np.random.default_rng(3)
+    links = rng.integers(1, 4, torus().shape)
+    others: dict[str, list[dict[str, Any]]] = {
+        "ports": [{}, {"ports": np.roll(torus(), 1, axis=0)}],
+        "capacity": [{}, {"capacity": links}, {"capacity": links % 3 + 1}, {}],
+        "split": [{}, {"split": "next-hops"}, {}],
+    }
+    for how in others[change]:
+        found = round_of(1, "cupy", searches, **how)
+        assert found.count.tolist() == round_of(1, "numpy", None, **how).count.tolist()
+
+
+@pytest.mark.parametrize("device", [{"free": 4 * LANE}, {"memory": NODES * NODES * 4}])
+def test_rows_that_do_not_fit_are_not_kept(device: dict[str, int], as_cupy: AsCupy) -> None:
+    """Known before, or found out when memory is asked for."""
+    as_cupy(**device)
+    searches = Searches()
+    for number in range(2):
+        found = round_of(number, "cupy", searches)
+        assert found.count.tolist() == round_of(number, "numpy", None).count.tolist()
+    assert searches.rows is None
+
+
+def test_few_destinations_are_searched_from_alone(as_cupy: AsCupy) -> None:
+    names, searches = launches(as_cupy()), Searches()
+    start = np.arange(NODES)
+    for _ in range(2):
+        found = shortest_walks(torus(), start, start % 3, seed=5, backend="cupy", searches=searches)
+        assert found.count.tolist() == shortest_walks(torus(), start, start % 3, seed=5, backend="numpy").count.tolist()
+    assert searches.rows is None
+    assert names.count("walk") == 2
+
+
+def test_too_many_paths_to_a_node_that_is_no_destination(as_cupy: AsCupy) -> None:
+    """40 links one after another, each of 2³⁰ parallel ones: 2¹²⁰⁰ paths to the last node, which no packet goes to."""
+    as_cupy()
+    line, near = np.append(np.arange(1, 41), -1)[:, None], np.arange(30)
+    network: dict[str, Any] = {"ports": line, "capacity": np.full(line.shape, 2**30)}
+    how: dict[str, Any] = {"start": near, "destination": near + 5, "seed": 1}
+    found = shortest_walks(**network, **how, backend="cupy", searches=Searches())
+    assert found.count.tolist() == shortest_walks(**network, **how, backend="numpy").count.tolist()
+    assert found.count.sum() == 5 * 30
+    with pytest.raises(OverflowError):
+        shortest_walks(**network, start=np.zeros(1, int), destination=np.full(1, 40), backend="cupy")
 
 
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 32, 33])

@@ -14,6 +14,7 @@ from torusweep_kernels.distance.predecessors import predecessors
 SOURCE = Path(__file__).with_name("levels.cu")
 WIDEST = 64  # the most words of a row: 512 bytes, four cache lines
 NARROWEST = 4  # the fewest words of a row: 32 bytes, the smallest read of a GPU
+MOST_AHEAD = 64  # the most levels launched at once; each level keeps counts of all threads
 
 
 def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -42,6 +43,8 @@ class Network:
             cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
         )
         self.kept_at = cupy.full(task.nodes, -1, np.int32)
+        self.ahead = cuda.AHEAD  # levels that are launched before the host waits for the device
+        self.most_ahead = MOST_AHEAD
 
     def width(self, needed: int) -> int:
         """Words of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
@@ -63,6 +66,17 @@ class Network:
         self.buffers = self.cupy.empty((2, self.task.nodes * words), np.uint64)
         self.kept_at.fill(-1)
 
+    def counters(self, *threads: int) -> list[Any]:
+        """uint32[ahead, threads] for each of these; of fewer levels, from now on, where memory does not suffice."""
+
+        def made(pairs: int) -> list[Any]:
+            return [self.cupy.empty((2 * pairs, number), np.uint32) for number in threads]
+
+        found = cuda.halve_until_it_fits(self.ahead // 2, made)
+        if len(found[0]) < self.ahead:
+            self.most_ahead = len(found[0])
+        return found
+
     def part(self, block: Block) -> Part:
         """A block's distances."""
         cupy, task, words = self.cupy, self.task, block.words
@@ -72,15 +86,17 @@ class Network:
         place(cupy, state[0], start.node * words + start.lane // WORD, start.lane % WORD)
         full, kept, kept_node = (cupy.asarray(array) for array in (start.full, start.kept, start.kept_node))
         self.kept_at[kept_node] = cupy.arange(len(start.kept_node), dtype=np.int32)
-        threads = self.gpu.threads(task.nodes * words)
-        lane_threads = self.gpu.threads(task.nodes * lanes, max(lanes, cuda.THREADS)) if block.per_lane else 0
-        gained, pairs = cupy.empty((cuda.AHEAD, threads), np.uint32), cupy.empty((cuda.AHEAD, lane_threads), np.uint32)
+        threads = self.gpu.threads(self.advance, task.nodes * words)
+        of_tally = self.tally, task.nodes * lanes, max(lanes, cuda.THREADS)
+        lane_threads = self.gpu.threads(*of_tally) if block.per_lane else 0
+        gained, pairs = self.counters(threads, lane_threads)
+        ahead = len(gained)
         counts = [at_start(task, block, start.node, start.lane)]
-        levels = cuda.AHEAD
-        while levels == cuda.AHEAD:
-            happened = cupy.zeros(cuda.AHEAD + 1, np.int32)
+        depth, levels = 0, ahead
+        while levels == ahead:
+            happened = cupy.zeros(ahead + 1, np.int32)
             happened[0] = 1
-            for level in range(cuda.AHEAD):
+            for level in range(ahead):
                 old, new = state[level % 2], state[1 - level % 2]
                 size = np.int32(level), np.int32(task.nodes), np.int32(words)
                 network = self.start, self.predecessor, full, self.kept_at, kept, self.counted
@@ -92,8 +108,11 @@ class Network:
                         (old, new, self.counted, pairs, happened, *size),
                     )
             levels = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
-            found = pairs.reshape(cuda.AHEAD, -1, lanes) if block.per_lane else gained.reshape(cuda.AHEAD, -1, words)
+            depth += levels
+            found = pairs.reshape(ahead, -1, lanes) if block.per_lane else gained.reshape(ahead, -1, words)
             counts.append(found[:levels].sum(axis=1, dtype=np.int64).get())
+        # blocks are about equally deep: the next one needs one wait; even, so that both buffers return to their places
+        self.ahead = min(self.most_ahead, depth // 2 * 2 + 2)
         self.kept_at[kept_node] = -1
         return part(task, block, np.concatenate(counts))
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import check_capacity, expecting, within
-from torusweep_kernels.loads.network import Task
+from torusweep_kernels.loads.network import Channels, Task
+
+__all__ = ["SPLITS", "Channels", "Loads", "minimal_loads"]
 
 SPLITS = ("paths", "next-hops")
 LARGE = 2 * 10**8  # (root, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
@@ -39,6 +41,7 @@ def minimal_loads(
     capacity: np.ndarray | None = None,
     backend: str = "auto",
     threads: int | None = None,
+    channels: Channels | None = None,
 ) -> Loads:
     """Expected load of every channel when all traffic takes shortest paths, summed over roots in float64.
 
@@ -59,6 +62,8 @@ def minimal_loads(
     backend   auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for 2·10⁸ pairs of a root and a
               node and more where there is a GPU, otherwise numba
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
+    channels  what earlier calls for this network left, and what this call leaves: its channels by either end, on a GPU
+              copied once
 
     The two splits need different roots. Over paths, the shares of a pair are the same from either end. Over next hops,
     each node chooses, so the traffic to one destination has common shares, but not the traffic from one source. With
@@ -85,7 +90,7 @@ def minimal_loads(
         return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0)
     from torusweep_kernels.loads.order import order
 
-    task = Task(ports, roots, weights, split == "next-hops", demand, capacity, order(ports, roots))
+    task = Task(ports, roots, weights, split == "next-hops", demand, capacity, order(ports, roots), channels)
     load, totals = backends.implementation(__name__, chosen).loads(task, threads)
     if not np.isfinite(totals.most_paths).all():
         raise OverflowError(

@@ -41,9 +41,12 @@ class Network:
             SOURCE, "reach", "total_up", "carry", "add_up"
         )
         toward, away = arcs(task)
-        self.toward, self.away = self.on_device(toward), self.on_device(away)
+        copies = {} if task.channels is None else task.channels.copies  # of these arcs
+        if self.gpu.number not in copies:
+            own = cupy.asarray(np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(away.start)))
+            copies[self.gpu.number] = self.on_device(toward), self.on_device(away), own
+        self.toward, self.away, self.own = copies[self.gpu.number]
         self.channel = away.channel
-        self.own = cupy.asarray(np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(away.start)))
         self.partial, self.total = cupy.zeros(len(away.node)), cupy.zeros(len(away.node))
 
     def on_device(self, side: Arcs) -> tuple[Any, Any, Any]:

@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Channels:
+    """What calls for one network leave for the next one: its arcs, and their copy on a GPU.
+
+    Whoever makes several calls for a network holds one, and gives it to each.
+    """
+
+    def __init__(self) -> None:
+        self.network: tuple[np.ndarray, np.ndarray | None, bool] | None = None  # ports, capacity, inward
+        self.arcs: Any = None  # (towards the root, away from it)
+        self.copies: dict[int, Any] = {}  # device number → arrays there
+
+    def of(self, task: Task) -> Channels:
+        """Itself with the arcs of this task, derived anew if they are of another network."""
+        if self.network is None or not same_network(self.network, (task.ports, task.capacity, task.inward)):
+            capacity = None if task.capacity is None else task.capacity.copy()
+            self.network = task.ports.copy(), capacity, task.inward
+            self.arcs, self.copies = derived(task), {}
+        return self
+
+
+def same_network(
+    one: tuple[np.ndarray, np.ndarray | None, bool], other: tuple[np.ndarray, np.ndarray | None, bool]
+) -> bool:
+    (ports, capacity, inward), (others, another, way) = one, other
+    if inward != way or not np.array_equal(ports, others):
+        return False
+    return capacity is another if capacity is None or another is None else np.array_equal(capacity, another)
 
 
 class Task(NamedTuple):
@@ -12,7 +41,7 @@ class Task(NamedTuple):
 
     ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over
     next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: the order in which roots
-    are summed"""
+    are summed, channels: what is kept between calls"""
 
     ports: np.ndarray
     roots: np.ndarray
@@ -21,6 +50,7 @@ class Task(NamedTuple):
     demand: np.ndarray
     capacity: np.ndarray | None
     order: np.ndarray
+    channels: Channels | None = None
 
     @property
     def nodes(self) -> int:
@@ -62,6 +92,11 @@ class Totals(NamedTuple):
 
 
 def arcs(task: Task) -> tuple[Arcs, Arcs]:
+    """(arcs towards the root, arcs away from it) at each node, from the last call if it was for the same network."""
+    return derived(task) if task.channels is None else task.channels.of(task).arcs
+
+
+def derived(task: Task) -> tuple[Arcs, Arcs]:
     """(arcs towards the root, arcs away from it) at each node.
 
     Where traffic starts at the roots, arcs away from a root have the direction of the channels; where it ends at the

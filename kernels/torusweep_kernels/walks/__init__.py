@@ -9,7 +9,9 @@ import numpy as np
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads import SPLITS
-from torusweep_kernels.walks.task import Task
+from torusweep_kernels.walks.task import Searches, Task
+
+__all__ = ["Searches", "Walks", "shortest_walks"]
 
 MOST_PACKETS = 2**31 - 1  # packets of a call: a thread's counts fit 32 bits
 
@@ -41,6 +43,7 @@ def shortest_walks(
     capacity: np.ndarray | None = None,
     backend: str = "auto",
     threads: int | None = None,
+    searches: Searches | None = None,
 ) -> Walks:
     """Walk every packet over a random shortest path, and count the packets that pass each channel.
 
@@ -57,6 +60,8 @@ def shortest_walks(
     backend      auto, numpy, numba or cupy; counts are the same. auto: cupy for 2²² packets and more where there is a
                  GPU, otherwise numba
     threads      CPU threads of numba; by default all that it may use. The result does not depend on it
+    searches     what earlier calls for this network left, and what this call leaves: a GPU then searches once, if the
+                 rows of all nodes fit in half of its free memory and most nodes are destinations
 
     The expected count is the load that `torusweep_kernels.loads.minimal_loads` returns for the packets as demand.
 
@@ -68,7 +73,7 @@ def shortest_walks(
     2³² − 1 counts as 2³² − 2. Each port's probability is thereby off by less than 2⁻³¹.
 
     Memory: 12 bytes a packet; 4·P + 16 bytes a node and thread; 4 bytes a count and thread. One search for each
-    destination that occurs, never N².
+    destination that occurs, never N², but on a GPU that keeps its searches: 4·P + 4 bytes a pair of nodes.
 
     Raises ValueError for arrays that contradict each other, OverflowError where "paths" meets more shortest paths to a
     destination than float64 can count (1.8·10³⁰⁸), `torusweep_kernels.backend.BackendUnavailable` for cupy without a
@@ -84,7 +89,16 @@ def shortest_walks(
     )
     weights = None if capacity is None else np.ascontiguousarray(capacity, np.float64)
     task = Task(
-        ports, start, destination, group, groups, first, (seed % 2**32, seed // 2**32), split == "paths", weights
+        ports,
+        start,
+        destination,
+        group,
+        groups,
+        first,
+        (seed % 2**32, seed // 2**32),
+        split == "paths",
+        weights,
+        searches,
     )
     if not len(start):
         count, unreachable = np.zeros(groups * ports.size, np.int64), np.zeros(groups, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,17 +22,40 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
         targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
 
         def walk(lanes: int) -> tuple[np.ndarray, np.ndarray]:
+            network.clear()
+            if lanes == task.nodes and network.has_all_rows():
+                network.walk(0, len(task.start))
+                return network.counts()
+            lanes = min(lanes, len(targets))
             network.make_room(lanes, np.cumsum(number > 0) - 1)
             begin = 0
             for block in range(0, len(targets), lanes):
                 some = targets[block : block + lanes]
                 end = int(last[block + len(some) - 1])
-                network.search(some)
+                if not network.search(some):
+                    raise too_many_paths()
                 network.walk(begin, end)
                 begin = end
-            return network.passed.get().view(np.int64), network.unreachable.get().view(np.int64)
+            return network.counts()
 
         return cuda.halve_until_it_fits(network.lanes(len(targets)), walk)
+
+
+class Rows(NamedTuple):
+    """What `Searches` keeps: the network, and on the device of this number the rows of all its nodes."""
+
+    ports: np.ndarray
+    capacity: np.ndarray | None
+    by_paths: bool
+    device: int
+    distance: Any
+    limit: Any
+
+    def are_of(self, task: Task, device: int) -> bool:
+        same = self.by_paths == task.by_paths and self.device == device and np.array_equal(self.ports, task.ports)
+        if self.capacity is None or task.capacity is None:
+            return same and self.capacity is task.capacity
+        return same and np.array_equal(self.capacity, task.capacity)
 
 
 class Network:
@@ -42,6 +65,9 @@ class Network:
         self.task = task
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
+        self.distance: Any = None
+        self.count: Any = None
+        self.limit: Any = None
         self.reach_level, self.walk_packets = self.gpu.kernels(SOURCE, "reach", "walk")
         self.heads = cupy.asarray(task.heads)
         self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
@@ -55,24 +81,58 @@ class Network:
         )
 
     def lanes(self, targets: int) -> int:
-        """Destinations at once: as many as fit into the cache, at least NARROW, at most as fit into free memory."""
+        """Destinations at once: as many as fit into the cache, at least NARROW, at most as fit into free memory.
+
+        All nodes where their rows are kept: searched once, they are worth more than a cache.
+        """
         lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
-        return max(1, min(targets, max(NARROW, self.gpu.cache // lane), self.gpu.free() // 2 // lane))
+        fit = self.gpu.free() // 2 // lane
+        if self.task.searches is not None and 2 * targets > self.task.nodes:
+            rows = self.task.searches.rows
+            if fit >= self.task.nodes or (rows is not None and rows.are_of(self.task, self.gpu.number)):
+                return self.task.nodes
+        return max(1, min(targets, max(NARROW, self.gpu.cache // lane), fit))
+
+    def has_all_rows(self) -> bool:
+        """Take the rows of all nodes from the last call, or search for them and keep them.
+
+        False where they are not to be kept, or where some node has too many paths, which may be no destination.
+        """
+        searches, nodes = self.task.searches, self.task.nodes
+        if searches is None:
+            return False
+        if searches.rows is None or not searches.rows.are_of(self.task, self.gpu.number):
+            searches.rows = None  # frees it
+            self.make_room(nodes, np.arange(nodes))
+            if not self.search(np.arange(nodes)):
+                return False
+            self.count = None
+            task = self.task
+            capacity = None if task.capacity is None else task.capacity.copy()
+            made = task.ports.copy(), capacity, task.by_paths, self.gpu.number
+            searches.rows = Rows(*made, self.distance, self.limit)
+        self.distance, self.limit = searches.rows.distance, searches.rows.limit
+        self.lane = self.cupy.arange(nodes, dtype=np.int32)
+        return True
+
+    def clear(self) -> None:
+        """Counts of zero."""
+        self.passed.fill(0)
+        self.unreachable.fill(0)
+
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.passed.get().view(np.int64), self.unreachable.get().view(np.int64)
 
     def make_room(self, lanes: int, rank: np.ndarray) -> None:
-        """Rows of this many lanes, and counts of zero. rank int64[N]: each destination's place among all."""
-        self.distance: Any = None  # frees the rows of another width first
-        self.count: Any = None
-        self.limit: Any = None
+        """Rows of this many lanes. rank int64[N]: each destination's place among all."""
+        self.distance = self.count = self.limit = None  # frees the rows of another width first
         rows = lanes * self.task.nodes
         self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
         self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
         self.lane = self.cupy.asarray((rank % lanes).astype(np.int32))
-        self.passed.fill(0)
-        self.unreachable.fill(0)
 
-    def search(self, targets: np.ndarray) -> None:
-        """Fill in the rows of a block of destinations."""
+    def search(self, targets: np.ndarray) -> bool:
+        """Fill in the rows of a block of destinations; whether float64 counts all paths."""
         cupy, nodes = self.cupy, self.task.nodes
         rows = cupy.asarray(np.arange(len(targets)) * nodes + targets)
         self.distance.fill(-2)
@@ -89,8 +149,7 @@ class Network:
                 self.gpu.launch(self.reach_level, len(targets) * nodes, *what, *level, *size)
             reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             depth += cuda.AHEAD
-        if not np.isfinite(float(self.count.max())):
-            raise too_many_paths()
+        return bool(np.isfinite(float(self.count.max())))
 
     def walk(self, begin: int, end: int) -> None:
         """Walk the packets begin … end − 1, in the order of their destinations."""

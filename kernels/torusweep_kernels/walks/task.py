@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,23 @@ SCALE = 2.0**32  # number of draws, 2³², divided among a node's links
 MOST = 2**32 - 1  # a limit above every draw: the largest draw counts as one less
 
 
+class Searches:
+    """What calls for one network leave for the next one: a GPU's distances and shares of ports, while they fit there.
+
+    Whoever makes several calls for a network holds one, and gives it to each; the memory is free when it lets go.
+    rows: of the backend that made them, which checks that they are of the same network; None = none.
+    """
+
+    def __init__(self) -> None:
+        self.rows: Any = None
+
+
 class Task(NamedTuple):
     """The arguments of `shortest_walks`, after its checks.
 
     ports int32[N, P], start and destination int32[B], group int32[B] of 0 … groups − 1, first: number of the first
     packet, key: two words of 32 bits, by_paths: whether a link's weight is the number of paths over it, capacity
-    float64[N, P] | None"""
+    float64[N, P] | None, searches: what is kept between calls"""
 
     ports: np.ndarray
     start: np.ndarray
@@ -28,6 +39,7 @@ class Task(NamedTuple):
     key: tuple[int, int]
     by_paths: bool
     capacity: np.ndarray | None
+    searches: Searches | None = None
 
     @property
     def nodes(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from torusweep_kernels.loads import minimal_loads
+from torusweep_kernels.loads import Channels, minimal_loads
 
 from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
@@ -85,6 +85,7 @@ def _sum_over_roots(
     roots, weights = nodes.representatives[busy], nodes.sizes[busy].astype(np.float64)
     flows, hops, lost = np.zeros(routing.states.shape), 0.0, 0.0
     capacity, step = arc_capacity(routing), max(1, BLOCK // len(routing.states))
+    channels = Channels()
     for first in range(0, len(roots), step):
         block = slice(first, first + step)
         demand = traffic.rows(roots[block]) if from_sources else traffic.columns(roots[block])
@@ -100,6 +101,7 @@ def _sum_over_roots(
             capacity=capacity,
             backend=backend,
             threads=threads,
+            channels=channels,
         )
         flows += part.load
         hops += part.hops - routing.extra * part.delivered

@@ -15,7 +15,7 @@ import numpy as np
 from torusweep_kernels.backend import backend_of_calls
 from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import in_threads
-from torusweep_kernels.walks import shortest_walks
+from torusweep_kernels.walks import Searches, shortest_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
@@ -154,7 +154,7 @@ class _Walks:
 
     def __init__(self, routing: LayeredRouting, packets: Packets, backend: str, threads: int | None) -> None:
         self.routing, self.packets, self.capacity = routing, packets, arc_capacity(routing)
-        self.backend, self.threads = backend, threads
+        self.backend, self.threads, self.searches = backend, threads, Searches()
 
     def count(self, first: int, number: int) -> Count:
         routing = self.routing
@@ -173,6 +173,7 @@ class _Walks:
             capacity=self.capacity,
             backend=self.backend,
             threads=self.threads,
+            searches=self.searches,
         )
         lost = int(walks.unreachable.sum())
         if lost:

@@ -1,0 +1,205 @@
+"""gpu_check truth: whether every kernel gives the same bits on the GPU, and how long it takes.
+
+Small cases run twice and are compared with NumPy, the specification. Large ones are compared with Numba and timed: the
+median of whole calls, arrays in and arrays out, checks and transfers included; beside it what their launches take on
+the device. Jobs are in the order of their importance.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import torusweep_kernels
+from torusweep.tables.provenance import software
+from torusweep_kernels import cuda
+from torusweep_kernels.backend import array_module, device_name
+
+from benchmarks.gpu_cases import Answer, Case, large, largest, small
+from benchmarks.gpu_ceilings import ceilings, fact
+from benchmarks.gpu_jobs import ROOT, Job, Row, cells
+from benchmarks.gpu_launches import watched
+
+TURNS = 3
+PATIENCE = 6.0  # seconds; a call of Numba that takes longer is not timed again
+FEW = 2  # threads of Numba, beside all
+KERNEL = re.compile(r"__global__ void (\w+)\(")
+SHARING = ("annealing", "lattices")  # kernels whose blocks share memory; of distances, the one for many graphs does
+PROPERTIES = (
+    *("multiProcessorCount", "l2CacheSize", "persistingL2CacheMaxSize", "sharedMemPerBlockOptin"),
+    *("sharedMemPerMultiprocessor", "regsPerMultiprocessor", "maxThreadsPerMultiProcessor", "totalGlobalMem"),
+)
+
+
+def jobs() -> Iterator[Job]:
+    yield Job("device", device, takes=5)
+    yield from (Job(f"small: {case.kernel}, {case.name}", partial(compared, case), takes=4) for case in small())
+    yield from (Job(f"large: {case.kernel}, {case.name}", partial(timed, case), takes=12, limit=90) for case in large())
+    part, whole = largest()
+    yield Job(f"largest: {part.name}", partial(timed, part), takes=10)
+    yield Job(f"largest: {whole.name}", partial(timed, whole), takes=50, limit=120)
+    yield Job("ceilings", ceilings, takes=8)
+    for tool in ("memcheck", "racecheck", "synccheck"):
+        yield Job(f"compute-sanitizer {tool}", partial(sanitized, tool), takes=30, limit=100)
+    yield Job("tests that need a GPU", tested, takes=40, limit=120)
+
+
+# --- what a job does ----------------------------------------------------------------------------
+
+
+def device() -> Iterator[Row]:
+    """The GPU, its driver, versions, and what each kernel takes of it."""
+    cupy, made = array_module("cupy"), software()
+    packages = ", ".join(f"{name} {version}" for name, version in made["packages"].items())
+    yield fact("device", f"{device_name('cupy')}, CuPy {cupy.__version__}, {time.strftime('%Y-%m-%d')}")
+    yield fact("software", f"commit {made['commit']}, Python {made['python']}, {packages}")
+    gpu = cuda.Gpu()
+    properties = cupy.cuda.runtime.getDeviceProperties(gpu.number)
+    yield fact("properties", ", ".join(f"{name} {properties.get(name, 'not told')}" for name in PROPERTIES))
+    smi = shutil.which("nvidia-smi")
+    asked = [
+        smi or "",
+        "--query-gpu=name,driver_version,clocks.sm,clocks.mem,ecc.mode.current",
+        "--format=csv,noheader",
+    ]
+    said = subprocess.run(asked, capture_output=True, text=True).stdout.strip() if smi else "no nvidia-smi"
+    yield fact("nvidia-smi", said)
+    for source in sorted(Path(torusweep_kernels.__file__).parent.rglob("*.cu")):
+        names = KERNEL.findall(cuda.cuda_source(source))
+        for name, kernel in zip(names, gpu.kernels(source, *names)):
+            numbers = [
+                f"{getattr(kernel, attribute, 'not told')} {unit}"
+                for attribute, unit in (("num_regs", "registers"), ("local_size_bytes", "bytes of local memory"))
+            ]
+            yield fact(f"{source.parent.name}: {name}", ", ".join(numbers))
+
+
+def compared(case: Case) -> Iterator[Row]:
+    """The same as `beside`, and the same when it runs again."""
+    right = case.run(str(case.beside), None)
+    yield Row(
+        "compared",
+        case.kernel,
+        case.name,
+        same=all(equal(right, case.run("cupy", None)) for _ in range(2)),
+        beside=str(case.beside),
+    )
+
+
+def equal(one: Answer, other: Answer) -> bool:
+    """To the bit."""
+    return len(one) == len(other) and all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one, other)
+    )
+
+
+def timed(case: Case) -> Iterator[Row]:
+    """Compared, if it is compared with anything; then whole calls and launches timed."""
+    found = case.run("cupy", None)  # compiles
+    row = Row("timed", case.kernel, case.name, estimate=case.estimate)
+    every = len(os.sched_getaffinity(0))
+    if case.beside:
+        row = row._replace(same=equal(case.run(case.beside, None), found), beside=case.beside)
+        cores = seconds(case, case.beside, None)
+        few = seconds(case, case.beside, FEW) if cores * every / FEW < PATIENCE else None
+        row = row._replace(cores=cores, cpu=few)
+    yield row._replace(gpu=seconds(case, "cupy", None), **launches(case))
+
+
+def launches(case: Case) -> dict[str, float | int]:
+    """Their number, and their seconds on the device."""
+    with watched() as seen:
+        case.run("cupy", None)
+    return {"kernels": seen.seconds(), "launches": sum(seen.counts().values())}
+
+
+def seconds(case: Case, backend: str, threads: int | None) -> float:
+    """The median of some calls."""
+    taken: list[float] = []
+    while len(taken) < TURNS and sum(taken) < PATIENCE:
+        begin = time.perf_counter()
+        case.run(backend, threads)
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def sanitized(tool: str) -> Iterator[Row]:
+    """The first small case of each kernel under NVIDIA's checks: memory, races in shared memory, or barriers."""
+    program = shutil.which("compute-sanitizer")
+    if not program:
+        yield Row("left out", "", tool, said="left out: no compute-sanitizer on the path")
+        return
+    first: dict[str, Case] = {}
+    for case in small():
+        shares = case.kernel in SHARING or "graphs" in case.name
+        if tool == "memcheck" or shares:
+            first.setdefault(f"{case.kernel} {shares}", case)
+    for case in first.values():
+        job = f"small: {case.kernel}, {case.name}"
+        command = [program, "--tool", tool, "--error-exitcode", "9", sys.executable, "-m", "benchmarks.gpu_check"]
+        done = subprocess.run([*command, "one", __spec__.name, job], cwd=ROOT, capture_output=True, text=True)
+        said = (done.stdout + done.stderr).strip().splitlines()
+        last = next((line for line in reversed(said) if "ERROR SUMMARY" in line or "hazard" in line), "")
+        yield Row(
+            "compared",
+            case.kernel,
+            case.name,
+            setting=tool,
+            same=done.returncode == 0,
+            beside=tool,
+            said=last.strip("= "),
+        )
+
+
+def tested() -> Iterator[Row]:
+    """pytest, with warnings as they are: a warning of CuPy must not look like a missing GPU."""
+    places = sorted(
+        str(path) for path in (ROOT / "tests" / "kernels").glob("test_*.py") if "mark.gpu" in path.read_text()
+    )
+    command = [sys.executable, "-m", "pytest", "-m", "gpu", "-W", "default", "-p", "no:cacheprovider", "-q", *places]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    said = done.stdout.strip().splitlines()[-1:] or done.stderr.strip().splitlines()[-1:]
+    yield Row("compared", "all", "pytest -m gpu", same=done.returncode == 0, beside="its tests", said="".join(said))
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Facts, the number of small cases that are the same, large cases with their times, and what did not run."""
+    facts = [f"- {row.case}: {row.said}" for row in rows if row.kind == "fact"]
+    plain = [row for row in rows if row.kind == "compared"]
+    right = sum(bool(row.same) for row in plain)
+    lines = [*facts, f"- small cases: {right} of {len(plain)} the same to the bit, run twice"]
+    lines += [f"- **differs from {row.beside}**: {row.kernel}, {row.case} {row.said}" for row in plain if not row.same]
+    return "\n".join([*lines, *ends(rows), "", *times(rows)])
+
+
+def ends(rows: Iterable[Row]) -> list[str]:
+    """What failed or was left out."""
+    return [f"- **{row.case}**: {row.said}" for row in rows if row.kind in ("failed", "left out")]
+
+
+def times(rows: Iterable[Row]) -> list[str]:
+    head = ("kernel", "case", "same as", "GPU, s", "its launches, s", "launches", f"Numba, {FEW} threads, s")
+    head += ("all cores, s", "all cores ÷ GPU", "estimate, s", "GPU ÷ estimate")
+    lines = [cells(*head), cells(*(["---"] * 3 + ["--:"] * 8))]
+    for row in rows:
+        if row.kind == "timed":
+            same = "not compared" if row.same is None else row.beside if row.same else f"**differs from {row.beside}**"
+            seen = row.gpu, row.kernels, row.launches, row.cpu, row.cores
+            ratios = quotient(row.cores, row.gpu), row.estimate, quotient(row.gpu, row.estimate)
+            lines.append(cells(row.kernel, row.case, same, *seen, *ratios))
+    return lines
+
+
+def quotient(one: float | None, other: float | None) -> str | None:
+    return None if one is None or other is None else f"{one / other:.1f}"

@@ -1,0 +1,51 @@
+"""What is known of the GPU code without a GPU: registers as the compiler tells them, rows that a search touches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from torusweep.networks.families import build
+
+from benchmarks import gpu_registers, gpu_rows
+from tests.kernels import nvrtc
+
+LOG = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'tally' for 'sm_90'
+ptxas info    : Function properties for tally
+ptxas         .     16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 48 registers, used 0 barriers
+ptxas info    : Compiling entry function 'advance' for 'sm_90'
+ptxas info    : Function properties for advance
+ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 40 registers, used 0 barriers
+"""
+
+
+def test_what_the_compiler_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "compile_for", lambda *_: (LOG, b"\x7fELF"))
+    tally, advance = sorted(gpu_registers.functions(13, 90, "levels.cu"), key=lambda one: -one.stack)
+    assert tally == ("tally of levels.cu", 48, 8, 12, 16)
+    assert advance == ("advance of levels.cu", 40, 0, 0, 0)
+    with pytest.raises(RuntimeError, match=r"walks.cu: expected registers of reach, walk, got:\n"):
+        list(gpu_registers.functions(13, 90, "walks.cu"))
+
+
+def test_the_compiler_says_it_of_a_source() -> None:
+    (follow,) = gpu_registers.functions(13, 90, "runs.cu")
+    assert follow.name == "follow of runs.cu"
+    assert 16 <= follow.registers <= 255
+
+
+def test_rows_of_a_ring() -> None:
+    """From node 0 of 8: the nodes behind the search are touched again, since their neighbours are new."""
+    ring = np.stack([np.roll(np.arange(8), side) for side in (1, -1)], axis=1)
+    found = gpu_rows.rows(ring, np.array([0]))
+    assert found == (5, 7 + 5 + 3 + 1 + 0, 2 + 3 + 4 + 3 + 2)
+
+
+def test_nodes_near_a_node() -> None:
+    ports = build("torus(k=8, n=2)").ports
+    near = gpu_rows.nearest(ports, 0, 13)  # 1 + 4 + 8 nodes at distances 0, 1, 2
+    x, y = near % 8, near // 8
+    assert len(set(near.tolist())) == 13
+    assert max(np.minimum(x, 8 - x) + np.minimum(y, 8 - y)) == 2
