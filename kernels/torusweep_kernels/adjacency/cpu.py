@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep_kernels.adjacency import Rows
-from torusweep_kernels.compile import plain, thread_count
-from torusweep_kernels.threads import in_threads
+from torusweep_kernels.compile import plain
+from torusweep_kernels.threads import in_threads, thread_count
 
 NOTHING = -1  # a port without a link
 LEAST_BLOCK = 1 << 12  # nodes of a thread
