@@ -34,10 +34,11 @@ DEFAULT_PACKETS = 10_000_000
 )
 @click.option(
     "--method",
-    type=click.Choice(["exact", "monte-carlo"]),
+    type=click.Choice(["exact", "as-table", "monte-carlo"]),
     default="exact",
     show_default=True,
-    help="exact: expected loads. monte-carlo: loads of random packets, with their standard error.",
+    help="exact: expected loads. as-table: the same, over the table that 'torusweep routes' writes; exact sums, "
+    "rounded once. monte-carlo: loads of random packets, with their standard error.",
 )
 @click.option(
     "--packets",
@@ -61,11 +62,6 @@ DEFAULT_PACKETS = 10_000_000
     is_flag=True,
     help="Print the load of every channel as CSV (with --json as a JSON array), and nothing else.",
 )
-@click.option(
-    "--as-table",
-    is_flag=True,
-    help="Follow the routing as the table that 'torusweep routes' writes: exact sums, rounded once.",
-)
 @options.json_output
 @options.backend
 @options.symmetry
@@ -79,7 +75,6 @@ def loads(
     relative_error: float | None,
     bounds: bool,
     channels: bool,
-    as_table: bool,
     as_json: bool,
     backend: str,
     symmetry: str,
@@ -130,14 +125,12 @@ def loads(
     for name, value in (("--packets", packets), ("--seed", seed), ("--relative-error", relative_error)):
         if value is not None and not sampled:
             raise BadInput(
-                f"{name}: expected with --method monte-carlo only, got --method exact; exact loads need no packets"
+                f"{name}: expected with --method monte-carlo only, got --method {method}; exact loads need no packets"
             )
     if sampled and symmetry == "off":
         raise BadInput(
             "--symmetry off: expected with --method exact only, got monte-carlo, which uses no symmetry; leave it out"
         )
-    if sampled and as_table:
-        raise BadInput("--as-table: expected with --method exact only, got monte-carlo; leave it out")
     if channels and bounds:
         raise BadInput("expected --channels or --bounds, got both; --channels prints channels and nothing else")
     chosen = backend_of_calls(backend)
@@ -151,7 +144,9 @@ def loads(
             found = _sampled(network, packets or DEFAULT_PACKETS, seed or 0, relative_error, request)
         else:
             with share_progress("routes followed") as progress:
-                found = exact_loads(network, **request, use_symmetry=use_symmetry, as_table=as_table, progress=progress)
+                found = exact_loads(
+                    network, **request, use_symmetry=use_symmetry, as_table=method == "as-table", progress=progress
+                )
     if channels:
         as_text = table_text.as_json if as_json else table_text.as_csv
         click.echo(as_text(channel_table(found)), nl=False)
