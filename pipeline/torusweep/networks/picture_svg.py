@@ -30,7 +30,8 @@ def svg_picture(topology: Topology) -> str:
     """Draw a network as an SVG element.
 
     Nodes lie on the grid of their addresses and have the colour of the text. Links are coloured by class;
-    wraparound links are dashed stubs. The nodes of a graph without addresses lie on a circle. For more than 600 nodes, a smaller member of the family is drawn.
+    wraparound links are dashed stubs. The nodes of a graph without addresses lie on a circle. For more
+    than 600 nodes, a smaller member of the family is drawn.
     Raises BadInput if there is none.
     """
     shown = topology if topology.nodes <= MAX_NODES else small_instance(topology)
