@@ -30,7 +30,8 @@ def svg_picture(topology: Topology) -> str:
     """Draw a network as an SVG element.
 
     Nodes lie on the grid of their addresses and have the colour of the text. Links are coloured by class;
-    wraparound links are dashed stubs. For more than 600 nodes, a smaller member of the family is drawn.
+    wraparound links are dashed stubs. The nodes of a graph without addresses lie on a circle. For more
+    than 600 nodes, a smaller member of the family is drawn.
     Raises BadInput if there is none.
     """
     shown = topology if topology.nodes <= MAX_NODES else small_instance(topology)
@@ -38,14 +39,15 @@ def svg_picture(topology: Topology) -> str:
         raise BadInput(
             f"expected at most {MAX_NODES} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one"
         )
-    frame = _frame(shown)
+    frame = _circle(shown) if shown.family == "graph" else _frame(shown)
+    links = _chords(shown, frame) if shown.family == "graph" else _links(shown, frame)
     low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
     box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
     marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions[shown.works])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" class="network">'
         f"<title>{escape(shown.spelling)}</title>"
-        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(_links(shown, frame))}</g>'
+        f'<g fill="none" stroke-width="0.06" stroke-linecap="round">{"".join(links)}</g>'
         f'<g fill="currentColor">{marks}</g>'
         f"{''.join(_cross(place) for place in frame.positions[~shown.works])}</svg>"
     )
@@ -66,6 +68,25 @@ def _frame(topology: Topology) -> _Frame:
         extent = (np.abs(axes) * (np.array(radices)[:, None] - 1)).sum(axis=0)
         axes[digit] = (extent[0] + 1.4, 0.0) if (digit - inner) % 2 == 0 else (0.0, -extent[1] - 1.4)
     return _Frame(digits @ axes, axes, digits)
+
+
+def _circle(topology: Topology) -> _Frame:
+    """The nodes on a circle, one apart, the first at the top."""
+    turn = np.arange(topology.nodes) * (2 * np.pi / topology.nodes)
+    radius = max(topology.nodes / (2 * np.pi), 0.5) if topology.nodes > 1 else 0.0
+    positions = radius * np.column_stack([np.sin(turn), -np.cos(turn)])
+    return _Frame(positions, np.zeros((1, 2)), topology.addresses())
+
+
+def _chords(topology: Topology, frame: _Frame) -> Iterable[str]:
+    """A straight line for each link; one of one direction has an arrow."""
+    tails, heads, ports = topology.arcs
+    for u, v, port in zip(tails.tolist(), heads.tolist(), ports.tolist()):
+        colour = PALETTE[int(topology.link_class[u, port]) % len(PALETTE)]
+        if topology.directed or u < v:
+            yield _line(frame.positions[u], frame.positions[v], colour, ' stroke-opacity="0.7"')
+        if topology.directed:
+            yield _arrow(frame.positions[u], frame.positions[v], colour)
 
 
 def _links(topology: Topology, frame: _Frame) -> Iterable[str]:
