@@ -377,7 +377,7 @@ CONSTRAINTS = [
     ("cube_pod(x=[1, 1], y=[0, 1], z=[0, 1])", "permutations of the cubes"),
     ("tofu(radices=[3, 3])", "three radices"),
     ('graph(path="links.txt")', "a suffix of .edges"),
-    ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml or anynet"),
+    ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml, anynet"),
 ]
 
 

@@ -7,21 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import pyarrow as pa
 
 from torusweep.capacity import capacity as capacity_of
 from torusweep.errors import BadInput, nearest
+from torusweep.interchange import Written, export
 from torusweep.library.collective import Collective, collective_of
 from torusweep.library.display import Fact, html_of, text_of, value_text
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
-from torusweep.library.outcomes import Capacity, Deadlock, Layout, Loads, Static
+from torusweep.library.outcomes import Capacity, Deadlock, Layered, Layout, Loads, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.routing.table_columns import columns_of
 from torusweep.routing.table_objects import routing_of
+from torusweep.routing.table_of import rows_of
 from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.layers import layers as layers_of
+from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import default_placement
 from torusweep.stages.loads import exact_loads, record_of, sampled_loads
@@ -205,7 +211,8 @@ class Network:
     ) -> Loads:
         """The load of every channel, and where the network saturates.
 
-        routing         a spelling, as in 'torusweep loads --help'
+        routing         a spelling, as in 'torusweep loads --help'; a routing table; or a function from (node,
+                        destination) to the next node, or to pairs (next node, share)
         traffic         a spelling, or a matrix [T, T] of NumPy or SciPy: row s, column t has what s sends to t
         method          exact, or monte-carlo: loads of random packets, with their standard error
         packets, seed, relative_error   of monte-carlo: at most so many packets, fewer once the error is small enough
@@ -241,6 +248,35 @@ class Network:
         """
         how: Any = routing_of(self.topology, routing)
         return Deadlock(deadlock_record(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels))
+
+    def layers(self, routing: object = "minimal") -> Layered:
+        """The paths between all terminals in layers without a cycle: virtual channels that such an assignment needs.
+
+        >>> network("ring(k=6)").layers("dimension_order").upper
+        2
+        """
+        how: Any = routing_of(self.topology, routing)
+        return Layered(layers_of(self.topology, how))
+
+    def routes(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 16) -> pa.Table:
+        """A routing as a routing table, which `routing=` and 'table(path="…")' read as the same routing.
+
+        Columns: at, destination, to, and where they are needed state, next_state, virtual_channel and share.
+
+        >>> network("mesh(k=2, n=2)").routes("dimension_order").num_rows
+        12
+        """
+        how: Any = routing_of(self.topology, routing)
+        table = classified_table(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
+        return columns_of(self.topology, rows_of(table))
+
+    def export(self, format: str, path: str | Path | None = None) -> Written:
+        """Write the network for another tool, as 'torusweep export': its files, and what the format cannot hold.
+
+        format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet
+        path    of the file, or of the folder where there are several; by default named after the network
+        """
+        return export(self.topology, format, path)
 
     def layout(self, placement: str | None = None) -> Layout:
         """Wires under a placement: straight, folded, trellis or shuffled; by default the command's.

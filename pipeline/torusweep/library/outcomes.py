@@ -14,6 +14,7 @@ from torusweep.errors import BadInput
 from torusweep.library.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
 from torusweep.networks.topology import Topology
 from torusweep.stages.deadlock.columns import DEADLOCK
+from torusweep.stages.deadlock.layers import Layers
 from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.drawing import svg_layout
 from torusweep.stages.loads import ChannelLoads, channel_table, class_name
@@ -281,3 +282,40 @@ class Rows:
 
     def _repr_html_(self) -> str:
         return rows_html(self.heading(), self.rows, self._shown(), self.columns)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Layered(Shown):
+    """The layers of a layered assignment of virtual channels: `lower` at least are needed, `upper` are enough."""
+
+    found: Layers
+
+    @property
+    def lower(self) -> int:
+        return self.found.lower
+
+    @property
+    def upper(self) -> int:
+        return self.found.upper
+
+    @property
+    def record(self) -> Row:
+        """The bounds, and how many paths are in each layer."""
+        return self.found.record
+
+    @property
+    def table(self) -> pa.Table:
+        """The layer of every pair of terminals: source, destination, layer."""
+        return self.found.table
+
+    def heading(self) -> str:
+        return f"{self.found.topology}, {self.found.routing}"
+
+    def lines(self) -> list[Fact]:
+        record = self.record
+        return [
+            ("layers", value_text(self.upper), "virtual channels that are enough: each layer is free of cycles"),
+            ("least_layers", value_text(self.lower), "no assignment has fewer"),
+            ("paths", ", ".join(map(value_text, record["paths"])), "pairs of terminals in each layer"),
+            ("method", record["method"], ""),
+        ]

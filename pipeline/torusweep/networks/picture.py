@@ -55,8 +55,44 @@ SMALL: dict[str, dict[int, str]] = {
     "tesh": {0: "tesh(m=2, levels=2, q=0)"},
     "h3dt": {0: "h3dt(m=3, n=2, levels=2, q=0)"},
     "mh3dt": {0: "mh3dt(m=3, n=2, levels=2, q=0)"},
+    "hyperx": {1: "hyperx(radices=[6])", 0: "hyperx(radices=[4, 3])"},
+    "hamming": {1: "hamming(radices=[6])", 0: "hamming(radices=[4, 3])"},
+    "generalised_hypercube": {1: "generalised_hypercube(radices=[6])", 0: "generalised_hypercube(radices=[4, 3])"},
+    "full_mesh": {1: "full_mesh(radices=[6])", 0: "full_mesh(radices=[4, 3])"},
+    "dragonfly": {0: "dragonfly(a=4, p=1, h=1)"},
+    "megafly": {0: "megafly(leaves=2, spines=2, p=2, h=1)"},
+    "fat_tree": {0: "fat_tree(k=2, n=3)"},
+    "xgft": {0: "xgft(down=[2, 2, 2], up=[1, 2, 2])"},
+    "slim_fly": {0: "slim_fly(q=3)"},
+    "polarfly": {0: "polarfly(q=2)"},
+    "random_regular": {0: "random_regular(nodes=12, degree=3)"},
+    "jellyfish": {0: "jellyfish(switches=12, ports=4, degree=3)"},
+    "xpander": {0: "xpander(degree=3, lift=3)"},
+    "kautz": {0: "kautz(d=2, k=3)"},
+    "de_bruijn": {0: "de_bruijn(d=2, k=3)"},
+    "hamming_mesh": {0: "hamming_mesh(board=[2, 2], boards=[2, 2])"},
+    "tofu": {0: "tofu(radices=[2, 2, 2])"},
+    "cube_pod": {0: "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1], side=3)"},
     "faulty": {0: "faulty(torus(k=4, n=2), links=3, nodes=1)"},
 }
+
+# families whose nodes lie on no grid: their pictures have them on a circle, in their order
+ON_A_CIRCLE = frozenset(
+    {
+        *(
+            "graph",
+            "hyperx",
+            "hamming",
+            "generalised_hypercube",
+            "full_mesh",
+            "dragonfly",
+            "megafly",
+            "fat_tree",
+            "xgft",
+        ),
+        *("slim_fly", "polarfly", "random_regular", "jellyfish", "xpander", "kautz", "de_bruijn", "hamming_mesh"),
+    }
+)
 
 
 def small_instance(topology: Topology) -> Topology:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput
-from torusweep.networks.picture import small_instance
+from torusweep.networks.picture import ON_A_CIRCLE, small_instance
 from torusweep.networks.topology import Topology, addresses
 
 MAX_NODES = 600
@@ -30,7 +30,7 @@ def svg_picture(topology: Topology) -> str:
     """Draw a network as an SVG element.
 
     Nodes lie on the grid of their addresses and have the colour of the text. Links are coloured by class;
-    wraparound links are dashed stubs. The nodes of a graph without addresses lie on a circle. For more
+    wraparound links are dashed stubs. The nodes of a network that is no grid lie on a circle. For more
     than 600 nodes, a smaller member of the family is drawn.
     Raises BadInput if there is none.
     """
@@ -39,8 +39,9 @@ def svg_picture(topology: Topology) -> str:
         raise BadInput(
             f"expected at most {MAX_NODES} nodes to draw, got {shown.nodes} in {shown.spelling}; choose a smaller one"
         )
-    frame = _circle(shown) if shown.family == "graph" else _frame(shown)
-    links = _chords(shown, frame) if shown.family == "graph" else _links(shown, frame)
+    circled = shown.family in ON_A_CIRCLE
+    frame = _circle(shown) if circled else _frame(shown)
+    links = _chords(shown, frame) if circled else _links(shown, frame)
     low, high = frame.positions.min(axis=0) - 0.7, frame.positions.max(axis=0) + 0.7
     box = " ".join(f"{value:.2f}" for value in (*low, *(high - low)))
     marks = "".join(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="0.11"/>' for x, y in frame.positions[shown.works])

@@ -18,13 +18,14 @@ Length = Annotated[int, Whole(2, "letters of a word: the diameter", maximum=30)]
 def de_bruijn(d: Letters, k: Length) -> Plan:
     """De Bruijn graph: d^k words of k letters; a word without its first letter, and any letter at its end, follows.
 
-    Digits: the letters, the last one first. Channels from a word to itself (all letters equal) are left out.
+    A word's number has its letters as digits, base d, the last one lowest. Channels from a word to itself (all letters
+    equal) are left out.
     Source: de Bruijn 1946; as a network, Samatham & Pradhan 1989.
     """
     return Plan(
         nodes=d**k,
         degree=d,
-        radices=(d,) * k,
+        radices=(d**k,),
         wire=lambda: _shifted(d, d**k, lambda words: words * d % d**k),
         directed=True,
         symmetries=lambda: [translation((d,) * k, (1,) * k)],
@@ -36,10 +37,10 @@ def de_bruijn(d: Letters, k: Length) -> Plan:
 def kautz(d: Letters, k: Length) -> Plan:
     """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, neighbours different; joined as de Bruijn's.
 
-    Digits: k − 1 differences of a letter to the one before it, less 1, the last one first; then the first letter.
+    A word's number has as digits, from the lowest: k − 1 differences, base d, of a letter to the one before it, less 1,
+    the last one first; then the first letter.
     Source: Kautz 1968.
     """
-    radices = (d,) * (k - 1) + (d + 1,)
     rest = d ** (k - 1)
 
     def after(words: np.ndarray) -> np.ndarray:
@@ -51,7 +52,7 @@ def kautz(d: Letters, k: Length) -> Plan:
     return Plan(
         nodes=(d + 1) * rest,
         degree=d,
-        radices=radices,
+        radices=((d + 1) * rest,),
         wire=lambda: _shifted(d, (d + 1) * rest, after),
         directed=True,
         symmetries=lambda: [((np.arange((d + 1) * rest) + rest) % ((d + 1) * rest)).astype(np.int32)],
