@@ -115,11 +115,17 @@ def halved(spelling: str, room: int) -> Case:
     def run(backend: str, threads: int | None) -> Answer:
         if backend != "cupy":
             return whole.run(backend, threads)
-        pool, widths = array_module("cupy").get_default_memory_pool(), []
+        pool, widths, within = array_module("cupy").get_default_memory_pool(), [], []
         first = cuda.halve_until_it_fits
 
         def counted(width: int, search: Callable[[int], Any]) -> Any:
-            return first(width, lambda some: (widths.append(some), search(some))[1])
+            if within:  # the levels launched at once, which are halved by themselves
+                return first(width, search)
+            within.append(True)
+            try:
+                return first(width, lambda some: (widths.append(some), search(some))[1])
+            finally:
+                within.clear()
 
         pool.free_all_blocks()
         pool.set_limit(size=pool.total_bytes() + room)

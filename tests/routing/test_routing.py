@@ -71,7 +71,7 @@ TRAFFICS = [
 
 
 def test_every_routing_has_a_row():
-    assert {canonical(name).partition("(")[0] for name in SUITED} == set(ROUTINGS)
+    assert {canonical(name).partition("(")[0] for name in SUITED} == set(ROUTINGS) - {"table"}  # test_table.py
 
 
 @pytest.mark.parametrize(("name", "network"), CASES)

@@ -40,7 +40,8 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
     try:
         return GivenRouting(spelled, maker(topology, given))
     except BadInput as refusal:
-        raise type(refusal)(f"routing {spelled} on {topology.spelling}: {refusal}") from None
+        known = f" {spelled}" if name or callable(given) else ""  # a number would say nothing to who gave it
+        raise type(refusal)(f"routing{known} on {topology.spelling}: {refusal}") from None
 
 
 def table_from(topology: Topology, given: Any) -> TableRouting:

@@ -63,6 +63,7 @@ class DeadlockStage(Stage):
     name = "deadlock"
     columns = DEADLOCK
     sources = (
+        "torusweep_kernels.adjacency",
         "torusweep_kernels.backend",
         "torusweep_kernels.checks",
         "torusweep_kernels.compile",
@@ -76,6 +77,7 @@ class DeadlockStage(Stage):
         "torusweep.routing",
         "torusweep.stages.deadlock",
         "torusweep.stages.stage",
+        "torusweep.tables.foreign",
     )
     Entry = Deadlock
     Request = DeadlockRequest

@@ -28,12 +28,14 @@ def bounds_of(
 ) -> Bounds:
     """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
 
-    routing, traffic  of the loads; None: those that the loads name, which then are spellings
+    routing, traffic  of the loads; None: those that the loads have, their traffic by its spelling
 
     A bound that is too large to compute is None; bounds_method says why.
     """
     topology = loads.topology
-    routing, traffic = routing or loads.routing, traffic or loads.traffic
+    traffic = traffic or loads.traffic
+    if routing is None:
+        routing = loads.routing if loads.form is None else GivenRouting(loads.routing, loads.form)
     matrix = pattern_on(traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
     use = effective_bisection(topology, loads.load, matrix, best_half(topology))
     best, method = _capacity(topology, traffic, "all", use_symmetry)

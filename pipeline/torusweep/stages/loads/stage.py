@@ -91,6 +91,7 @@ class LoadsStage(Stage):
     name = "loads"
     columns = LOADS
     sources = (
+        "torusweep_kernels.adjacency",
         "torusweep_kernels.backend",
         "torusweep_kernels.checks",
         "torusweep_kernels.compile",
@@ -109,6 +110,7 @@ class LoadsStage(Stage):
         "torusweep.stages.loads",
         "torusweep.stages.stage",
         "torusweep.stages.static",
+        "torusweep.tables.foreign",
         "torusweep.traffic",
     )
     Entry = Loads

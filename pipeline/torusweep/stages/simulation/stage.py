@@ -58,6 +58,7 @@ class SimulationRequest:
 class SimulationStage(Stage):
     name = "simulation"
     sources = (
+        "torusweep_kernels.adjacency",
         "torusweep_kernels.backend",
         "torusweep_kernels.checks",
         "torusweep_kernels.compile",
@@ -81,6 +82,7 @@ class SimulationStage(Stage):
         "torusweep.stages.loads.packets",
         "torusweep.stages.simulation",
         "torusweep.stages.stage",
+        "torusweep.tables.foreign",
         "torusweep.traffic",
         "torusweep.workloads",
     )
