@@ -94,7 +94,7 @@ class Static(Record):
 
     @property
     def mean_distance(self) -> float:
-        """In hops, over ordered pairs of nodes, a node and itself included."""
+        """In hops, over ordered pairs of terminals, a terminal and itself included."""
         return float(self.record["mean_distance"])
 
 
@@ -133,7 +133,7 @@ class Loads(Record):
 
     @property
     def saturation_load(self) -> float | None:
-        """The load at which the busiest channel is full, flits per terminal and cycle; None where no channel is used."""
+        """The load at which the busiest channel is full, flits per terminal and cycle; None without load."""
         value = self.record["saturation_load"]
         return None if value is None else float(value)
 
