@@ -1,4 +1,4 @@
-"""Design spaces of torus-like interconnection networks: static properties, channel loads, deadlock, layout, simulation.
+"""Interconnection networks compared: distances, channel loads, deadlock, layout, simulation, collective operations.
 
 >>> import torusweep as ts
 >>> torus = ts.network("torus(k=8, n=2)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import torusweep.library
+import torusweep_kernels
 
 ROOT = Path(__file__).parents[2]
 LOADED = {
@@ -20,6 +24,7 @@ LOADED = {
     "iframe": "src",
 }  # by a browser that opens a page
 NOT_LOADED = {"canonical", "next", "prev", "index", "search", "author", "copyright"}  # relations of <link>
+NOT_OF_THE_INTERFACE = {"Shown", "Listed", "Silent", "Lines", "Terminal", "Notebook"}  # internal
 
 
 def build(folder: Path, *options: str) -> Path:
@@ -123,6 +128,33 @@ def test_documents_docstrings_and_commands_can_be_searched_for(site):
         assert f'"{name}"' in index
     assert "all_pairs_distance" in index
     assert "torusweep-deadlock" in index
+
+
+def test_the_reference_has_every_class_of_the_library(pages, site):
+    """Also what a method returns, which is no name of `torusweep` itself."""
+    found = set.union(*(pages[page].ids for page in (site / "docs" / "api").glob("*.html")))
+    names = [f"torusweep.library.{module.name}" for module in pkgutil.iter_modules(torusweep.library.__path__)]
+    classes = [
+        thing
+        for module in map(importlib.import_module, names)
+        for thing in vars(module).values()
+        if isinstance(thing, type) and thing.__module__ == module.__name__ and not thing.__name__.startswith("_")
+    ]
+    public = {f"torusweep.{name}": getattr(torusweep, name) for name in torusweep.__all__}
+    missing = {
+        thing.__qualname__
+        for thing in classes
+        if f"{thing.__module__}.{thing.__qualname__}" not in found and thing not in public.values()
+    }
+    assert missing == NOT_OF_THE_INTERFACE
+    assert [name for name in public if name not in found] == []
+
+
+def test_the_reference_has_every_kernel(pages, site):
+    found = pages[site / "docs" / "api" / "kernels.html"].ids
+    kernels = [module.name for module in pkgutil.iter_modules(torusweep_kernels.__path__) if module.ispkg]
+    assert len(kernels) > 10
+    assert [name for name in kernels if f"module-torusweep_kernels.{name}" not in found] == []
 
 
 def test_the_list_of_decisions_is_complete():

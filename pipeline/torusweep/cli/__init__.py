@@ -82,7 +82,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, message="torusweep %(version)s")
 def torusweep() -> None:
-    """Distances, channel loads, deadlock, latency and cost of torus-like networks, over whole design spaces.
+    """Distances, channel loads, deadlock, latency and cost of interconnection networks, over whole design spaces.
 
     \b
     Examples:

@@ -89,10 +89,12 @@ class Static(Record):
 
     @property
     def diameter(self) -> int:
+        """The largest distance, in hops."""
         return int(self.record["diameter"])
 
     @property
     def mean_distance(self) -> float:
+        """In hops, over ordered pairs of terminals, a terminal and itself included."""
         return float(self.record["mean_distance"])
 
 
@@ -107,10 +109,7 @@ class Channel(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Loads(Record):
-    """The load of every channel under a routing and a traffic: a row of the table `loads`, and the channels.
-
-    load  float64[N, P], of the channel of each port, at one flit injected per terminal and cycle; 0 without a channel
-    """
+    """The load of every channel under a routing and a traffic: a row of the table `loads`, and the channels."""
 
     found: ChannelLoads = field(kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
@@ -124,14 +123,17 @@ class Loads(Record):
 
     @property
     def load(self) -> np.ndarray:
+        """float64[N, P], of the channel of each port, at one flit per terminal and cycle; 0 without a channel."""
         return self.found.load
 
     @property
     def max_channel_load(self) -> float:
+        """The largest load of a channel, at one flit per terminal and cycle."""
         return float(self.record["max_channel_load"])
 
     @property
     def saturation_load(self) -> float | None:
+        """The load at which the busiest channel is full, flits per terminal and cycle; None without load."""
         value = self.record["saturation_load"]
         return None if value is None else float(value)
 
@@ -292,10 +294,12 @@ class Layered(Shown):
 
     @property
     def lower(self) -> int:
+        """No assignment has fewer layers."""
         return self.found.lower
 
     @property
     def upper(self) -> int:
+        """Layers of the assignment that was found: as many virtual channels are enough."""
         return self.found.upper
 
     @property

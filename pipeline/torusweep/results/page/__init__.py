@@ -95,7 +95,7 @@ def _json(data: Any) -> str:
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
-    description = manifest.get("description") or "Distances, symmetry and cost of torus-like interconnection networks."
+    description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
     return f'<p class="lead">{escape(str(description))}</p>'
 
 

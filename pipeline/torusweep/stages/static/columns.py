@@ -22,9 +22,9 @@ STATIC = (
         "mean_distance",
         "double",
         "hops",
-        "mean shortest-path length over all ordered pairs, a node to itself included (divided by N)",
+        "mean shortest-path length over all ordered pairs of terminals, a terminal to itself included (divided by T)",
     ),
-    Column("mean_distance_distinct", "double", "hops", "the same over pairs of distinct nodes (divided by N-1)"),
+    Column("mean_distance_distinct", "double", "hops", "the same over pairs of distinct terminals (divided by T-1)"),
     Column(
         "connected",
         "bool",
