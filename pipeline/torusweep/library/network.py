@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,7 +19,7 @@ from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
 from torusweep.library.outcomes import Capacity, Deadlock, Layered, Layout, Loads, Static
-from torusweep.library.simulation import Simulation, SimulationOptions, simulation_of
+from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -355,8 +356,8 @@ class Network:
         return simulation_of(
             self.topology,
             chosen,
-            loads=(load,) if isinstance(load, int | float) else tuple(load),
-            seeds=(seeds,) if isinstance(seeds, int) else tuple(seeds),
+            loads=several("load", load, Real, "a number"),
+            seeds=several("seeds", seeds, Integral, "a whole number"),
             saturation=saturation,
             precision=precision,
             packets_each=packets_each,
