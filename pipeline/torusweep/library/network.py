@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import networkx
 
 DEFAULT_PACKETS = 10_000_000
+MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
 
 
 def network(
@@ -234,6 +235,8 @@ class Network:
                 raise BadInput(f"{name}: expected with method='monte-carlo' only; exact loads need no packets")
             found = exact_loads(self.topology, routing=how, traffic=what, backend=backend)
         else:
+            if relative_error is not None and not 0 < relative_error < 1:
+                raise BadInput(f"relative_error={relative_error}: expected a number between 0 and 1")
             options: dict[str, Any] = {"packets": DEFAULT_PACKETS, **given}
             found = sampled_loads(self.topology, routing=how, traffic=what, backend=backend, **options)
         limits = bounds_of(found, routing=how, traffic=what) if bounds else None
@@ -317,6 +320,8 @@ class Network:
         >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
         0.46875
         """
+        if simulate is not None and not 1 <= simulate <= MOST_FLITS:
+            raise BadInput(f"simulate={simulate}: expected 1 … {MOST_FLITS:,} flits for each equal part of the data")
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
 

@@ -105,10 +105,7 @@ def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
         return [(int(answer), 1.0)]
     pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
     valid = bool(pairs) and all(
-        isinstance(pair, tuple | list)
-        and len(pair) == 2
-        and isinstance(pair[0], Integral)
-        and _is_share(pair[1])
+        isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], Integral) and _is_share(pair[1])
         for pair in pairs
     )
     if not valid:
