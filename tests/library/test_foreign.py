@@ -140,7 +140,9 @@ star = networkx.star_graph(3)
 WRONG: list[tuple[object, dict[str, object], str]] = [
     (np.zeros((0, 2), int), {}, "expected links, got an empty array"),
     (networkx.Graph(), {}, "expected a graph with nodes"),
-    ([], {}, "array of links int[E, 2], got"),
+    ([], {}, "expected links, got an empty array"),
+    ([(0, 1)], {"nodes": 10**12}, "nodes, which fit into"),
+    ([(0, 2**31 - 2)], {}, "got 2,147,483,647; choose a smaller graph, or number its nodes without gaps"),
     (np.array([[0.0, 1.0]]), {}, "whole numbers, got float64; use array.astype(int)"),
     (np.array([[0.5, 1.0]]), {}, "whole numbers, got float64"),
     (np.array([[0.0, np.nan]]), {}, "whole numbers, got float64"),
@@ -201,3 +203,31 @@ def test_no_library_of_graphs_is_loaded_for_an_array() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_network_without_links() -> None:
+    net = ts.network([], nodes=3)
+    assert (net.nodes, net.links, net.distances().histogram.tolist()) == (3, 0, [3])
+    for method in ("loads", "deadlock", "layers", "routes", "capacity"):
+        with pytest.raises(ts.BadInput, match="no path to"):
+            getattr(net, method)()
+    alone = ts.network([], nodes=1)
+    assert (alone.layers().upper, alone.routes().num_rows) == (1, 0)
+
+
+def test_a_network_without_terminals_is_refused_where_packets_are_sent() -> None:
+    net = ts.network([(0, 1), (1, 2)], terminals=[])
+    assert net.static().terminals == 0
+    for method in ("loads", "deadlock", "layers", "routes", "capacity"):
+        with pytest.raises(ts.BadInput, match="expected terminals, which send, got none"):
+            getattr(net, method)()
+
+
+@pytest.mark.parametrize("names", [["a", "a", "b"], [["a"], ["b"], ["c"]], [None, "a", "b"]])
+def test_names_of_igraph_that_do_not_tell_nodes_apart_are_not_used(names: list[object]) -> None:
+    graph = igraph.Graph([(0, 1), (1, 2)])
+    graph.vs["name"] = names
+    net = ts.network(graph)
+    assert net.labels is None
+    assert "names of nodes not used" in net.notes[0]
+    assert set(net.to_networkx().edges) == {(0, 1), (1, 2)}

@@ -160,6 +160,11 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("simulate", (0.1,), {"precision": 0.1}, "expected with saturation=True only"),
     ("simulate", (0.1,), {"cycels": 10}, "unknown option 'cycels' (did you mean 'cycles'?)"),
     ("simulate", (-1,), {}, "load"),
+    ("loads", (), {"method": "monte-carlo", "relative_error": float("nan")}, "relative_error=nan: expected a number"),
+    ("collective", ("all_reduce",), {"simulate": -1}, "simulate=-1: expected 1 … 1,000,000 flits"),
+    ("simulate", ("5",), {}, "load='5': expected a number"),
+    ("simulate", (0.1,), {"seeds": "7"}, "seeds='7': expected a whole number"),
+    ("deadlock", ("minimal", "none", "2"), {}, "virtual_channels='2': expected 1 … 16"),
 ]
 
 

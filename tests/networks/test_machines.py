@@ -297,6 +297,7 @@ REFUSED = [
     ("dragonfly(a=4, p=2, h=2, groups=10)", "groups=10: expected 2 … 9"),
     ("dragonfly(a=4, p=2, h=2, groups=1)", "groups=1: expected 2 … 9"),
     ("dragonfly(a=4, p=2, h=2, local=[3, 2])", "sides with the product 4"),
+    ("dragonfly(a=1, p=1, h=2, local=[])", "sides with the product 1"),
     ("dragonfly(a=4, p=2, h=2, arrangement=palm)", "palm_tree"),
     ("megafly(leaves=4, spines=4, p=4, h=4, groups=18)", "expected 2 … 17"),
     ("fat_tree(k=1, n=3)", "k=1: expected ≥ 2"),

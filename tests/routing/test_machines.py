@@ -163,6 +163,8 @@ def test_a_fat_tree_has_full_capacity_and_needs_one_virtual_channel():
 def test_by_group_refuses_other_networks():
     with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
         exact_loads(build("torus(k=4, n=2)"), routing="by_group")
+    with pytest.raises(BadInput, match="without faults"):
+        exact_loads(build("faulty(dragonfly(a=2, p=1, h=1), links=1)"), routing="by_group")
     with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
         exact_loads(build("torus(k=4, n=2)"), traffic="group_shift")
     with pytest.raises(BadInput, match="no multiple of 9"):

@@ -146,7 +146,18 @@ def _of_igraph(graph: Any) -> Listed:
     if not graph.is_directed():
         links.sort(axis=1)
     labels = tuple(graph.vs["name"]) if "name" in graph.vs.attributes() else None
-    return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, _unused(graph.es.attributes()))
+    notes = _unused(graph.es.attributes())
+    if labels is not None and not _are_names(labels):
+        labels, notes = None, (*notes, "names of nodes not used: they are not all different texts or numbers")
+    return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, notes)
+
+
+def _are_names(labels: tuple[Any, ...]) -> bool:
+    """Whether each label stands for one node, as a key of a dict can; None is no node of networkx."""
+    try:
+        return len(set(labels)) == len(labels) and None not in labels
+    except TypeError:
+        return False
 
 
 def _of_matrix(matrix: Any, directed: bool) -> Listed:
@@ -183,6 +194,8 @@ def _alone(links: np.ndarray) -> tuple[int, int]:
 
 def _of_array(given: np.ndarray | Sequence[object], nodes: int | None) -> Listed:
     links = _array(given, "links")
+    if links.shape == (0,):
+        links = links.reshape(0, 2)  # an empty list
     if links.ndim != 2 or links.shape[1] != 2:
         remedy = "pass array.T" if links.ndim == 2 and links.shape[0] == 2 else "two numbers for each link"
         if links.ndim == 2 and links.shape[0] == links.shape[1] > 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,7 +19,7 @@ from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
 from torusweep.library.outcomes import Capacity, Deadlock, Layered, Layout, Loads, Static
-from torusweep.library.simulation import Simulation, SimulationOptions, simulation_of
+from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import networkx
 
 DEFAULT_PACKETS = 10_000_000
+MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
 
 
 def network(
@@ -233,6 +235,8 @@ class Network:
                 raise BadInput(f"{name}: expected with method='monte-carlo' only; exact loads need no packets")
             found = exact_loads(self.topology, routing=how, traffic=what, backend=backend)
         else:
+            if relative_error is not None and not 0 < relative_error < 1:
+                raise BadInput(f"relative_error={relative_error}: expected a number between 0 and 1")
             options: dict[str, Any] = {"packets": DEFAULT_PACKETS, **given}
             found = sampled_loads(self.topology, routing=how, traffic=what, backend=backend, **options)
         limits = bounds_of(found, routing=how, traffic=what) if bounds else None
@@ -316,6 +320,8 @@ class Network:
         >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
         0.46875
         """
+        if simulate is not None and not 1 <= simulate <= MOST_FLITS:
+            raise BadInput(f"simulate={simulate}: expected 1 … {MOST_FLITS:,} flits for each equal part of the data")
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
 
@@ -355,8 +361,8 @@ class Network:
         return simulation_of(
             self.topology,
             chosen,
-            loads=(load,) if isinstance(load, int | float) else tuple(load),
-            seeds=(seeds,) if isinstance(seeds, int) else tuple(seeds),
+            loads=several("load", load, Real, "a number"),
+            seeds=several("seeds", seeds, Integral, "a whole number"),
             saturation=saturation,
             precision=precision,
             packets_each=packets_each,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 import altair as alt
@@ -10,7 +10,7 @@ import altair as alt
 from torusweep.charts.chart import DARK, LIGHT, config
 from torusweep.charts.curves import curves
 from torusweep.charts.scatter import value_groups
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, one_line
 from torusweep.library.display import value_text
 from torusweep.library.outcomes import Rows
 from torusweep.networks.topology import Topology
@@ -84,6 +84,15 @@ class Simulation(Rows):
         theme = DARK if dark else LIGHT
         settings = {**config(theme), "background": theme.paper}
         return drawn.properties(width=520, height=320).configure(**settings)
+
+
+def several(name: str, given: Any, kind: type, words: str) -> tuple[Any, ...]:
+    """One number, or several, as a tuple. Raises BadInput for what is not of this kind of numbers."""
+    many = (given,) if isinstance(given, kind) else tuple(given) if isinstance(given, Iterable) else (given,)
+    for one in many:
+        if not isinstance(one, kind):
+            raise BadInput(f"{name}={one_line(repr(given), 60)}: expected {words}, or several")
+    return many
 
 
 def simulation_of(

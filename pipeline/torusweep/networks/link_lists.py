@@ -11,6 +11,9 @@ from torusweep.counts import counted
 from torusweep.errors import Refused
 from torusweep.networks.topology import Plan, Topology, Wiring, default_memory, realise
 
+NODE_BYTES = 64  # of a node without links, as in Plan.bytes
+MOST_NODES = 2**31 - 1
+
 
 def network_of_links(
     links: np.ndarray,
@@ -33,11 +36,17 @@ def network_of_links(
     memory     limit in bytes; None: half of the machine's
     Raises Refused where the table of ports needs more memory.
     """
+    limit = default_memory() if memory is None else memory
+    most = min(MOST_NODES, limit // NODE_BYTES)
+    if nodes > most:
+        raise Refused(
+            f"expected at most {most:,} nodes, which fit into {limit / 2**30:.1f} GiB, got {nodes:,}; choose a smaller"
+            " graph, or number its nodes without gaps"
+        )
     if len(links) > MOST_LINKS:
         raise Refused(f"expected at most {MOST_LINKS:,} links, got {len(links):,}; choose a smaller graph")
     rows = rows_of_links(np.ascontiguousarray(links), nodes, directed=directed)
     degree, spelling = int(rows.degree.max(initial=0)), name or f"graph(nodes={nodes}, links={rows.links})"
-    limit = default_memory() if memory is None else memory
     plan = Plan(
         nodes=nodes,
         degree=degree,

@@ -76,6 +76,11 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
     A given routing is returned as it is, with its name.
     Raises BadInput if the name or a parameter is wrong, or if the routing does not suit the network.
     """
+    if not len(topology.terminals):
+        raise BadInput(
+            f"routing {spelling} on {topology.spelling}: expected terminals, which send, got none;"
+            " choose a network with terminals"
+        )
     if isinstance(spelling, GivenRouting):
         if spelling.form.topology is not topology:
             raise BadInput(

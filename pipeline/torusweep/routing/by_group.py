@@ -28,8 +28,8 @@ def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
     """
     if not isinstance(topology.plan.structure, Grouped):
         raise BadInput(
-            f"routing by_group on {topology.spelling}: expected a dragonfly or megafly, got another network;"
-            " choose minimal, which suits every network"
+            f"routing by_group on {topology.spelling}: expected a dragonfly or megafly without faults, got another"
+            " network; choose minimal, which suits every network"
         )
     nodes, width = topology.ports.shape
     if width > MAX_PORTS:

@@ -14,7 +14,7 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing.forms import TableRouting
-from torusweep.routing.table_columns import COLUMNS, rows_of_matrix, rows_of_table
+from torusweep.routing.table_columns import COLUMNS, LEAST, MOST, rows_of_matrix, rows_of_table
 from torusweep.routing.table_rows import Rows, table_routing
 
 NextHops = Callable[[int, int], Any]  # (at, destination) → node, or [(node, share), …]
@@ -106,15 +106,17 @@ def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
         return [(int(answer), 1.0)]
     pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
     valid = bool(pairs) and all(
-        isinstance(pair, tuple | list)
-        and len(pair) == 2
-        and isinstance(pair[0], Integral)
-        and isinstance(pair[1], Real)
-        and 0 < float(pair[1]) < float("inf")
+        isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], Integral) and _is_share(pair[1])
         for pair in pairs
     )
     if not valid:
         raise BadInput(
-            f"expected a node or a list of (node, share > 0) at {at} towards {destination}, got {one_line(answer, 80)}"
+            f"expected a node or a list of (node, share of {LEAST:g} … {MOST:g}) at {at} towards {destination},"
+            f" got {one_line(answer, 80)}"
         )
     return [(int(to), float(share)) for to, share in pairs]
+
+
+def _is_share(given: Any) -> bool:
+    """Whether this is a number in the range of shares; whole numbers may be too large for float64."""
+    return isinstance(given, Real) and bool(LEAST <= given <= MOST)  # type: ignore[operator]

@@ -61,6 +61,9 @@ def rows_of(table: TableRouting) -> Rows:
 
 
 def _joined(parts: list[Rows]) -> Rows:
+    if not parts:  # no terminals, or no links
+        none = np.zeros(0, np.int64)
+        return Rows(none, none, none)
     at, destination, port, *others = (None if column[0] is None else np.concatenate(column) for column in zip(*parts))
     assert at is not None
     assert destination is not None
@@ -121,19 +124,25 @@ class _Routed(NamedTuple):
 def _source_rows(routing: SourceRouting, classes: np.ndarray, memory: str) -> Iterator[Rows]:
     """The rows for each destination."""
     goals, count = _terminals(routing.topology), 0
+    if routing.passes > 1:  # at least one route for each node between; before a destination's routes are listed
+        _expect_few(len(goals) ** 2 * routing.topology.nodes)
     kinds = int(classes.max()) + 1
     for number, goal in enumerate(goals.tolist()):
         routed = _routes_to(routing, goal)
         count += len(routed.source)
-        if count * len(goals) // (number + 1) > MOST_ROUTES:
-            raise Refused(
-                f"expected at most {MOST_ROUTES:,} routes between all terminals to list, got about"
-                f" {count * len(goals) // (number + 1):,}; choose a smaller network, or a routing with fewer routes"
-            )
+        _expect_few(count * len(goals) // (number + 1))
         longest = int(routed.runs.hops.sum(axis=1, dtype=np.int64).max(initial=0))
         hops = route_hops(routing.moves, routed.source, routed.runs, classes, memory, longest)
         code = np.where(hops.port < 0, -1, hops.port * kinds + hops.kind)
         yield _rows_to(goal, routed, hops.node, code, kinds)
+
+
+def _expect_few(routes: int) -> None:
+    if routes > MOST_ROUTES:
+        raise Refused(
+            f"expected at most {MOST_ROUTES:,} routes between all terminals to list, got about {routes:,};"
+            " choose a smaller network, or a routing with fewer routes"
+        )
 
 
 def _routes_to(routing: SourceRouting, goal: int) -> _Routed:

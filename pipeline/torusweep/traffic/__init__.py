@@ -56,6 +56,11 @@ def traffic(spelling: str | GivenTraffic, topology: Topology) -> tuple[str, Traf
     A given matrix is returned as it is, with its name.
     Raises BadInput if the name or a parameter is wrong, or if the pattern does not suit the network.
     """
+    if not len(topology.terminals):
+        raise BadInput(
+            f"traffic {spelling} on {topology.spelling}: expected terminals, which send, got none;"
+            " choose a network with terminals"
+        )
     if isinstance(spelling, GivenTraffic):
         return spelling.name, spelling.traffic
     canonical, pattern, values = _resolve(spelling)

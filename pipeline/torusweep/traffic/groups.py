@@ -24,7 +24,8 @@ def group_shift(topology: Topology, shift: Shift = 1) -> Traffic:
     shape = topology.plan.structure
     if not isinstance(shape, Grouped):
         raise BadInput(
-            "expected a dragonfly or megafly, got another network; choose a pattern that suits every network"
+            "expected a dragonfly or megafly without faults, got another network;"
+            " choose a pattern that suits every network"
         )
     require(shift % shape.groups != 0, "shift", shift, f"no multiple of {shape.groups}", "that is the own group")
     group = topology.terminals // shape.size

@@ -233,3 +233,12 @@ def test_d90s_million_nodes():
 def test_twisted_tori_by_hand():
     expected = measured(straight_or_folded((8, 4), 2, fold=True), twisted_links((8, 4), {1: (4, 0)}))
     assert_alike(layout_record(build("rtt(a=4)"), "folded"), expected)
+
+
+def test_parallel_links_are_wires_of_their_own():
+    """A 2-cube whose x links are three parallel ones, straight: 3 wires in each row, 1 in each column."""
+    record = layout_record(build("hyperx(radices=[2, 2], widths=[3, 1])"), "straight")
+    assert record["wire_length_histogram"] == [{"length": 1, "wires": 2 * 3 + 2 * 1}]
+    assert (record["wire_length_total"], record["wire_density_max"]) == (8, 2 * 3)
+    # two channels of each wire: 2 · 2 · 3 across x, 2 · 2 · 1 across y; a node has 4 wires, so 8 channels
+    assert (record["middle_channels"], record["channel_width"], record["pins"]) == (4, 4 / 4, 8 * 4 / 4)

@@ -69,7 +69,7 @@ def dragonfly(
     require(2 <= count <= most, "groups", count, f"2 … {most}", "every two groups share a global link")
     sides = (a,) if local is None else tuple(local)
     require(
-        prod(sides) == a and min(sides) >= 1,
+        prod(sides) == a and min(sides, default=0) >= 1,
         "local",
         list(sides),
         f"sides with the product {a}",

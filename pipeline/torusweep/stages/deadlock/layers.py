@@ -13,9 +13,10 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.forms import TableRouting
+from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.table_of import table_of
 from torusweep.stages.deadlock.cycles import is_acyclic
+from torusweep.stages.deadlock.routing_case import check_reachability
 from torusweep.stages.deadlock.table_dependencies import steps_of
 from torusweep.stages.loads.table import table_of_kernel
 
@@ -71,6 +72,8 @@ def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
     search ends without layers for all.
     """
     name, form = routing_on(routing, topology)
+    if isinstance(form, LayeredRouting):
+        check_reachability(name, topology)
     table = table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
         raise Refused(

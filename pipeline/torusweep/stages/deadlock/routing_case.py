@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -61,14 +62,14 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
     if isinstance(spelling, GivenRouting):
         name, form = routing_on(spelling, topology)
         if isinstance(form, LayeredRouting):
-            _check_reachability(name, topology)
+            check_reachability(name, topology)
         return name, form
     canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     if canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
     if isinstance(form, LayeredRouting):
-        _check_reachability(name, topology)
+        check_reachability(name, topology)
     return name, form
 
 
@@ -95,9 +96,9 @@ def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouti
 
 
 def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
-    if not 1 <= virtual_channels <= MAX_VIRTUAL_CHANNELS:
+    if not isinstance(virtual_channels, Integral) or not 1 <= virtual_channels <= MAX_VIRTUAL_CHANNELS:
         raise BadInput(
-            f"virtual_channels={virtual_channels}: expected 1 … {MAX_VIRTUAL_CHANNELS};"
+            f"virtual_channels={virtual_channels!r}: expected 1 … {MAX_VIRTUAL_CHANNELS};"
             " choose at least as many as the rule has classes"
         )
     if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
@@ -107,7 +108,7 @@ def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouti
         )
 
 
-def _check_reachability(name: str, topology: Topology) -> None:
+def check_reachability(name: str, topology: Topology) -> None:
     """Refuse a network in which some terminal cannot reach another; routings in directions refuse it themselves."""
     tail, head, _ = topology.arcs
     links = csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)

@@ -172,7 +172,7 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
         radices = plan.radices
         if len(radices) == 1 and plan.classes == ("link",):
             raise BadInput(
-                "expected a network with addresses, got a graph, whose nodes are only numbered; choose another family"
+                "expected a network with addresses, got one whose nodes are only numbered; choose another family"
             )
         block = _block(values.get("block"), radices)
         space = values.get("dimensions", _own_dimensions(plan))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.networks.topology import Topology
 from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.placements import extent, place
 from torusweep.stages.layout.wires import Wires, crossings, layout_volume, wires_of
@@ -80,7 +80,9 @@ def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...
     row = channels * across[0] / rows
     middles = [channels * int(gaps[(side - 1) // 2]) for gaps, side in zip(across, sides) if side > 1]
     middle = min(middles, default=0)
-    ends = topology.degrees + np.bincount(topology.ports[topology.ports != NO_PORT], minlength=topology.nodes)
+    tail, head, port = topology.arcs
+    parallel = None if topology.capacity is None else topology.capacity[tail, port]
+    ends = topology.degrees + np.bincount(head, parallel, minlength=topology.nodes).astype(np.int64)
     return {
         "wire_density_max": float(row.max(initial=0.0)),
         "wire_density_position": int(row.argmax()) + 1 if len(row) else None,

@@ -88,7 +88,6 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
 
 def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(link class int8[A], tail int32[A, D], head int32[A, D]) of the wires, port by port to limit memory."""
-    assert topology.capacity is None, "networks with addresses have no parallel links"
     for port in range(topology.ports.shape[1]):
         heads = topology.ports[:, port]
         tails = np.flatnonzero(heads != NO_PORT)
@@ -97,6 +96,9 @@ def _wires(topology: Topology, placement: Placement) -> Iterator[tuple[np.ndarra
         if not topology.directed:
             wires &= tails < heads
         tails, heads = tails[wires], heads[wires]
+        if topology.capacity is not None:  # each of parallel links is a wire
+            parallel = topology.capacity[tails, port]
+            tails, heads = np.repeat(tails, parallel), np.repeat(heads, parallel)
         yield (
             topology.link_class[tails, port],
             placement.positions[placement.cabinet[tails]],
