@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep.routing import routing
-from torusweep.routing.table_of import table_of
+from torusweep.routing.tables.as_table import table_of
 from torusweep.stages.loads.table import table_of_kernel
 from torusweep_kernels.forwarding import (
     CIRCULAR,

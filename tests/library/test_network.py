@@ -140,7 +140,7 @@ def test_collectives_and_layouts() -> None:
 
 
 REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
-    ("loads", (), {"method": "guess"}, "method='guess': expected exact or monte-carlo"),
+    ("loads", (), {"method": "guess"}, "method='guess': expected one of exact, monte-carlo, as-table"),
     ("loads", (), {"packets": 100}, "packets: expected with method='monte-carlo' only"),
     ("loads", (), {"traffic": np.zeros((4, 4))}, "a matrix [16, 16], a row and a column for each terminal"),
     ("loads", (), {"traffic": np.zeros((16, 16))}, "some demand above 0, got none"),
@@ -269,3 +269,11 @@ def test_a_users_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runner = importlib.import_module("tests.library.user_program")
     runner.main()
     assert capsys.readouterr().out.split() == ["4.0", "0.3333333333333333", "yes", "2"]
+
+
+def test_the_table_of_a_routing_has_its_loads_to_the_last_bit() -> None:
+    torus = ts.network("torus(k=5, n=2)")
+    routing = torus.loads("dimension_order", "tornado", method="as-table")
+    table = torus.loads(torus.routes("dimension_order"), "tornado", method="as-table")
+    assert np.array_equal(routing.load, table.load)
+    assert np.allclose(routing.load, torus.loads("dimension_order", "tornado").load, rtol=1e-14)

@@ -15,10 +15,10 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, TableRouting, files_of, routing
-from torusweep.routing.table_columns import columns_of, rows_of_table
-from torusweep.routing.table_objects import routing_of, table_from, table_from_function
-from torusweep.routing.table_of import rows_of, table_of
-from torusweep.routing.table_rows import table_routing
+from torusweep.routing.tables.as_table import rows_of, table_of
+from torusweep.routing.tables.columns import columns_of, rows_of_table
+from torusweep.routing.tables.objects import routing_of, table_from, table_from_function
+from torusweep.routing.tables.rows import table_routing
 from torusweep.stages.loads import exact_loads, sampled_loads
 from torusweep.stages.loads.bounds import bounds_of
 from torusweep.traffic import traffic
@@ -321,7 +321,7 @@ def test_a_file_is_read_with_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             routing(f'table(path="{path}")', topology)
     path = tmp_path / "large.csv"
     path.write_text("at,destination,to\n" + "0,1,1\n" * 1000)
-    monkeypatch.setattr("torusweep.routing.table_columns.default_memory", lambda: 1000)
+    monkeypatch.setattr("torusweep.routing.tables.columns.default_memory", lambda: 1000)
     with pytest.raises(Refused, match="more than this machine's memory"):
         routing(f'table(path="{path}")', topology)
 

@@ -282,12 +282,12 @@ def test_directed_networks_only():
 
 def test_a_million_nodes_are_found_quickly():
     """4000 to 4200 nodes or a million, the search is a few thousand plans."""
-    start = time.perf_counter()
+    start = time.process_time()
     requirement = Requirement.model_validate(
         {"nodes": {"from": 10**6, "to": 10**6 + 100}, "except": ["ring"], "parameters": {"n": {"from": 2, "to": 30}}}
     )
     found = [canonical for canonical, _ in meeting(requirement, 1000)]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert {"torus(k=1000, n=2)", "torus(k=100, n=3)", "pruned_torus(k=100, n=3)"} <= set(found)
 
 

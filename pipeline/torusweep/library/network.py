@@ -23,9 +23,9 @@ from torusweep.library.simulation import Simulation, SimulationOptions, several,
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
-from torusweep.routing.table_columns import columns_of
-from torusweep.routing.table_objects import routing_of
-from torusweep.routing.table_of import rows_of
+from torusweep.routing.tables.as_table import rows_of
+from torusweep.routing.tables.columns import columns_of
+from torusweep.routing.tables.objects import routing_of
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import networkx
 
 DEFAULT_PACKETS = 10_000_000
+METHODS = ("exact", "monte-carlo", "as-table")
 MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
 
 
@@ -216,24 +217,24 @@ class Network:
         routing         a spelling, as in 'torusweep loads --help'; a routing table; or a function from (node,
                         destination) to the next node, or to pairs (next node, share)
         traffic         a spelling, or a matrix [T, T] of NumPy or SciPy: row s, column t has what s sends to t
-        method          exact, or monte-carlo: loads of random packets, with their standard error
+        method          exact; monte-carlo: loads of random packets, with their standard error; or as-table: exact, of
+                        the routing as a routing table, to the last bit those of the table that `routes` gives
         packets, seed, relative_error   of monte-carlo: at most so many packets, fewer once the error is small enough
         bounds          also what no routing exceeds (linear programs, for small networks)
 
         >>> network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
         0.3333333333333333
         """
-        if method not in ("exact", "monte-carlo"):
-            raise BadInput(
-                f"method={method!r}: expected exact or monte-carlo{nearest(method, ('exact', 'monte-carlo'))}"
-            )
+        if method not in METHODS:
+            raise BadInput(f"method={method!r}: expected one of {', '.join(METHODS)}{nearest(method, METHODS)}")
         sampling = {"packets": packets, "seed": seed, "relative_error": relative_error}
         given = {name: value for name, value in sampling.items() if value is not None}
         how, what = routing_of(self.topology, routing), traffic_of(self.topology, traffic)
-        if method == "exact":
+        if method != "monte-carlo":
             for name in given:
                 raise BadInput(f"{name}: expected with method='monte-carlo' only; exact loads need no packets")
-            found = exact_loads(self.topology, routing=how, traffic=what, backend=backend)
+            as_table = method == "as-table"
+            found = exact_loads(self.topology, routing=how, traffic=what, backend=backend, as_table=as_table)
         else:
             if relative_error is not None and not 0 < relative_error < 1:
                 raise BadInput(f"relative_error={relative_error}: expected a number between 0 and 1")

@@ -7,7 +7,7 @@ from typing import Any
 from torusweep.library.given import traffic_of
 from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
-from torusweep.routing.table_objects import routing_of
+from torusweep.routing.tables.objects import routing_of
 from torusweep.stages import loads, static
 from torusweep.stages.loads import Sample
 

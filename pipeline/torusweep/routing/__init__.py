@@ -21,7 +21,7 @@ from torusweep.routing.minimal import minimal, minimal_ecmp
 from torusweep.routing.minimal_by_address import minimal_by_address
 from torusweep.routing.romm import romm
 from torusweep.routing.routing_record import routing_record
-from torusweep.routing.table_columns import table
+from torusweep.routing.tables.columns import table
 from torusweep.routing.turn_models import negative_first, north_last, west_first
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant

@@ -11,8 +11,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.routing import GivenRouting, routing
-from torusweep.routing.table_objects import routing_of
-from torusweep.routing.table_of import table_of
+from torusweep.routing.tables.as_table import table_of
+from torusweep.routing.tables.objects import routing_of
 from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.layers import layers
 from torusweep.stages.deadlock.routing_table import routing_table

@@ -14,7 +14,7 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import LayeredRouting, TableRouting
-from torusweep.routing.table_of import table_of
+from torusweep.routing.tables.as_table import table_of
 from torusweep.stages.deadlock.cycles import is_acyclic
 from torusweep.stages.deadlock.routing_case import check_reachability
 from torusweep.stages.deadlock.table_dependencies import steps_of

@@ -9,7 +9,7 @@ import numpy as np
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
-from torusweep.routing.table_of import table_of
+from torusweep.routing.tables.as_table import table_of
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import Dependencies, dependencies, merge_classes

@@ -11,8 +11,8 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, TableRouting
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.routing.table_columns import columns_of
-from torusweep.routing.table_of import rows_of, table_of
+from torusweep.routing.tables.as_table import rows_of, table_of
+from torusweep.routing.tables.columns import columns_of
 from torusweep.stages.deadlock.routing_case import deadlock_case
 from torusweep.tables.parquet import parquet
 

@@ -13,7 +13,7 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, LayeredRouting, Routing, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.minimal import minimal_ecmp
-from torusweep.routing.table_of import table_of
+from torusweep.routing.tables.as_table import table_of
 from torusweep.stages.loads.channels import ChannelLoads
 from torusweep.stages.loads.collectives import collective
 from torusweep.stages.loads.layered import layered_flows

@@ -13,7 +13,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.routing.forms import TableRouting
-from torusweep.routing.table_rows import Rows, table_routing
+from torusweep.routing.tables.rows import Rows, table_routing
 from torusweep.tables.foreign import expect_valid, numbers, read_foreign
 
 COLUMNS = ("at", "destination", "to")  # that a table has at least; `port` may stand for `to`

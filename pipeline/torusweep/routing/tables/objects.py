@@ -14,8 +14,8 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing.forms import TableRouting
-from torusweep.routing.table_columns import COLUMNS, LEAST, MOST, rows_of_matrix, rows_of_table
-from torusweep.routing.table_rows import Rows, table_routing
+from torusweep.routing.tables.columns import COLUMNS, LEAST, MOST, rows_of_matrix, rows_of_table
+from torusweep.routing.tables.rows import Rows, table_routing
 
 NextHops = Callable[[int, int], Any]  # (at, destination) → node, or [(node, share), …]
 _numbers = count(1)  # of routings without a name

@@ -19,7 +19,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
-from torusweep.routing.table_rows import Rows, table_routing
+from torusweep.routing.tables.rows import Rows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
 MOST_ROUTES = 1 << 25  # of all pairs: about a minute

@@ -11,7 +11,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import Headers, TableRouting
-from torusweep.routing.table_faults import Ways, loop_words, stuck_words
+from torusweep.routing.tables.faults import Ways, loop_words, stuck_words
 
 ARRIVED = -1
 
