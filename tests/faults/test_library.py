@@ -31,7 +31,8 @@ def test_ctrl_c_stops_a_script_and_run_goes_on(rings: Run, clean: bytes):
     assert script.returncode in (130, -signal.SIGINT), said
     assert "static stopped; what is finished is kept" in said
     assert "KeyboardInterrupt: stopped; what is finished is kept, run() goes on from here" in said
-    assert set(kept) < set(rings.shards()), "the batches that ran are saved"
+    assert set(kept) <= set(rings.shards()), "the batches that had run are saved, perhaps with those that ran"
+    assert 0 < len(rings.shards()) < 40
     script = rings.start(command=(sys.executable, "-c", SWEEP + RUN))
     said = script.communicate(timeout=280)[0]
     assert script.returncode == 0, said

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -83,7 +84,8 @@ class Run:
         for process in self._started:
             if process.poll() is None:
                 for child in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
-                    child.kill()
+                    with suppress(psutil.NoSuchProcess):  # it ended by itself
+                        child.kill()
             process.wait()
             assert process.stdout is not None
             process.stdout.close()
