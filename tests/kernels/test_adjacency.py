@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torusweep_kernels.adjacency import is_symmetric, rows_of_links, table_of_rows
+from torusweep_kernels.adjacency import WIDE, is_symmetric, rows_of_links, table_of_rows
 
 BACKENDS = ("numpy", "numba")
 
@@ -113,3 +113,21 @@ def test_several_threads_and_long_rows():
 def test_wrong_lists_are_refused(links, nodes, says):
     with pytest.raises(ValueError, match=says):
         rows_of_links(links, nodes, directed=False)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_symmetry_of_wide_tables(shuffled):
+    """More ports than are compared row by row, ascending or in any order."""
+    random = np.random.default_rng(5)
+    nodes = 600
+    links = random.integers(0, nodes, (40_000, 2)).astype(np.int32)
+    _, ports, capacity = table(links, nodes, False, "numpy")
+    assert ports.shape[1] > WIDE
+    if shuffled:
+        order = random.permuted(np.tile(np.arange(ports.shape[1]), (nodes, 1)), axis=1)
+        ports, capacity = np.take_along_axis(ports, order, axis=1), np.take_along_axis(capacity, order, axis=1)
+    wrong = capacity.copy()
+    wrong[7, np.flatnonzero(ports[7] >= 0)[3]] += 1
+    for backend in ("numpy", "numba", "auto"):
+        assert is_symmetric(ports, capacity, backend=backend, threads=2)
+        assert not is_symmetric(ports, wrong, backend=backend, threads=2)

@@ -11,7 +11,7 @@ from torusweep_kernels.checks import expecting, within
 
 MOST_LINKS = 2**30 - 1  # an undirected one is two arcs, whose number is 32-bit
 SMALL = 1 << 16  # entries of a table that NumPy checks in less time than Numba needs to load
-WIDE = 64  # ports: for each link the CPU kernel reads two whole rows, and for wide ones sorting is faster
+WIDE = 64  # ports of rows in any order, of which the CPU kernel reads two a link: sorting all channels is faster
 
 
 class Rows(NamedTuple):
@@ -83,8 +83,8 @@ def is_symmetric(
 
     ports     int32[N, P]          node at the other end of each port, −1 = no link; in any order
     capacity  int32[N, P] or None  of each port's channel, 1 and more
-    backend   numpy: sorts all channels, once forth and once back (the specification); numba: compares rows; auto: numpy
-              for small and for wide tables. None for cupy
+    backend   numpy: sorts all channels, once forth and once back (the specification); numba: compares rows, or sorts
+              channels where rows are wide and in any order; auto: numpy for small tables. None for cupy
     threads   CPU threads of numba
 
     Raises ValueError for arrays that contradict each other.
@@ -95,6 +95,6 @@ def is_symmetric(
     within(expect, "ports", ports, -1, len(ports) - 1)
     expect(capacity is None or capacity.shape == ports.shape, f"capacity of shape {ports.shape}", "another")
     if backend in ("auto", "cupy"):
-        backend = "numpy" if ports.size < SMALL or ports.shape[1] > WIDE else "numba"
+        backend = "numpy" if ports.size < SMALL else "numba"
     chosen = backends.resolve(backend)
     return bool(backends.implementation(__name__, chosen).is_symmetric(ports, capacity, threads))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.adjacency import Rows
+from torusweep_kernels.adjacency import WIDE, Rows, reference
 from torusweep_kernels.compile import plain
 from torusweep_kernels.threads import in_threads, thread_count
 
@@ -99,6 +99,8 @@ def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | 
             return bool(_answered(ports, weights, weighted, own.start, own.stop, degree, place))
 
         return all(in_threads(answered, blocks, workers))
+    if ports.shape[1] > WIDE:
+        return reference.is_symmetric(ports, capacity, threads)
     found = in_threads(lambda own: _unmatched(ports, weights, weighted, own.start, own.stop), blocks, workers)
     return all(matched for matched, _ in found) and sum(more for _, more in found) == 0
 
