@@ -31,18 +31,8 @@ def read_foreign(
 
     Raises BadInput where it cannot be read, Refused where it is too large.
     """
-    try:
-        if path.exists() and not path.is_file():  # opening a pipe would block
-            raise BadInput(f"expected a {what}, got no regular file; write it to a file first")
-        size = path.stat().st_size
-        if size * MEMORY_PER_BYTE > memory:
-            raise Refused(
-                f"a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold: list fewer pairs"
-            )
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"expected a {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+    most = memory // MEMORY_PER_BYTE
+    content = content_of(path, what=f"a {what}", most_bytes=most, remedy=": list fewer pairs")
     try:
         if path.suffix.lower() == ".parquet":
             return _with_valid_names(foreign_table(content, memory // COPIES, most_rows))
@@ -52,6 +42,30 @@ def read_foreign(
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(f"expected a table with the columns {', '.join(columns)}, got: {one_line(error)}") from None
     raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
+
+
+def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: str = "") -> bytes:
+    """The bytes of a file.
+
+    what        it should be, for refusals: "a GOAL schedule"
+    most_bytes  that it may have
+    remedy      for a larger one, with what goes before it: "; list fewer messages"
+    where       the file's name and a colon, where refusals begin with it
+
+    Raises BadInput where it cannot be read, Refused where it is too large.
+    """
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput(f"{where}expected {what}, got no regular file; write it to a file first")
+        size = path.stat().st_size
+        if size > most_bytes:
+            raise Refused(
+                f"{where}a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold{remedy}"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{where}expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
 
 
 def numbers(column: pa.ChunkedArray, name: str, kind: pa.DataType) -> np.ndarray:

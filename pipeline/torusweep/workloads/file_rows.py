@@ -14,6 +14,7 @@ from pyarrow import types
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.topology import default_memory
+from torusweep.tables.foreign import content_of
 from torusweep.tables.parquet import foreign_table
 
 MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
@@ -47,26 +48,10 @@ def rows_of(path: Path, where: str) -> Rows:
     lists of these, whose items are joined by blanks; null is empty text.
     Raises BadInput if the file is not such a file or has no row, Refused if it does not fit into memory.
     """
-    content = _content(path, where)
+    most = default_memory() // MEMORY_PER_BYTE
+    remedy = "; list fewer messages"
+    content = content_of(path, what="a file of messages", most_bytes=most, remedy=remedy, where=f"{where}: ")
     return _of_parquet(content, where) if path.suffix.lower() == ".parquet" else _of_csv(content, where)
-
-
-def _content(path: Path, where: str) -> bytes:
-    try:
-        if path.exists() and not path.is_file():  # opening a pipe would block
-            raise BadInput(f"{where}: expected a file of messages, got no regular file; write them to a file first")
-        size = path.stat().st_size
-        if size * MEMORY_PER_BYTE > default_memory():
-            raise Refused(
-                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold;"
-                " list fewer messages"
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(
-            f"{where}: expected a file of messages, got: {reason}; paths are relative to {Path.cwd()}"
-        ) from None
 
 
 def _of_csv(content: bytes, where: str) -> Rows:

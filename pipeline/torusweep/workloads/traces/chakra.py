@@ -33,8 +33,8 @@ from torusweep.workloads.traces.operations import (
     TraceFile,
     check_memory,
     check_ranks,
-    content_of,
     cycles_of,
+    trace_content,
 )
 from torusweep.workloads.traces.replay import replayed
 
@@ -116,7 +116,7 @@ class _Reader:
     def read_groups(self, path: Path) -> None:
         """Process groups of a JSON file."""
         place = printable(path)
-        content = content_of(path, "process groups as JSON")
+        content = trace_content(path, "process groups as JSON")
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):
@@ -129,7 +129,7 @@ class _Reader:
     def read(self, rank: int, path: Path) -> list[Operation]:
         """The operations of a rank."""
         where = printable(path)
-        content = content_of(path, "a Chakra trace")
+        content = trace_content(path, "a Chakra trace")
         operations: list[Operation] = []
         number: dict[int, int] = {}
         waits: list[tuple[int, list[int]]] = []

@@ -23,8 +23,8 @@ from torusweep.workloads.traces.operations import (
     TraceFile,
     check_memory,
     check_ranks,
-    content_of,
     cycles_of,
+    trace_content,
 )
 from torusweep.workloads.traces.replay import replayed
 
@@ -61,7 +61,7 @@ def goal(
     Hoefler, Siebert & Lumsdaine 2009 (GOAL); Hoefler, Schneider & Lumsdaine 2010 (LogGOPSim).
     """
     where = printable(Path(path))
-    content = content_of(Path(path), "a GOAL schedule")
+    content = trace_content(Path(path), "a GOAL schedule")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.networks.topology import Meaning, Whole, default_memory
+from torusweep.tables.foreign import content_of
 from torusweep.workloads.files import MOST_DELAY, MOST_FLITS
 from torusweep.workloads.messages import FLIT_BYTES
 
@@ -91,26 +92,11 @@ def cycles_of(nanoseconds: int, cycles_per_us: int, place: str) -> int:
     return cycles
 
 
-def content_of(path: Path, what: str) -> bytes:
-    """The bytes of a file.
-
-    what  it is, for messages: 'a GOAL schedule'
-    Raises BadInput where it cannot be read, Refused where it does not fit into memory.
-    """
-    where = printable(path)
-    try:
-        if path.exists() and not path.is_file():  # opening a pipe would block
-            raise BadInput(f"{where}: expected {what}, got no regular file; write it to a file first")
-        size = path.stat().st_size
-        if size * MEMORY_PER_BYTE > default_memory():
-            raise Refused(
-                f"{where}: a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold;"
-                " take a shorter part of the trace"
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{where}: expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+def trace_content(path: Path, what: str) -> bytes:
+    """The bytes of a file; what: it is, for messages: 'a GOAL schedule'. Raises as `content_of`."""
+    most = default_memory() // MEMORY_PER_BYTE
+    remedy = "; take a shorter part of the trace"
+    return content_of(path, what=what, most_bytes=most, remedy=remedy, where=f"{printable(path)}: ")
 
 
 def check_memory(needed: int, what: str, where: str) -> None:
