@@ -19,7 +19,8 @@ from torusweep.tables import store
 from torusweep.tables.parquet import parquet
 
 from tests.faults.command_line import settled, torusweep
-from tests.faults.test_input_any_bytes import FEW, MANY, Properties, hold
+from tests.faults.inputs.any_bytes import Properties
+from tests.faults.test_input_any_bytes import FEW, MANY, hold
 
 CONFIG = (
     "sweep: any\ntopologies: ['ring(k=4)', 'ring(k=6)', {family: torus, k: 3, n: 2}]\n"
