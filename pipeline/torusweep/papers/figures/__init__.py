@@ -1,6 +1,6 @@
 """The papers' figures, drawn from the tables of a sweep; FIGURES lists them.
 
-A figure is drawn if the sweep has its numbers. tests/papers/test_paper_figures.py checks what the captions claim.
+A figure is drawn if the sweep has its numbers. tests/papers/figures/ checks what the captions claim.
 """
 
 from torusweep.papers.figures import (
