@@ -9,8 +9,8 @@ import pytest
 from torusweep import __version__
 from torusweep.run.workers import code_version
 
+from tests.run.elsewhere import Elsewhere
 from tests.run.rings import Run
-from tests.run.test_cluster import Elsewhere
 
 ROOT = Path(__file__).parents[2]
 
