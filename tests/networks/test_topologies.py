@@ -399,6 +399,7 @@ CONSTRAINTS = [
     ("h3dt(m=4, n=4, levels=3, q=2)", "at most 2^(2 − q) + 1 levels"),
     ("faulty(ring(k=4), nodes=4)", "fewer faulty nodes than the network has"),
     ("faulty(ring(k=4), links=5)", "as many faulty links as the network has left"),
+    ("with_links(ring(k=4), bandwidths=[1, 2])", "lists as long as there are classes"),
     ("hyperx(radices=[4, 4], widths=[1])", "widths has as many values as radices"),
     ("dragonfly(a=4, p=2, h=2, groups=10)", "2 … a·h + 1 groups"),
     ("dragonfly(a=4, p=2, h=2, local=[3, 2])", "the sides of local have the product a"),

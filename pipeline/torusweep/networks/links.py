@@ -27,6 +27,15 @@ def channel_matrix(topology: Topology) -> csr_array:
     return matrix
 
 
+def kind_matrix(topology: Topology) -> csr_array:
+    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`), 1 where all are alike."""
+    if topology.kinds is topology.capacity:  # links of one bandwidth and latency differ by their number only
+        return channel_matrix(topology)
+    tail, head, port = topology.arcs
+    kind = topology.kinds[tail, port].astype(np.int64)
+    return csr_array(coo_array((kind, (tail, head)), shape=(topology.nodes, topology.nodes)))
+
+
 def strengths(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return (int64[N], int64[N]): links that leave and links that enter each node.
 

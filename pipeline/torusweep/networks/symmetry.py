@@ -7,6 +7,7 @@ breadth-first search per orbit then gives the distances from all nodes of the or
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from torusweep.networks.topology import NO_PORT, Topology
 
+MOST_TABLES = 128  # five dimensions have 5! orders
 ROWS_AT_ONCE = 1 << 13  # nodes compared at once; their rows fit in the cache
 # of networks that are in use: a row needs the proof for distances and again for loads
 _proved: WeakKeyDictionary[Topology, list[np.ndarray]] = WeakKeyDictionary()
@@ -35,7 +37,7 @@ class Orbits(NamedTuple):
 
 
 def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
-    """Whether the permutation `image`, int32[N], preserves links, their capacities and terminals."""
+    """Whether the permutation `image`, int32[N], preserves links, their kinds (`Topology.kinds`) and terminals."""
     n = topology.nodes
     if image.shape != (n,) or not np.array_equal(np.bincount(image, minlength=n), np.ones(n, np.int64)):
         return False
@@ -44,14 +46,15 @@ def is_automorphism(topology: Topology, image: np.ndarray) -> bool:
         return False
     if not np.array_equal(topology.degrees[image], topology.degrees):  # cheap, and rejects most wrong permutations
         return False
+    kinds = topology.kinds
+    most = 1 if kinds is None else int(kinds.max(initial=0)) + 1
     extended = np.append(image, NO_PORT)  # so that port -1 maps to -1
     for first in range(0, n, ROWS_AT_ONCE):
         rows = slice(first, first + ROWS_AT_ONCE)
         moved, there = extended[topology.ports[rows]], topology.ports[image[rows]]
-        if topology.capacity is not None:
-            most = int(topology.capacity.max(initial=0)) + 1
-            moved = moved.astype(np.int64) * most + np.where(moved != NO_PORT, topology.capacity[rows], 0)
-            there = there.astype(np.int64) * most + np.where(there != NO_PORT, topology.capacity[image[rows]], 0)
+        if kinds is not None:
+            moved = moved.astype(np.int64) * most + np.where(moved != NO_PORT, kinds[rows], 0)
+            there = there.astype(np.int64) * most + np.where(there != NO_PORT, kinds[image[rows]], 0)
         # in most networks one order of the ports fits all nodes; otherwise sort each row
         order = np.argsort(there[0])[np.argsort(np.argsort(moved[0]))]
         if not np.array_equal(moved, there[:, order]) and not np.array_equal(
@@ -75,6 +78,52 @@ def proved_symmetries(topology: Topology) -> list[np.ndarray]:
         )
     _proved[topology] = images
     return images
+
+
+def those_that_keep_kinds(topology: Topology, images: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """int32[N] each: generators of the automorphisms in a group that keep the kinds of channels (`Topology.kinds`).
+
+    images   int32[N] each, generators of a group of automorphisms of the links
+    By Schreier's lemma: each automorphism gives the channels other kinds, and the paths between the tables of kinds
+    that arise generate those that keep the first one. Above MOST_TABLES of them, only the generators that keep it.
+    """
+    if topology.kinds is None:
+        return list(images)
+    order = np.argsort(topology.ports, axis=1)
+    heads = np.take_along_axis(topology.ports, order, axis=1)
+    first = np.take_along_axis(topology.kinds, order, axis=1)
+
+    def carried(table: np.ndarray, image: np.ndarray) -> np.ndarray:
+        moved = np.empty_like(table)
+        moved[image] = np.take_along_axis(table, np.argsort(np.append(image, NO_PORT)[heads], axis=1), axis=1)
+        return moved
+
+    itself = np.arange(topology.nodes, dtype=np.int32)
+    leading = {_digest(first): itself}  # a permutation that leads to each table of kinds
+    waiting = [(first, itself)]
+    keeping = [image for image in images if np.array_equal(carried(first, image), first)]
+    further = {}
+    while waiting:
+        table, way = waiting.pop(0)
+        for image in images:
+            moved, on = carried(table, image), image[way]
+            name = _digest(moved)
+            if name not in leading:
+                if len(leading) == MOST_TABLES:
+                    return keeping
+                leading[name] = on
+                waiting.append((moved, on))
+                continue
+            back = np.empty_like(itself)
+            back[leading[name]] = itself
+            further[_digest(back[on])] = back[on]
+    for known in (itself, *keeping):
+        further.pop(_digest(known), None)
+    return [*keeping, *further.values()]
+
+
+def _digest(table: np.ndarray) -> bytes:
+    return blake2b(np.ascontiguousarray(table)).digest()
 
 
 def orbits(topology: Topology, *, use_symmetry: bool = True) -> Orbits:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from math import log10
 from typing import NamedTuple
@@ -85,6 +86,8 @@ class Plan:
     bisection   exact bisection width in links, if a theorem gives it
     bisection_source   that theorem
     classes     names of the link classes, for pictures and tables
+    bandwidths  flits a cycle of one link of each class; () = 1 each
+    latencies   cycles that a flit takes over a link of each class; () = 1 each
     notes       remarks for the user: what was left out of a file, which faults
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
@@ -100,6 +103,8 @@ class Plan:
     bisection: int | None = None
     bisection_source: str = ""
     classes: tuple[str, ...] = ()
+    bandwidths: tuple[Fraction, ...] = ()
+    latencies: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     structure: object | None = None
     joined: bool = False
@@ -116,6 +121,7 @@ class Topology:
 
     ports int32[N, P], link_class int8[N, P], capacity int32[N, P] or None, terminals int32[T]:
     see `Wiring`. A row may have fewer than P links; -1 may occur anywhere in a row.
+    `capacity` counts parallel links, `bandwidth` says how much they carry.
     """
 
     spelling: str
@@ -139,6 +145,45 @@ class Topology:
         """int64[N]: number of links that leave each node, parallel links included."""
         present = self.ports != NO_PORT
         return (present if self.capacity is None else np.where(present, self.capacity, 0)).sum(axis=1, dtype=np.int64)
+
+    @cached_property
+    def bandwidth(self) -> np.ndarray | None:
+        """float64[N, P]: flits a cycle of each channel, its parallel links together; None = 1 everywhere."""
+        if not self.plan.bandwidths:
+            return None if self.capacity is None else self.capacity.astype(np.float64)
+        one = self._by_class(np.array([float(width) for width in self.plan.bandwidths]))
+        return one if self.capacity is None else one * self.capacity
+
+    @cached_property
+    def latency(self) -> np.ndarray | None:
+        """int16[N, P]: cycles that a flit takes over each channel; None = 1 everywhere."""
+        return self._by_class(np.array(self.plan.latencies, np.int16)) if self.plan.latencies else None
+
+    @cached_property
+    def kinds(self) -> np.ndarray | None:
+        """int32[N, P]: a number for each channel, 0 = no channel; None = all channels are alike.
+
+        Equal numbers: as many parallel links, of equal bandwidth and latency. An automorphism keeps them.
+        """
+        if not self.plan.bandwidths and not self.plan.latencies:
+            return self.capacity
+        names = list(dict.fromkeys(self.links_by_class))
+        kind = self._by_class(np.array([1 + names.index(link) for link in self.links_by_class], np.int32))
+        if self.capacity is None:
+            return kind
+        _, numbered = np.unique(kind + np.int64(len(names) + 1) * self.capacity, return_inverse=True)
+        return np.where(self.ports == NO_PORT, 0, numbered.reshape(kind.shape) + 1).astype(np.int32)
+
+    @property
+    def links_by_class(self) -> list[tuple[Fraction, int]]:
+        """(bandwidth, latency) of one link of each class."""
+        classes = max(len(self.plan.classes), 1, len(self.plan.bandwidths), len(self.plan.latencies))
+        widths = self.plan.bandwidths or (Fraction(1),) * classes
+        return list(zip(widths, self.plan.latencies or (1,) * classes, strict=True))
+
+    def _by_class(self, of_class: np.ndarray) -> np.ndarray:
+        """[N, P] of the same type: the entry of each channel's class, 0 = no channel."""
+        return np.where(self.ports == NO_PORT, of_class.dtype.type(0), of_class[self.link_class])
 
     @cached_property
     def works(self) -> np.ndarray:
@@ -225,6 +270,25 @@ def check(topology: Topology) -> None:
     if not topology.directed and width:
         assert is_symmetric(ports, topology.capacity), (
             f"{name}: a link has one direction only in a network declared bidirectional"
+        )
+    _check_links(topology)
+
+
+def _check_links(topology: Topology) -> None:
+    """Check the bandwidths and latencies of the link classes against the channels.
+
+    Raises BadInput where the two directions of a link are of classes with different ones.
+    """
+    plan, name = topology.plan, topology.spelling
+    used = int(topology.link_class.max(initial=0)) + 1
+    for given in (plan.bandwidths, plan.latencies):
+        assert not given or len(given) >= used, f"{name}: a link class without bandwidth or latency"
+    if not (plan.bandwidths or plan.latencies) or topology.directed or not topology.ports.shape[1]:
+        return
+    if not is_symmetric(topology.ports, topology.kinds):
+        raise BadInput(
+            f"{name}: expected equal bandwidths and latencies of classes that are the two directions of one link, got"
+            " different ones; give both classes the same numbers"
         )
 
 

@@ -87,7 +87,7 @@ def test_known(spelling, vertex, edge):
 def test_pruned_tori_have_two_orbits_of_links(spelling):
     """Under the whole group, from BLISS: dimension 0 (z in T2), and all others."""
     topology = build(spelling)
-    images = whole_group(topology, channel_matrix(topology))
+    images = whole_group(topology)
     nodes = orbits_under(topology.nodes, images)
     links = link_orbits(topology, images, nodes)
     assert (len(nodes.representatives), links.number) == (1, 2)
@@ -118,8 +118,7 @@ SMALL = [
 
 @pytest.mark.parametrize("topology", SMALL)
 def test_every_permutation_of_small_networks(topology):
-    matrix = channel_matrix(topology)
-    images = whole_group(topology, matrix)
+    images = whole_group(topology)
     nodes = orbits_under(topology.nodes, images)
     node_orbits, link_count = brute_force_orbits(topology)
     assert (len(nodes.representatives), link_orbits(topology, images, nodes).number) == (node_orbits, link_count)

@@ -35,6 +35,7 @@ from torusweep.networks.families.pruned import (
 from torusweep.networks.families.random_graphs import jellyfish, random_regular, xpander
 from torusweep.networks.families.sequin import sequin
 from torusweep.networks.families.trees import fat_tree, xgft
+from torusweep.networks.families.with_links import with_links
 from torusweep.networks.families.words import de_bruijn, kautz
 from torusweep.networks.signature import Parameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
@@ -50,7 +51,7 @@ FAMILIES: dict[str, Callable[..., Plan]] = {
         *(hyperx, hamming, generalised_hypercube, full_mesh, dragonfly, megafly, fat_tree, xgft),
         *(slim_fly, polarfly, random_regular, jellyfish, xpander, kautz, de_bruijn),
         *(hamming_mesh, tofu, cube_pod),
-        *(graph, faulty),
+        *(graph, faulty, with_links),
     )
 }
 
@@ -113,7 +114,14 @@ def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
     """
     canonical, planned = plan(spelling, memory=memory)
     with _name_in_errors(canonical):
-        return realise(canonical, canonical.partition("(")[0], planned, default_memory() if memory is None else memory)
+        return realise(canonical, _family(canonical), planned, default_memory() if memory is None else memory)
+
+
+def _family(canonical: str) -> str:
+    """The family whose nodes and links a network has: a torus with other links is a torus, a faulty one is none."""
+    while canonical.startswith("with_links("):
+        canonical = canonical.removeprefix("with_links(")
+    return canonical.partition("(")[0]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import igraph
 import numpy as np
 from scipy.sparse import csr_array
 
-from torusweep.networks.links import LinkOrbits, link_orbits, strengths
+from torusweep.networks.links import LinkOrbits, kind_matrix, link_orbits, strengths
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
 
@@ -34,7 +34,7 @@ class Transitivity(NamedTuple):
     vertex, edge   True or False if proved, else None
     method         of the proofs
     nodes, links   orbits under the largest proved group of automorphisms (the declared one or the whole group).
-                   These automorphisms keep the capacities of channels, but not necessarily the terminals.
+                   These automorphisms keep the kinds of channels, but not necessarily the terminals.
     """
 
     vertex: bool | None
@@ -63,7 +63,7 @@ def decide_transitivity(topology: Topology, matrix: csr_array, images: Sequence[
     if links.number > 1:
         edge, edge_method = _compare_links(topology, matrix, nodes, links)
     if vertex is None or edge is None:
-        whole = whole_group(topology, matrix)
+        whole = whole_group(topology)
         if whole is None:
             limit = f"the automorphism group is computed up to {GROUP_NODES} nodes only"
             undecided = f"not decided: no invariant found that differs, and {limit}"
@@ -83,23 +83,23 @@ def _orbits_of_group(count: int) -> str:
     return f"{count} orbit{'' if count == 1 else 's'} of the whole automorphism group (BLISS)"
 
 
-def whole_group(topology: Topology, matrix: csr_array) -> list[np.ndarray] | None:
+def whole_group(topology: Topology) -> list[np.ndarray] | None:
     """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
-    With capacities above 1, a node of the colour of its capacity subdivides each channel (each link, if
-    bidirectional).
+    Where channels are of several kinds (`Topology.kinds`), a node of the colour of its kind subdivides each channel
+    (each link, if bidirectional).
     """
     n = topology.nodes
     if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
         return None
-    channels = matrix.tocoo()
+    channels = kind_matrix(topology).tocoo()
     once = slice(None) if topology.directed else channels.row < channels.col
-    tail, head, capacity = channels.row[once], channels.col[once], channels.data[once]
+    tail, head, kind = channels.row[once], channels.col[once], channels.data[once]
     colour = np.zeros(n, np.int64)
-    if capacity.max(initial=1) > 1:
+    if kind.max(initial=1) > 1:
         middle = n + np.arange(len(tail))
         tail, head = np.append(tail, middle), np.append(middle, head)
-        colour = np.append(colour, capacity)
+        colour = np.append(colour, kind)
     graph = igraph.Graph(len(colour), np.column_stack([tail, head]), directed=topology.directed)
     images = [np.array(image[:n], np.int32) for image in graph.automorphism_group(color=colour.tolist())]
     bare = replace(topology, terminals=np.arange(n, dtype=np.int32))
@@ -155,6 +155,9 @@ def _compare_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: 
     capacity = matrix[tail, head]
     if (capacity != capacity[0]).any():
         return False, "capacities differ"
+    kind = kind_matrix(topology)[tail, head]
+    if (kind != kind[0]).any():
+        return False, "bandwidths or latencies differ"
 
     paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
